@@ -1,0 +1,195 @@
+//! Clips: the file's own curves.
+
+use super::Skeleton;
+use crate::error::{ArgumentFault, Error, Result};
+use glam::{Quat, Vec3};
+
+/// How a track moves from one key to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// Holds a key until the next.
+    Step,
+    /// Linear; rotations spherically, on the shortest arc.
+    Linear,
+    /// Cubic Hermite spline with an in- and an out-tangent a key.
+    CubicSpline,
+}
+
+/// The keys of one track. Under [`Interpolation::CubicSpline`] there are three values a key:
+/// in-tangent, value, out-tangent; otherwise one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keys<T> {
+    /// Seconds, strictly increasing, finite, at least one.
+    pub times_s: Vec<f32>,
+    /// One or three a key.
+    pub values: Vec<T>,
+    /// How to get from key to key.
+    pub interpolation: Interpolation,
+}
+
+/// What a track drives, and its keys.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrackValues {
+    /// Metres, in the parent's space.
+    Translation(Keys<Vec3>),
+    /// Unit quaternions; neighbours lie on the shortest arc where interpolation is linear.
+    Rotation(Keys<Quat>),
+    /// Along the joint's own axes.
+    Scale(Keys<Vec3>),
+}
+
+impl TrackValues {
+    /// Key times in seconds.
+    #[must_use]
+    pub fn times_s(&self) -> &[f32] {
+        match self {
+            Self::Translation(keys) | Self::Scale(keys) => &keys.times_s,
+            Self::Rotation(keys) => &keys.times_s,
+        }
+    }
+}
+
+/// One animated property of one joint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Track {
+    /// Index into the skeleton's joints.
+    pub joint: u16,
+    /// The property and its keys.
+    pub values: TrackValues,
+}
+
+/// A clip as its file has it: curves on some of a skeleton's joints, sampled exactly.
+///
+/// Times are the file's own, from 0: before its first key a track holds that key, after its
+/// last key that one. The duration is the last key of any track; a loop runs over
+/// `0..duration`. A property that no track drives stays at rest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawClip {
+    name: Box<str>,
+    start_s: f32,
+    duration_s: f32,
+    tracks: Vec<Track>,
+}
+
+impl RawClip {
+    /// Checks the tracks against `skeleton` and keeps them, sorted by joint.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] or [`Error::NotFound`] for a joint that the skeleton lacks, a track
+    /// without keys, key times that are negative, not finite or not strictly increasing, a wrong
+    /// number of values, values that are not finite, or two tracks for one property.
+    pub fn new(name: &str, mut tracks: Vec<Track>, skeleton: &Skeleton) -> Result<Self> {
+        for track in &tracks {
+            let joint = usize::from(track.joint);
+            if joint >= skeleton.len() {
+                return Err(Error::NotFound {
+                    what: "joint",
+                    index: joint as u64,
+                    count: skeleton.len() as u64,
+                });
+            }
+            match &track.values {
+                TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
+                    check(keys, |v: &Vec3| v.is_finite())?;
+                }
+                TrackValues::Rotation(keys) => check(keys, |q: &Quat| q.is_finite())?,
+            }
+        }
+        tracks.sort_by_key(|track| (track.joint, property(&track.values)));
+        let twice = |pair: &[Track]| {
+            pair[0].joint == pair[1].joint && property(&pair[0].values) == property(&pair[1].values)
+        };
+        if tracks.windows(2).any(twice) {
+            return Err(invalid(
+                "tracks",
+                "two tracks drive the same property of one joint",
+            ));
+        }
+        let first = |t: &Track| t.values.times_s().first().copied();
+        let last = |t: &Track| t.values.times_s().last().copied();
+        Ok(Self {
+            name: name.into(),
+            start_s: tracks
+                .iter()
+                .filter_map(first)
+                .reduce(f32::min)
+                .unwrap_or(0.0),
+            duration_s: tracks.iter().filter_map(last).fold(0.0, f32::max),
+            tracks,
+        })
+    }
+
+    /// The clip's name, or empty.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Time of the last key of any track, in seconds from the file's time 0.
+    #[must_use]
+    pub fn duration_s(&self) -> f32 {
+        self.duration_s
+    }
+
+    /// Time of the first key of any track, in seconds.
+    #[must_use]
+    pub fn start_s(&self) -> f32 {
+        self.start_s
+    }
+
+    /// The tracks, sorted by joint, then translation, rotation, scale.
+    #[must_use]
+    pub fn tracks(&self) -> &[Track] {
+        &self.tracks
+    }
+}
+
+fn property(values: &TrackValues) -> u8 {
+    match values {
+        TrackValues::Translation(_) => 0,
+        TrackValues::Rotation(_) => 1,
+        TrackValues::Scale(_) => 2,
+    }
+}
+
+fn invalid(what: &'static str, why: &'static str) -> Error {
+    Error::Argument {
+        what,
+        why: ArgumentFault::Invalid(why),
+    }
+}
+
+fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
+    let times = &keys.times_s;
+    if times.is_empty() {
+        return Err(invalid("track", "has no keys"));
+    }
+    let per_key = if keys.interpolation == Interpolation::CubicSpline {
+        3
+    } else {
+        1
+    };
+    let need = times.len() * per_key;
+    if keys.values.len() != need {
+        return Err(Error::Argument {
+            what: "track values",
+            why: ArgumentFault::Length {
+                got: keys.values.len(),
+                need,
+            },
+        });
+    }
+    if !(times[0] >= 0.0
+        && times[times.len() - 1].is_finite()
+        && times.windows(2).all(|t| t[0] < t[1]))
+    {
+        return Err(invalid(
+            "key times",
+            "must be finite, not negative and strictly increasing",
+        ));
+    }
+    if !keys.values.iter().all(finite) {
+        return Err(invalid("track values", "must be finite"));
+    }
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! What is proven once and then only read: the skeleton, the meshes with their
+//! influences, the clips and the materials of one character.
+//!
+//! A [`Character`] is made by [`crate::import`] or [`crate::builtin`]; all of its
+//! parts are immutable. Its invariants are listed at [`Character`] and are relied
+//! on, without being checked again, by everything behind it.
+
+mod clip;
+mod material;
+mod mesh;
+mod skeleton;
+
+pub use clip::{Interpolation, Keys, RawClip, Track, TrackValues};
+pub use material::{Filter, Image, Material, Sampler, TextureRef, Wrap};
+pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, Primitive};
+pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+
+use crate::error::{Error, Result};
+use glam::Vec3;
+use std::ops::Range;
+
+/// An axis-aligned box, in metres; empty when `min > max`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aabb {
+    /// The corner with the least coordinates.
+    pub min: Vec3,
+    /// The corner with the greatest coordinates.
+    pub max: Vec3,
+}
+
+impl Aabb {
+    /// The box that contains nothing.
+    pub const EMPTY: Self = Self {
+        min: Vec3::INFINITY,
+        max: Vec3::NEG_INFINITY,
+    };
+
+    /// Whether the box contains no point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.min.cmpgt(self.max).any()
+    }
+
+    /// The box grown to contain `point`.
+    #[must_use]
+    pub fn with_point(self, point: Vec3) -> Self {
+        Self {
+            min: self.min.min(point),
+            max: self.max.max(point),
+        }
+    }
+
+    /// The smallest box that contains both.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    /// The centre; the origin for an empty box.
+    #[must_use]
+    pub fn center(&self) -> Vec3 {
+        if self.is_empty() {
+            Vec3::ZERO
+        } else {
+            self.min * 0.5 + self.max * 0.5
+        }
+    }
+
+    /// Edge lengths in metres; zero for an empty box.
+    #[must_use]
+    pub fn size(&self) -> Vec3 {
+        if self.is_empty() {
+            Vec3::ZERO
+        } else {
+            self.max - self.min
+        }
+    }
+
+    /// The box around this one after `transform`: exact for the box, conservative for what is in it.
+    #[must_use]
+    pub fn transformed(&self, transform: &Affine) -> Self {
+        if self.is_empty() {
+            return *self;
+        }
+        let half = self.size() * 0.5;
+        let center = transform.transform_point3(self.center());
+        let m = transform.matrix3;
+        let reach = Vec3::from(m.x_axis.abs()) * half.x
+            + Vec3::from(m.y_axis.abs()) * half.y
+            + Vec3::from(m.z_axis.abs()) * half.z;
+        Self {
+            min: center - reach,
+            max: center + reach,
+        }
+    }
+}
+
+/// One entry of a character's palette: a joint and the inverse bind matrix that goes with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PaletteJoint {
+    /// Index into [`Skeleton::joints`].
+    pub joint: u16,
+    /// Mesh space to the joint's space at bind time.
+    pub inverse_bind: Affine,
+    /// Box around every vertex that this entry influences, in mesh (bind) space.
+    /// A posed vertex is a convex combination of its entries' images, so the union
+    /// of these boxes under the palette bounds the posed character.
+    pub bounds: Aabb,
+}
+
+/// An animated, skinned character: everything that came out of one file, proven.
+///
+/// Invariants:
+/// - joints are stored breadth first, every parent before its children;
+/// - the palette has one entry per distinct (joint, inverse bind matrix) pair that a vertex uses,
+///   and none that no vertex uses;
+/// - every primitive addresses a contiguous range of the palette, and all of its joint indices
+///   lie in that range; its weights sum to exactly 65,535 at every vertex;
+/// - every triangle index is less than its primitive's vertex count; positions are finite;
+/// - every track's joint exists, its key times are finite and strictly increasing, and its values are finite;
+/// - every material, image and sampler index exists; there is at least one material.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Character {
+    pub(crate) name: Box<str>,
+    pub(crate) skeleton: Skeleton,
+    pub(crate) palette: Vec<PaletteJoint>,
+    pub(crate) primitives: Vec<Primitive>,
+    pub(crate) materials: Vec<Material>,
+    pub(crate) images: Vec<Image>,
+    pub(crate) clips: Vec<RawClip>,
+    pub(crate) skins: Vec<SkinInfo>,
+    pub(crate) rest_bounds: Aabb,
+}
+
+/// What is remembered of a file's skin, for listings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkinInfo {
+    /// The skin's name, or empty.
+    pub name: Box<str>,
+    /// The skin's joints in the file's order, as indices into [`Skeleton::joints`].
+    pub joints: Vec<u16>,
+}
+
+impl Character {
+    /// The name that the importer was given, usually the file's.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The joints: names, hierarchy, rest pose.
+    #[must_use]
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// The palette's entries in order: skinning matrix `i` = model matrix of
+    /// `palette[i].joint` × `palette[i].inverse_bind`.
+    #[must_use]
+    pub fn palette(&self) -> &[PaletteJoint] {
+        &self.palette
+    }
+
+    /// The drawable parts.
+    #[must_use]
+    pub fn primitives(&self) -> &[Primitive] {
+        &self.primitives
+    }
+
+    /// The materials that the primitives refer to; at least one.
+    #[must_use]
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    /// The decoded images that the materials refer to.
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        &self.images
+    }
+
+    /// The clips, in the file's order.
+    #[must_use]
+    pub fn clips(&self) -> &[RawClip] {
+        &self.clips
+    }
+
+    /// The file's skins, for listings; the palette holds what of them is used.
+    #[must_use]
+    pub fn skins(&self) -> &[SkinInfo] {
+        &self.skins
+    }
+
+    /// Box around the mesh in the rest pose, in character space. Its largest edge is what
+    /// tolerances call the model's size.
+    #[must_use]
+    pub fn rest_bounds(&self) -> Aabb {
+        self.rest_bounds
+    }
+
+    /// The clip of this name: the first that matches exactly.
+    ///
+    /// # Errors
+    /// [`Error::Unnamed`] with the names that there are.
+    pub fn find_clip(&self, name: &str) -> Result<usize> {
+        self.clips
+            .iter()
+            .position(|clip| clip.name() == name)
+            .ok_or_else(|| Error::Unnamed {
+                what: "clip",
+                name: name.into(),
+                known: listed(self.clips.iter().map(RawClip::name)),
+            })
+    }
+
+    /// How many vertices one instance has, all primitives together.
+    #[must_use]
+    pub fn vertex_count(&self) -> usize {
+        self.primitives.iter().map(Primitive::vertex_count).sum()
+    }
+
+    /// How many triangles one instance has, all primitives together.
+    #[must_use]
+    pub fn triangle_count(&self) -> usize {
+        self.primitives.iter().map(|p| p.indices.len() / 3).sum()
+    }
+
+    /// The palette range that `primitive` addresses.
+    #[must_use]
+    pub fn palette_range(&self, primitive: &Primitive) -> Range<usize> {
+        primitive.palette.start as usize..primitive.palette.end as usize
+    }
+}
+
+/// Names joined by commas, cut after about 300 characters.
+pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Box<str> {
+    let mut text = String::new();
+    for name in names {
+        if text.len() + name.len() > 300 {
+            text.push_str(", …");
+            break;
+        }
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(name);
+    }
+    if text.is_empty() {
+        "none".into()
+    } else {
+        text.into()
+    }
+}

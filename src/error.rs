@@ -1,0 +1,327 @@
+//! The one error type of the crate.
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// Everything that a caller can get wrong or can't foresee: files, arguments,
+/// devices, capacities. Each variant carries the numbers and names that one
+/// needs to act on it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file is not what its format demands.
+    #[error("{file}: {object}: {why}")]
+    Asset {
+        /// Name of the file, or what the caller called it.
+        file: Box<str>,
+        /// The object at fault, with its index.
+        object: Object,
+        /// The reason.
+        why: AssetFault,
+    },
+    /// A file or resource could not be read.
+    #[error("{path}: cannot be read: {kind}")]
+    Io {
+        /// The path as it was given or resolved.
+        path: Box<str>,
+        /// What the operating system said.
+        kind: std::io::ErrorKind,
+    },
+    /// An index or name that the object it addresses does not have.
+    #[error("{what} {index} does not exist: there are {count}")]
+    NotFound {
+        /// What was asked for, such as `clip`.
+        what: &'static str,
+        /// The index asked for.
+        index: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// A name that nothing bears.
+    #[error("no {what} is called \"{name}\": there are {known}")]
+    Unnamed {
+        /// What was asked for, such as `clip`.
+        what: &'static str,
+        /// The name asked for.
+        name: Box<str>,
+        /// The names there are, separated by commas (cut after a few hundred characters).
+        known: Box<str>,
+    },
+    /// A handle whose object is gone.
+    #[error(
+        "{what} {index} is no longer alive (its slot is at generation {alive}, the handle at {generation})"
+    )]
+    Stale {
+        /// What the handle addresses, such as `instance`.
+        what: &'static str,
+        /// The slot that the handle names.
+        index: u32,
+        /// The handle's generation.
+        generation: u32,
+        /// The generation that is alive or will be next.
+        alive: u32,
+    },
+    /// More was asked for than there is room.
+    #[error("{what}: {asked} asked, room for {cap}")]
+    Capacity {
+        /// What ran out, in its unit, such as `instances` or `palette entries`.
+        what: &'static str,
+        /// How many were asked for in all.
+        asked: u64,
+        /// How many fit.
+        cap: u64,
+    },
+    /// An argument outside what its function takes.
+    #[error("{what}: {why}")]
+    Argument {
+        /// The argument or field.
+        what: &'static str,
+        /// What is wrong with it.
+        why: ArgumentFault,
+    },
+    /// The device or driver lacks something that is needed.
+    #[error("unsupported: {what} ({device})")]
+    Unsupported {
+        /// What is missing, by its Vulkan name.
+        what: &'static str,
+        /// The device's name.
+        device: Box<str>,
+    },
+    /// A Vulkan call failed.
+    #[cfg(feature = "vulkan")]
+    #[error("{call}: {result}")]
+    Vulkan {
+        /// The name of the call, such as `vkCreateBuffer`.
+        call: &'static str,
+        /// What it returned.
+        result: ash::vk::Result,
+    },
+    /// The allocator could not give memory.
+    #[cfg(feature = "vulkan")]
+    #[error("no memory for {name} ({bytes} bytes): {why}")]
+    Memory {
+        /// The name of the buffer or image.
+        name: &'static str,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The allocator's reason.
+        why: Box<str>,
+    },
+}
+
+/// What an [`Error::Argument`] complains about.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArgumentFault {
+    /// Not a number, or infinite.
+    #[error("{0} is not finite")]
+    NotFinite(f64),
+    /// Outside a closed range.
+    #[error("{value} lies outside {min}..={max}")]
+    OutOfRange {
+        /// The value given.
+        value: f64,
+        /// The least that is taken.
+        min: f64,
+        /// The most that is taken.
+        max: f64,
+    },
+    /// A slice of the wrong length.
+    #[error("{got} elements, {need} needed")]
+    Length {
+        /// How many the caller gave.
+        got: usize,
+        /// How many are needed.
+        need: usize,
+    },
+    /// A combination or a value that makes no sense; the text says which.
+    #[error("{0}")]
+    Invalid(&'static str),
+}
+
+/// What an object of a file is; named as the format names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ObjectKind {
+    /// The file itself: container, header, top-level properties.
+    File,
+    /// A scene.
+    Scene,
+    /// A node of the scene graph.
+    Node,
+    /// A skin.
+    Skin,
+    /// A mesh.
+    Mesh,
+    /// An animation.
+    Animation,
+    /// A material.
+    Material,
+    /// A texture.
+    Texture,
+    /// An image.
+    Image,
+    /// A sampler.
+    Sampler,
+    /// An accessor.
+    Accessor,
+    /// A buffer view.
+    BufferView,
+    /// A buffer.
+    Buffer,
+}
+
+impl ObjectKind {
+    /// The word that error messages use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Scene => "scene",
+            Self::Node => "node",
+            Self::Skin => "skin",
+            Self::Mesh => "mesh",
+            Self::Animation => "animation",
+            Self::Material => "material",
+            Self::Texture => "texture",
+            Self::Image => "image",
+            Self::Sampler => "sampler",
+            Self::Accessor => "accessor",
+            Self::BufferView => "bufferView",
+            Self::Buffer => "buffer",
+        }
+    }
+}
+
+/// An object of a file: what it is and which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Its index in the file's list of such objects, if it is one of a list.
+    pub index: Option<usize>,
+    /// A part of it, such as `primitives[2].attributes.JOINTS_0` or `vertex 17`; empty if it is meant whole.
+    pub part: Box<str>,
+}
+
+impl core::fmt::Display for Object {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.kind.name())?;
+        if let Some(index) = self.index {
+            write!(f, " {index}")?;
+        }
+        if !self.part.is_empty() {
+            write!(f, ", {}", self.part)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a file was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssetFault {
+    /// The container or its text is broken; the position is in bytes.
+    #[error("{what} at byte {at}")]
+    Malformed {
+        /// What is broken.
+        what: &'static str,
+        /// Where, in bytes from the start of the file.
+        at: u64,
+    },
+    /// The JSON text can't be read as what the format demands.
+    #[error("{what} (line {line}, column {column})")]
+    Json {
+        /// The parser's words.
+        what: Box<str>,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// An index that points past its list.
+    #[error("refers to {what} {index}, but there are {count}")]
+    Dangling {
+        /// What is referred to.
+        what: &'static str,
+        /// The index in the file.
+        index: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// A range of bytes outside what it lies in.
+    #[error("needs bytes {start}..{end} of {what}, which has {len}")]
+    OutOfBounds {
+        /// What is addressed.
+        what: &'static str,
+        /// First byte.
+        start: u64,
+        /// One past the last byte.
+        end: u64,
+        /// How many there are.
+        len: u64,
+    },
+    /// A count that differs from the one that it must match.
+    #[error("{what} has {got}, {need} needed")]
+    Count {
+        /// What was counted.
+        what: &'static str,
+        /// What is there.
+        got: u64,
+        /// What must be there.
+        need: u64,
+    },
+    /// Past one of the caps of the import options.
+    #[error("{what}: {asked} is more than the cap of {cap} (see ImportOptions)")]
+    Cap {
+        /// What is capped.
+        what: &'static str,
+        /// What the file asks for.
+        asked: u64,
+        /// The cap.
+        cap: u64,
+    },
+    /// A type, component type, mode, path or other enumerated value that is not allowed there.
+    #[error("{what} is {got}, which is not allowed here ({allowed})")]
+    NotAllowed {
+        /// Which property.
+        what: &'static str,
+        /// Its value in the file.
+        got: Box<str>,
+        /// What would be allowed.
+        allowed: &'static str,
+    },
+    /// A number that is not finite, or out of the range that it must lie in.
+    #[error("{what} {index} is {value}, which is not allowed")]
+    Value {
+        /// What it is.
+        what: &'static str,
+        /// Which element of the object.
+        index: u64,
+        /// The value.
+        value: f64,
+    },
+    /// The node hierarchy is no forest.
+    #[error("is its own ancestor, or the child of two nodes")]
+    NotATree,
+    /// Something that the format demands is absent.
+    #[error("lacks {0}")]
+    Missing(&'static str),
+    /// A resource outside the asset's folder, or one that can't be reached from where the bytes came from.
+    #[error("refers to \"{uri}\", which {why}")]
+    Resource {
+        /// The reference, cut after 200 characters.
+        uri: Box<str>,
+        /// Why it is not read.
+        why: &'static str,
+    },
+    /// An image that the decoder refused.
+    #[error("cannot be decoded: {0}")]
+    Image(Box<str>),
+    /// A required extension or version that is not supported.
+    #[error("requires {0}, which is not supported")]
+    Requires(Box<str>),
+    /// Any other violation, said in words.
+    #[error("{0}")]
+    Invalid(&'static str),
+}

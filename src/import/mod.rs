@@ -1,0 +1,135 @@
+//! Bytes to characters.
+//!
+//! A format's reader ([`gltf`], under the feature `gltf`) checks every count, index and range before
+//! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
+//! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
+//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well.
+
+mod raw;
+
+pub use raw::{
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
+};
+
+use crate::character::Character;
+use crate::error::Object;
+
+/// What to import and how much of it at most.
+///
+/// The caps keep a hostile file from taking unbounded memory: each is checked before anything of
+/// that size is allocated.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// What errors call the file. [`gltf_file`] fills it in when it is empty.
+    pub name: Box<str>,
+    /// Which scene; `None`: the file's default, else the first, else every node.
+    pub scene: Option<usize>,
+    /// Compute smooth normals for primitives that have none, weighted by the angle of each
+    /// triangle's corner, across vertices at the same position. Otherwise they are shaded flat.
+    pub smooth_normals: bool,
+    /// Most bytes of one file, buffer or encoded image.
+    pub max_resource_bytes: u64,
+    /// Most bytes that all decoded data may take together.
+    pub max_decoded_bytes: u64,
+    /// Most nodes.
+    pub max_nodes: usize,
+    /// Most vertices, all primitives together, before merging.
+    pub max_vertices: usize,
+    /// Most triangle indices, all primitives together.
+    pub max_indices: usize,
+    /// Most keys, all clips together.
+    pub max_keys: usize,
+    /// Most texels of one image.
+    pub max_image_texels: u64,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self {
+            name: Box::default(),
+            scene: None,
+            smooth_normals: false,
+            max_resource_bytes: 1 << 30,
+            max_decoded_bytes: 4 << 30,
+            max_nodes: 65_535,
+            max_vertices: 16 << 20,
+            max_indices: 96 << 20,
+            max_keys: 64 << 20,
+            max_image_texels: 16_384 * 16_384,
+        }
+    }
+}
+
+/// A character, and what was mended on the way to it.
+///
+/// Dereferences to the character, so that `&imported` goes wherever `&Character` does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The character.
+    pub character: Character,
+    /// The harmless faults that were repaired and the parts that were left out, in file order.
+    pub repairs: Vec<Repair>,
+}
+
+impl core::ops::Deref for Imported {
+    type Target = Character;
+
+    fn deref(&self) -> &Character {
+        &self.character
+    }
+}
+
+/// A harmless fault that was repaired, or a part of the file that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// Where.
+    pub object: Object,
+    /// What was done.
+    pub kind: RepairKind,
+    /// How many elements it concerns (vertices, keys, …).
+    pub count: u64,
+}
+
+impl core::fmt::Display for Repair {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}: {} ({})", self.object, self.kind, self.count)
+    }
+}
+
+/// The kinds of [`Repair`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum RepairKind {
+    /// Weights did not sum to 1 and were scaled so that they do.
+    #[error("weights renormalised")]
+    WeightsRenormalised,
+    /// All weights of a vertex were zero; it follows its first joint rigidly.
+    #[error("vertices without weight made rigid to their first joint")]
+    WeightlessVertex,
+    /// A joint index out of range, of weight zero, became joint 0.
+    #[error("joint indices out of range with weight zero set to 0")]
+    UnusedJointIndex,
+    /// A joint that stood twice in a vertex was merged.
+    #[error("repeated joints of a vertex merged")]
+    RepeatedJoint,
+    /// A quaternion of length zero became the identity.
+    #[error("zero quaternions set to the identity")]
+    ZeroQuaternion,
+    /// Neighbouring keys lay on opposite sides of the sphere; signs were flipped so that they take
+    /// the shortest arc.
+    #[error("rotation keys flipped onto the shortest arc")]
+    AntipodalKey,
+    /// Quaternions were not of unit length and were normalised.
+    #[error("quaternions normalised")]
+    QuaternionNormalised,
+    /// Normals that were not of unit length were normalised or, where zero, replaced.
+    #[error("normals normalised")]
+    NormalNormalised,
+    /// Tangents without normals, ignored as the format demands.
+    #[error("tangents without normals ignored")]
+    TangentsIgnored,
+    /// A part that is not supported was left out; the object says which.
+    #[error("left out: not supported")]
+    LeftOut,
+}

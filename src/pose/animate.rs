@@ -1,0 +1,101 @@
+//! The animate stage: a clip's curves at a time → local pose.
+
+use crate::character::{Interpolation, Keys, RawClip, TrackValues, Transform};
+use crate::error::{Error, Result};
+use core::ops::{Add, Mul};
+use glam::{Quat, Vec3};
+
+/// Samples `clip` at `time_s` (the clip's own time; before the first and after the last key of a
+/// track that key holds) and overwrites what its tracks drive in `local`, one transform a joint.
+///
+/// Interpolation is glTF 2.0's (appendix C): step, linear with rotations on the shortest arc of
+/// the sphere, and cubic Hermite splines with rotations normalised afterwards. A time that is not a
+/// number counts as 0.
+///
+/// # Errors
+/// [`Error::NotFound`] if the clip drives a joint that `local` does not have.
+pub fn animate(clip: &RawClip, time_s: f32, local: &mut [Transform]) -> Result<()> {
+    let time_s = if time_s.is_nan() { 0.0 } else { time_s };
+    let count = local.len() as u64;
+    for track in clip.tracks() {
+        let missing = Error::NotFound {
+            what: "joint",
+            index: track.joint.into(),
+            count,
+        };
+        let joint = local.get_mut(usize::from(track.joint)).ok_or(missing)?;
+        match &track.values {
+            TrackValues::Translation(keys) => joint.translation = sample(keys, time_s, Vec3::lerp),
+            TrackValues::Rotation(keys) => joint.rotation = sample(keys, time_s, slerp).normalize(),
+            TrackValues::Scale(keys) => joint.scale = sample(keys, time_s, Vec3::lerp),
+        }
+    }
+    Ok(())
+}
+
+/// Where a time falls among the keys: before or on one, or between two of them.
+enum Span {
+    At(usize),
+    Between { from: usize, u: f32, length_s: f32 },
+}
+
+fn find(times_s: &[f32], time_s: f32) -> Span {
+    let after = times_s.partition_point(|key| *key <= time_s);
+    if after == 0 {
+        return Span::At(0);
+    }
+    if after == times_s.len() {
+        return Span::At(after - 1);
+    }
+    let (start, end) = (times_s[after - 1], times_s[after]);
+    let length_s = end - start;
+    Span::Between {
+        from: after - 1,
+        u: (time_s - start) / length_s,
+        length_s,
+    }
+}
+
+fn sample<T>(keys: &Keys<T>, time_s: f32, linear: fn(T, T, f32) -> T) -> T
+where
+    T: Copy + Add<Output = T> + Mul<f32, Output = T>,
+{
+    let values = &keys.values;
+    match (keys.interpolation, find(&keys.times_s, time_s)) {
+        (Interpolation::CubicSpline, Span::At(key)) => values[key * 3 + 1],
+        (_, Span::At(key)) => values[key],
+        (Interpolation::Step, Span::Between { from, .. }) => values[from],
+        (Interpolation::Linear, Span::Between { from, u, .. }) => {
+            linear(values[from], values[from + 1], u)
+        }
+        (Interpolation::CubicSpline, Span::Between { from, u, length_s }) => {
+            let [value, out] = [values[from * 3 + 1], values[from * 3 + 2]];
+            let [next_in, next] = [values[from * 3 + 3], values[from * 3 + 4]];
+            hermite(value, out, next_in, next, u, length_s)
+        }
+    }
+}
+
+/// The cubic Hermite spline of glTF 2.0, appendix C.5; tangents are per second.
+fn hermite<T>(value: T, out: T, next_in: T, next: T, u: f32, length_s: f32) -> T
+where
+    T: Copy + Add<Output = T> + Mul<f32, Output = T>,
+{
+    let (u2, u3) = (u * u, u * u * u);
+    value * (2.0 * u3 - 3.0 * u2 + 1.0)
+        + out * (length_s * (u3 - 2.0 * u2 + u))
+        + next * (-2.0 * u3 + 3.0 * u2)
+        + next_in * (length_s * (u3 - u2))
+}
+
+/// Spherical interpolation on the shortest arc. The angle comes from `atan2`, which stays exact
+/// where the cosine's inverse does not: near 0 and near a right angle.
+fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
+    let to = if from.dot(to) < 0.0 { -to } else { to };
+    let angle = 2.0 * (to - from).length().atan2((to + from).length());
+    let sine = angle.sin();
+    if sine < 1e-6 {
+        return from * (1.0 - u) + to * u;
+    }
+    from * (((1.0 - u) * angle).sin() / sine) + to * ((u * angle).sin() / sine)
+}

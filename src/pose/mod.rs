@@ -1,0 +1,89 @@
+//! Poses on the CPU: the twins of the GPU's stages. No Vulkan.
+//!
+//! ```text
+//! clip, time ──animate──▶ local pose ──palette──▶ model pose ──▶ palette ──skin──▶ vertices
+//! ```
+//!
+//! Each stage is a plain function over slices. [`Poser`] owns the two intermediate poses and
+//! runs the stages in order; one poser serves any number of instances of any character in turn.
+
+mod animate;
+mod layer;
+mod palette;
+mod skin;
+mod write_only;
+
+pub use animate::animate;
+pub use layer::{Layer, Looping};
+pub use palette::{Mat3x4, model_pose, palette, posed_bounds};
+pub use skin::{PosedVertices, skin};
+pub use write_only::WriteOnly;
+
+use crate::character::{Affine, Character, Transform};
+use crate::error::{Error, Result};
+
+/// The intermediate poses of the stages, kept so that nothing is allocated per frame.
+#[derive(Debug, Clone, Default)]
+pub struct Poser {
+    local: Vec<Transform>,
+    model: Vec<Affine>,
+}
+
+impl Poser {
+    /// An empty one; it grows to the largest skeleton that it is used with.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Local and model pose of `character`: of `clip` at `time_s` (seconds in the clip's own time,
+    /// clamped to it), or the rest pose.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a clip that the character lacks.
+    pub fn pose(&mut self, character: &Character, clip: Option<(usize, f32)>) -> Result<&[Affine]> {
+        let skeleton = character.skeleton();
+        self.local.clear();
+        self.local
+            .extend(skeleton.joints().iter().map(|joint| joint.rest));
+        if let Some((index, time_s)) = clip {
+            let clips = character.clips();
+            let clip = clips.get(index).ok_or(Error::NotFound {
+                what: "clip",
+                index: index as u64,
+                count: clips.len() as u64,
+            })?;
+            animate(clip, time_s, &mut self.local)?;
+        }
+        self.model.resize(skeleton.len(), Affine::IDENTITY);
+        model_pose(skeleton, &self.local, &mut self.model)?;
+        Ok(&self.model)
+    }
+
+    /// [`Self::pose`], then the palette, written in order into `out`: one entry per entry of
+    /// [`Character::palette`].
+    ///
+    /// # Errors
+    /// As [`Self::pose`]; [`Error::Argument`] if `out` is not exactly as long as the palette.
+    pub fn palette(
+        &mut self,
+        character: &Character,
+        clip: Option<(usize, f32)>,
+        out: WriteOnly<'_, Mat3x4>,
+    ) -> Result<()> {
+        self.pose(character, clip)?;
+        palette(character, &self.model, out)
+    }
+
+    /// The local pose that was computed last: one transform per joint.
+    #[must_use]
+    pub fn local(&self) -> &[Transform] {
+        &self.local
+    }
+
+    /// The model pose that was computed last: character space from each joint's space.
+    #[must_use]
+    pub fn model(&self) -> &[Affine] {
+        &self.model
+    }
+}

@@ -1,0 +1,120 @@
+//! The palette stage: local pose → model pose → skinning matrices.
+
+use super::WriteOnly;
+use crate::character::{Aabb, Affine, Character, NO_PARENT, Skeleton, Transform};
+use crate::error::{ArgumentFault, Error, Result};
+use bytemuck::{Pod, Zeroable};
+use glam::{Vec3, Vec4};
+
+/// A skinning matrix as the GPU reads it: the three upper rows of a 4×4 matrix, row by row,
+/// 48 bytes. Maps mesh (bind) space to character space.
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub struct Mat3x4 {
+    /// `rows[r] = [m_r0, m_r1, m_r2, m_r3]`; the fourth column is the translation.
+    pub rows: [[f32; 4]; 3],
+}
+
+impl Mat3x4 {
+    /// Changes nothing.
+    pub const IDENTITY: Self = Self {
+        rows: [
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0, 0.0],
+        ],
+    };
+
+    /// The same transform in the GPU's layout.
+    #[inline]
+    #[must_use]
+    pub fn from_affine(affine: &Affine) -> Self {
+        let (m, t) = (&affine.matrix3, affine.translation);
+        Self {
+            rows: [
+                [m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x],
+                [m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y],
+                [m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z],
+            ],
+        }
+    }
+
+    /// The same transform as an affine matrix.
+    #[inline]
+    #[must_use]
+    pub fn to_affine(&self) -> Affine {
+        let [x, y, z] = &self.rows;
+        Affine::from_cols_array(&[
+            x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2], x[3], y[3], z[3],
+        ])
+    }
+
+    /// The image of a point.
+    #[inline]
+    #[must_use]
+    pub fn transform_point(&self, point: Vec3) -> Vec3 {
+        let p = point.extend(1.0);
+        Vec3::from_array(self.rows.map(|row| Vec4::from_array(row).dot(p)))
+    }
+}
+
+/// Model pose from local pose: `model[j] = model[parent(j)] × local[j]`, roots unchanged.
+///
+/// # Errors
+/// [`Error::Argument`] if a slice does not have one element per joint.
+pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]) -> Result<()> {
+    let joints = skeleton.joints();
+    expect_len("local pose", local.len(), joints.len())?;
+    expect_len("model pose", model.len(), joints.len())?;
+    for (index, (joint, local)) in joints.iter().zip(local).enumerate() {
+        let parent_from_local = local.to_affine();
+        model[index] = if joint.parent == NO_PARENT {
+            parent_from_local
+        } else {
+            model[usize::from(joint.parent)] * parent_from_local
+        };
+    }
+    Ok(())
+}
+
+/// The palette from the model pose: `out[i] = model[joint(i)] × inverse_bind(i)`, written in order.
+///
+/// # Errors
+/// [`Error::Argument`] if `model` does not have one element per joint, or `out` one per entry of
+/// the palette.
+pub fn palette(
+    character: &Character,
+    model: &[Affine],
+    mut out: WriteOnly<'_, Mat3x4>,
+) -> Result<()> {
+    expect_len("model pose", model.len(), character.skeleton().len())?;
+    out.fill_with(
+        character.palette().iter().map(|entry| {
+            Mat3x4::from_affine(&(model[usize::from(entry.joint)] * entry.inverse_bind))
+        }),
+    )
+}
+
+/// A box around the posed character, in character space: the union of each palette entry's box
+/// under its skinning matrix. Never too small, usually somewhat too large.
+///
+/// # Errors
+/// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette.
+pub fn posed_bounds(character: &Character, palette: &[Mat3x4]) -> Result<Aabb> {
+    expect_len("palette", palette.len(), character.palette().len())?;
+    let boxes = character.palette().iter().zip(palette);
+    Ok(boxes.fold(Aabb::EMPTY, |all, (entry, matrix)| {
+        all.union(entry.bounds.transformed(&matrix.to_affine()))
+    }))
+}
+
+pub(super) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {
+    if got == need {
+        Ok(())
+    } else {
+        Err(Error::Argument {
+            what,
+            why: ArgumentFault::Length { got, need },
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! A slice that can be written and never read.
+
+use crate::error::{ArgumentFault, Error, Result};
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+/// A slice that can only be written: mapped device memory, or memory not yet initialised.
+///
+/// There is no way to read through it, because reading write-combined memory is slow by orders
+/// of magnitude. Write in ascending order: such memory collects neighbouring writes into whole
+/// bus transactions.
+#[derive(Debug)]
+pub struct WriteOnly<'a, T: Copy> {
+    start: *mut T,
+    len: usize,
+    owner: PhantomData<&'a mut [MaybeUninit<T>]>,
+}
+
+// SAFETY: it is an exclusive borrow of memory, like `&mut [MaybeUninit<T>]`, and T is Copy + Send.
+unsafe impl<T: Copy + Send> Send for WriteOnly<'_, T> {}
+
+impl<'a, T: Copy> WriteOnly<'a, T> {
+    /// The slice of `len` elements at `start`.
+    ///
+    /// # Safety
+    /// `start` is aligned for `T` and valid for writes of `len` elements for the lifetime `'a`, and
+    /// nothing else reads or writes there during it.
+    #[must_use]
+    pub const unsafe fn from_raw(start: *mut T, len: usize) -> Self {
+        Self {
+            start,
+            len,
+            owner: PhantomData,
+        }
+    }
+
+    /// Over memory that need not be initialised.
+    #[must_use]
+    pub const fn new(slice: &'a mut [MaybeUninit<T>]) -> Self {
+        Self {
+            start: slice.as_mut_ptr().cast(),
+            len: slice.len(),
+            owner: PhantomData,
+        }
+    }
+
+    /// Over initialised memory.
+    #[must_use]
+    pub const fn over(slice: &'a mut [T]) -> Self {
+        Self {
+            start: slice.as_mut_ptr(),
+            len: slice.len(),
+            owner: PhantomData,
+        }
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A shorter borrow of the same memory.
+    #[must_use]
+    pub const fn reborrow(&mut self) -> WriteOnly<'_, T> {
+        WriteOnly {
+            start: self.start,
+            len: self.len,
+            owner: PhantomData,
+        }
+    }
+
+    /// The parts before and from `at`; `at` is clamped to the length.
+    #[must_use]
+    pub fn split_at(self, at: usize) -> (Self, Self) {
+        let at = at.min(self.len);
+        // SAFETY: `at` is at most the length, so both parts lie in the borrowed memory, disjoint.
+        let tail = unsafe { self.start.add(at) };
+        (
+            Self {
+                start: self.start,
+                len: at,
+                owner: PhantomData,
+            },
+            Self {
+                start: tail,
+                len: self.len - at,
+                owner: PhantomData,
+            },
+        )
+    }
+
+    /// Writes all elements in order: one per item of `items`, which must be as many as there are.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then.
+    pub fn fill_with(&mut self, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
+        let got = items.len();
+        if got != self.len {
+            return Err(Error::Argument {
+                what: "elements to write",
+                why: ArgumentFault::Length {
+                    got,
+                    need: self.len,
+                },
+            });
+        }
+        for (index, item) in items.take(self.len).enumerate() {
+            // SAFETY: `take` keeps the index below the length.
+            unsafe { self.start.add(index).write(item) };
+        }
+        Ok(())
+    }
+
+    /// Copies `items` over all elements.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then.
+    pub fn copy_from(&mut self, items: &[T]) -> Result<()> {
+        if items.len() != self.len {
+            return Err(Error::Argument {
+                what: "elements to write",
+                why: ArgumentFault::Length {
+                    got: items.len(),
+                    need: self.len,
+                },
+            });
+        }
+        // SAFETY: both are `len` elements long; `self` is exclusive, so they do not overlap.
+        unsafe { core::ptr::copy_nonoverlapping(items.as_ptr(), self.start, self.len) };
+        Ok(())
+    }
+}
