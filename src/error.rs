@@ -101,7 +101,7 @@ pub enum Error {
     #[error("no memory for {name} ({bytes} bytes): {why}")]
     Memory {
         /// The name of the buffer or image.
-        name: &'static str,
+        name: Box<str>,
         /// Its size in bytes.
         bytes: u64,
         /// The allocator's reason.

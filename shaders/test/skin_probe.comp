@@ -1,0 +1,28 @@
+// Test only: writes every vertex of one primitive of one instance, deformed, into a buffer.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define THRONG_NO_VIEW
+#include "include/throng.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(set = 1, binding = 0, std430) writeonly buffer Deformed { vec4 deformed[]; };  // position, normal
+
+layout(push_constant) uniform Push {
+    uint primitive_index;
+    uint visible_index;
+    uint first_vertex;  // in the output
+};
+
+void main() {
+    ThrongPrimitive primitive = throng_primitives[primitive_index];
+    uint vertex = gl_GlobalInvocationID.x;
+    if (vertex >= primitive.vertex_count) {
+        return;
+    }
+    ThrongInstance instance = throng_instances[throng_visible[visible_index]];
+    ThrongVertex result = throng_deform(instance, primitive, vertex);
+    uint at = (first_vertex + vertex) * 2u;
+    deformed[at] = vec4(result.position, 0.0);
+    deformed[at + 1u] = vec4(result.normal, 0.0);
+}

@@ -1,0 +1,205 @@
+//! The two lifetimes of a crowd's data: what is written every frame (the rings) and what persists
+//! (the instance table).
+
+use super::CrowdDesc;
+use super::view::VIEW_BYTES;
+use crate::error::Result;
+use crate::gpu::layout::Instance;
+use crate::gpu::ring::{Ring, RingDesc};
+use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
+use crate::pass::scatter::{MAX_CHANGES, ScatterBuffers, ScatterPass};
+use crate::pose::WriteOnly;
+use ash::vk;
+use bytemuck::Pod;
+use gpu_allocator::vulkan::Allocator;
+
+/// A part of a slot: where it starts and how long it is, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Section {
+    pub(super) start: u64,
+    pub(super) bytes: u64,
+}
+
+/// How a slot of the record ring is divided.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sections {
+    pub(super) view_stride: u64,
+    pub(super) views: Section,
+    pub(super) visible: Section,
+    pub(super) changes: Section,
+    pub(super) slots: Section,
+    end: u64,
+}
+
+impl Sections {
+    fn new(desc: &CrowdDesc, alignment: u64) -> Self {
+        let instances = u64::from(desc.capacity.instances);
+        let view_stride = VIEW_BYTES.next_multiple_of(alignment);
+        let mut end = 0;
+        let mut section = |bytes: u64| {
+            let start = end;
+            end = (start + bytes).next_multiple_of(alignment);
+            Section { start, bytes }
+        };
+        let views = section(view_stride * u64::from(desc.capacity.views));
+        let visible = section(instances * 4);
+        let changes = section(instances * size_of::<Instance>() as u64);
+        let slots = section(instances * 4);
+        Self { view_stride, views, visible, changes, slots, end }
+    }
+}
+
+/// The rings and the table, and the set that moves records from one to the other.
+#[derive(Debug)]
+pub(super) struct FrameBuffers {
+    pub(super) palettes: PaletteRing,
+    records: Ring,
+    pub(super) sections: Sections,
+    table: Buffer,
+    scatter_pool: Object<vk::DescriptorPool>,
+    pub(super) scatter_set: vk::DescriptorSet,
+}
+
+impl FrameBuffers {
+    pub(super) fn null() -> Self {
+        Self {
+            palettes: PaletteRing::null(),
+            records: Ring::null(),
+            sections: Sections::default(),
+            table: Buffer::null(),
+            scatter_pool: Object::null(),
+            scatter_set: vk::DescriptorSet::null(),
+        }
+    }
+
+    pub(super) fn new(
+        device: &Device,
+        allocator: &mut Allocator,
+        scatter: &ScatterPass,
+        desc: &CrowdDesc,
+    ) -> Result<Self> {
+        limit("instances", desc.capacity.instances.into(), MAX_CHANGES.into())?;
+        let mut buffers = Self::null();
+        match buffers.build(device, allocator, scatter, desc) {
+            Ok(()) => Ok(buffers),
+            Err(error) => {
+                // SAFETY: made above and never used.
+                unsafe { buffers.destroy(device, allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    fn build(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        scatter: &ScatterPass,
+        desc: &CrowdDesc,
+    ) -> Result<()> {
+        let palettes = PaletteRingDesc {
+            slots: desc.slots,
+            entries: desc.capacity.palette_entries,
+            memory: desc.ring,
+            min_offset_alignment: desc.min_offset_alignment,
+        };
+        // SAFETY: `allocator` is this device's by the contract of `Crowd::new`.
+        self.palettes = unsafe { PaletteRing::new(device, allocator, &palettes)? };
+        let alignment = desc.min_offset_alignment.max(device.limits.offset_alignment);
+        self.sections = Sections::new(desc, alignment);
+        let records = RingDesc {
+            name: "throng records (ring)",
+            slots: desc.slots,
+            slot_bytes: self.sections.end,
+            alignment,
+            usage: vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::UNIFORM_BUFFER,
+            memory: desc.ring,
+        };
+        self.records = Ring::new(device, allocator, &records)?;
+        let bytes = u64::from(desc.capacity.instances) * size_of::<Instance>() as u64;
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
+        let buffers = ScatterBuffers {
+            changes: self.record_range(self.sections.changes.bytes),
+            slots: self.record_range(self.sections.slots.bytes),
+            table: self.instances(),
+        };
+        (self.scatter_pool, self.scatter_set) = scatter.make_set(device, &buffers)?;
+        Ok(())
+    }
+
+    /// A descriptor of `bytes` bytes of the record ring; where they start is a dynamic offset.
+    pub(super) fn record_range(&self, bytes: u64) -> vk::DescriptorBufferInfo {
+        vk::DescriptorBufferInfo { buffer: self.records.buffer(), offset: 0, range: bytes }
+    }
+
+    /// The instance table.
+    pub(super) fn instances(&self) -> vk::DescriptorBufferInfo {
+        vk::DescriptorBufferInfo { buffer: self.table.handle, offset: 0, range: vk::WHOLE_SIZE }
+    }
+
+    /// The dynamic offset of a section of `slot`.
+    pub(super) fn offset(&self, slot: u32, section: Section) -> u32 {
+        self.records.offset(slot) + section.start as u32
+    }
+
+    /// `count` elements of a section of `slot`, to be written in order; `None` past its end.
+    ///
+    /// # Safety
+    /// The GPU has finished the slot's earlier work.
+    pub(super) unsafe fn write<T: Pod>(
+        &mut self,
+        slot: u32,
+        section: Section,
+        at: u64,
+        count: usize,
+    ) -> Option<WriteOnly<'_, T>> {
+        let bytes = count as u64 * size_of::<T>() as u64;
+        let inside = at.checked_add(bytes)? <= section.bytes;
+        let place = self.records.place(slot, section.start + at, bytes)?;
+        // SAFETY: the range lies in the section; sections are aligned to at least 16; the borrow is
+        // exclusive on the CPU, and the caller vouches for the GPU.
+        inside.then(|| unsafe { WriteOnly::from_raw(place.as_ptr().cast(), count) })
+    }
+
+    /// Copies what was written of the records, if the ring is staged. Returns whether it was.
+    ///
+    /// # Safety
+    /// As [`Ring::record_upload`].
+    pub(super) unsafe fn record_upload(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        slot: u32,
+        written: [(Section, u64); 4],
+    ) -> bool {
+        let parts = written.map(|(section, bytes)| (section.start, bytes.min(section.bytes)));
+        // SAFETY: the caller's word; the parts lie in the slot.
+        unsafe { self.records.record_upload(device, cmd, slot, &parts) }
+    }
+
+    /// Fills `slot` of both rings with `byte`.
+    pub(super) fn poison(&mut self, slot: u32, byte: u8) -> Result<()> {
+        let entries = self.palettes.entries();
+        // SAFETY: a test's business; nothing reads through the CPU.
+        let palettes = unsafe { self.palettes.writer(slot, 0, entries)? };
+        palettes.poison(byte);
+        if let Some(place) = self.records.place(slot, 0, self.sections.end) {
+            // SAFETY: `place` checked the range.
+            unsafe { place.as_ptr().write_bytes(byte, self.sections.end as usize) };
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // SAFETY: the caller's word.
+        unsafe {
+            self.scatter_pool.destroy(device);
+            self.table.destroy(device, allocator);
+            self.records.destroy(device, allocator);
+            self.palettes.destroy(device, allocator);
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! One frame: prepare, then draw.
+
+use super::buffers::Section;
+use super::characters::Entry;
+use super::retire::Retired;
+use super::view::{Prepared, VIEW_BYTES, View};
+use super::{Crowd, Stats};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::layout::{self, Instance};
+use crate::gpu::{Scope, limit};
+use crate::pass::draw::{DrawPass, PUSH_STAGES};
+use ash::vk;
+use core::ops::Deref;
+use std::time::Instant;
+
+/// A view of the frame that it was prepared in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ViewId {
+    frame: u64,
+    index: u32,
+}
+
+/// A pass of a crowd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PassId(pub(super) u32);
+
+/// The views of a frame, in the order in which they were given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Views {
+    frame: u64,
+    count: u32,
+}
+
+impl Views {
+    /// View number `index` of those given to [`Frame::record_prepare`].
+    #[must_use]
+    pub fn get(&self, index: u32) -> Option<ViewId> {
+        (index < self.count).then_some(ViewId { frame: self.frame, index })
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = ViewId> + '_ {
+        (0..self.count).map(|index| ViewId { frame: self.frame, index })
+    }
+}
+
+/// A frame between [`Crowd::begin_frame`] and the engine's submit. Dropping it unprepared skips the frame: what
+/// changed stays to be brought to the GPU by the next.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    crowd: &'a mut Crowd,
+    slot: u32,
+    prepared: bool,
+}
+
+impl Deref for Frame<'_> {
+    type Target = Crowd;
+
+    fn deref(&self) -> &Crowd {
+        self.crowd
+    }
+}
+
+/// Bytes written into each section of the record ring.
+#[derive(Default)]
+struct Written {
+    views: u64,
+    visible: u64,
+    changes: u64,
+    slots: u64,
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn new(crowd: &'a mut Crowd, slot: u32) -> Self {
+        Self { crowd, slot, prepared: false }
+    }
+
+    /// The crowd, to change between [`Crowd::begin_frame`] and [`Self::record_prepare`].
+    pub fn crowd_mut(&mut self) -> &mut Crowd {
+        self.crowd
+    }
+
+    /// Evaluates what plays, writes this frame's data and records what brings it to the GPU: uploads
+    /// of new characters, changed records, barriers. Everything drawn later in this frame, in this command
+    /// buffer or others of the same queue, sees it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the frame is prepared already or a view makes no sense,
+    /// [`Error::Capacity`] for more views than there is room for. Nothing is recorded then.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and graphics. It is
+    /// submitted before the draws of this frame, and after the commands of the frames before.
+    pub unsafe fn record_prepare(&mut self, cmd: vk::CommandBuffer, views: &[View]) -> Result<Views> {
+        let start = Instant::now();
+        self.check(views)?;
+        let written = self.write_records(views)?;
+        self.write_palettes()?;
+        // SAFETY: the caller's word.
+        unsafe { self.record_commands(cmd, &written) };
+        let crowd = &mut *self.crowd;
+        crowd.instances.settle();
+        crowd.counters.upload_bytes += written.views + written.visible + written.changes + written.slots;
+        crowd.counters.cpu.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
+        self.prepared = true;
+        Ok(Views { frame: self.crowd.graveyard.frame(), count: views.len() as u32 })
+    }
+
+    fn check(&self, views: &[View]) -> Result<()> {
+        if self.prepared {
+            let why = ArgumentFault::Invalid("record_prepare was already called for it");
+            return Err(Error::Argument { what: "frame", why });
+        }
+        limit("views", views.len() as u64, self.crowd.desc.capacity.views.into())?;
+        views.iter().try_for_each(View::check)
+    }
+
+    /// Views, visible lists and changed records, each in order into its section of the slot.
+    fn write_records(&mut self, views: &[View]) -> Result<Written> {
+        let (crowd, slot) = (&mut *self.crowd, self.slot);
+        let sections = crowd.buffers.sections;
+        let full = || Error::Capacity { what: "records", asked: u64::MAX, cap: sections.slots.bytes / 4 };
+        for (number, view) in (0..).zip(views) {
+            crowd.views.push(Prepared::new(view));
+            // SAFETY: the slot has ended, by the contract of `begin_frame`.
+            let out = unsafe { crowd.buffers.write(slot, sections.views, number * sections.view_stride, 1) };
+            out.ok_or_else(full)?.fill_with([view.record()].into_iter())?;
+        }
+        let mut at = 0;
+        for entry in crowd.characters.iter().flatten() {
+            let instances = &crowd.instances;
+            let (plain, mirrored) = entry.split(|member| instances.is_mirrored(member));
+            let count = entry.members.len();
+            // SAFETY: as above.
+            let out = unsafe { crowd.buffers.write::<u32>(slot, sections.visible, at * 4, count) };
+            let (mut first, mut second) = out.ok_or_else(full)?.split_at(plain);
+            let of = |mirrored: bool| {
+                entry.members.iter().copied().filter(move |m| instances.is_mirrored(*m) == mirrored)
+            };
+            first.fill_from(of(false), plain)?;
+            second.fill_from(of(true), mirrored)?;
+            at += count as u64;
+        }
+        let changed = crowd.instances.changed();
+        // SAFETY: as above.
+        let out = unsafe { crowd.buffers.write::<Instance>(slot, sections.changes, 0, changed.len()) };
+        out.ok_or_else(full)?.fill_with(changed.iter().map(|index| crowd.instances.record(*index)))?;
+        // SAFETY: as above.
+        let out = unsafe { crowd.buffers.write::<u32>(slot, sections.slots, 0, changed.len()) };
+        out.ok_or_else(full)?.copy_from(changed)?;
+        crowd.counters.changes = changed.len() as u32;
+        Ok(Written {
+            views: if views.is_empty() { 0 } else { (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES },
+            visible: at * 4,
+            changes: changed.len() as u64 * size_of::<Instance>() as u64,
+            slots: changed.len() as u64 * 4,
+        })
+    }
+
+    /// Evaluates every playing instance straight into the palette ring.
+    fn write_palettes(&mut self) -> Result<()> {
+        let (crowd, slot) = (&mut *self.crowd, self.slot);
+        let counters = &mut crowd.counters;
+        for entry in crowd.characters.iter().flatten() {
+            for (layer, first, count) in entry.members.iter().filter_map(|m| crowd.instances.animated(*m)) {
+                let duration_s = entry.rig.clips().get(layer.clip).map_or(0.0, |clip| clip.duration_s());
+                let clip = (layer.clip, layer.clip_time_s(crowd.time_s, duration_s));
+                let started = crowd.desc.profile.then(Instant::now);
+                crowd.poser.pose(&entry.rig, Some(clip))?;
+                let posed = crowd.desc.profile.then(Instant::now);
+                // SAFETY: the slot has ended, by the contract of `begin_frame`.
+                let out = unsafe { crowd.buffers.palettes.writer(slot, first, count)? };
+                crate::pose::palette(&entry.rig, crowd.poser.model(), out)?;
+                counters.animated += 1;
+                counters.palette_entries += count;
+                if let (Some(started), Some(posed)) = (started, posed) {
+                    counters.cpu.animate_ms += (posed - started).as_secs_f64() * 1e3;
+                    counters.cpu.palette_ms += posed.elapsed().as_secs_f64() * 1e3;
+                }
+            }
+        }
+        counters.upload_bytes += u64::from(counters.palette_entries) * size_of::<crate::pose::Mat3x4>() as u64;
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_commands(&mut self, cmd: vk::CommandBuffer, written: &Written) {
+        let (crowd, slot) = (&mut *self.crowd, self.slot);
+        let device = &crowd.device;
+        use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+        let shaders = Stage::VERTEX_SHADER | Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER;
+        // SAFETY: the caller's word; buffers and sets are this crowd's and alive.
+        unsafe {
+            device.begin_label(cmd, c"throng prepare");
+            if let Some(profiler) = &mut crowd.profiler {
+                profiler.record_reset(device, cmd);
+            }
+            let scope = crowd.profiler.as_ref().map(|profiler| profiler.begin(device, cmd, "prepare"));
+            for mut upload in crowd.uploads.drain(..) {
+                crowd.counters.upload_bytes += upload.bytes();
+                upload.record(device, cmd);
+                crowd.graveyard.bury(Retired::Upload(upload));
+            }
+            let sections = &crowd.buffers.sections;
+            let parts: [(Section, u64); 4] = [
+                (sections.views, written.views),
+                (sections.visible, written.visible),
+                (sections.changes, written.changes),
+                (sections.slots, written.slots),
+            ];
+            let records = crowd.buffers.record_upload(device, cmd, slot, parts);
+            let palettes = &crowd.buffers.palettes;
+            let palettes = palettes.record_upload(device, cmd, slot, crowd.instances.ring_end());
+            if records || palettes {
+                let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
+                device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (shaders, reads));
+            }
+            if written.changes > 0 {
+                // The frames before may still read the table, and have written it.
+                let scatter = Stage::COMPUTE_SHADER;
+                device.barrier(
+                    cmd,
+                    (shaders, Access::SHADER_STORAGE_WRITE),
+                    (scatter, Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE),
+                );
+                let offsets =
+                    [sections.changes, sections.slots].map(|section| crowd.buffers.offset(slot, section));
+                device.begin_label(cmd, c"throng scatter");
+                let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
+                crowd.scatter.record(device, cmd, set, offsets, count);
+                device.end_label(cmd);
+                device.barrier(cmd, (scatter, Access::SHADER_STORAGE_WRITE), (shaders, Access::SHADER_STORAGE_READ));
+            }
+            if let (Some(profiler), Some(scope)) = (&crowd.profiler, scope) {
+                profiler.end(device, cmd, scope);
+            }
+            device.end_label(cmd);
+        }
+    }
+
+    /// Draws the crowd as `view` sees it. May be called from several threads, into several command buffers, secondary ones too,
+    /// any number of times a frame. Binds its own pipeline, descriptor set 0, index buffer, viewport,
+    /// scissor, cull mode and front face, and leaves them bound.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a pass that there is not, [`Error::Argument`] for a view of another
+    /// frame. Nothing is recorded then.
+    ///
+    /// # Safety
+    /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass, and is
+    /// submitted after the commands of [`Self::record_prepare`].
+    pub unsafe fn record_draw(&self, cmd: vk::CommandBuffer, view: ViewId, pass: PassId) -> Result<()> {
+        let crowd = &*self.crowd;
+        let count = crowd.passes.len() as u64;
+        let pass = crowd.passes.get(pass.0 as usize).and_then(Option::as_ref).ok_or(Error::NotFound {
+            what: "pass",
+            index: pass.0.into(),
+            count,
+        })?;
+        let why = ArgumentFault::Invalid("was not prepared in this frame");
+        let prepared = crowd.views.get(view.index as usize);
+        let prepared = prepared.filter(|_| self.prepared && view.frame == crowd.graveyard.frame());
+        let prepared = prepared.ok_or(Error::Argument { what: "view", why })?;
+        // SAFETY: the caller's word.
+        unsafe {
+            crowd.device.begin_label(cmd, c"throng draw");
+            let scope = crowd.profiler.as_ref().map(|p| p.begin(&crowd.device, cmd, "draw"));
+            self.draw_characters(cmd, view, prepared, pass);
+            if let (Some(profiler), Some(scope)) = (&crowd.profiler, scope) {
+                profiler.end(&crowd.device, cmd, scope);
+            }
+            crowd.device.end_label(cmd);
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`Self::record_draw`].
+    unsafe fn draw_characters(&self, cmd: vk::CommandBuffer, view: ViewId, prepared: &Prepared, pass: &DrawPass) {
+        let crowd = &*self.crowd;
+        let raw = &crowd.device.raw;
+        // SAFETY: the caller's word.
+        unsafe {
+            raw.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::GRAPHICS, pass.pipeline.handle);
+            raw.cmd_set_viewport(cmd, 0, &[prepared.viewport]);
+            raw.cmd_set_scissor(cmd, 0, &[prepared.scissor]);
+        }
+        let mut first = 0;
+        for entry in crowd.characters.iter().flatten() {
+            let (plain, mirrored) = entry.split(|member| crowd.instances.is_mirrored(member));
+            for (count, mirror) in [(plain, false), (mirrored, true)] {
+                if count > 0 {
+                    let front = prepared.front_face(pass.reversed_z, mirror);
+                    // SAFETY: the caller's word.
+                    unsafe {
+                        raw.cmd_set_front_face(cmd, front);
+                        self.draw_entry(cmd, view, entry, first, count as u32);
+                    }
+                }
+                first += count as u32;
+            }
+        }
+    }
+
+    /// One draw per primitive, for `count` instances from number `first` of the visible list.
+    ///
+    /// # Safety
+    /// As [`Self::record_draw`]; pipeline, viewport, scissor and front face are set.
+    unsafe fn draw_entry(&self, cmd: vk::CommandBuffer, view: ViewId, entry: &Entry, first: u32, count: u32) {
+        let crowd = &*self.crowd;
+        let (raw, layout) = (&crowd.device.raw, crowd.layout.handle);
+        let buffers = &crowd.buffers;
+        let sections = &buffers.sections;
+        let view_offset = buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
+        let palettes = buffers.palettes.dynamic_offset(self.slot);
+        let offsets = [view_offset, palettes, buffers.offset(self.slot, sections.visible)];
+        let (mut set, mut index_type, mut double_sided) = (None, None, None);
+        for draw in &entry.draws {
+            // SAFETY: the caller's word; sets, buffers and ranges are the entry's own.
+            unsafe {
+                if set != Some(draw.material) {
+                    let Some(bound) = entry.sets.get(draw.material as usize) else { continue };
+                    let point = vk::PipelineBindPoint::GRAPHICS;
+                    raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*bound], &offsets);
+                    set = Some(draw.material);
+                }
+                if index_type != Some(draw.index_type) {
+                    raw.cmd_bind_index_buffer(cmd, entry.mesh.index_buffer(), 0, draw.index_type);
+                    index_type = Some(draw.index_type);
+                }
+                if double_sided != Some(draw.double_sided) {
+                    let cull = if draw.double_sided { vk::CullModeFlags::NONE } else { vk::CullModeFlags::BACK };
+                    raw.cmd_set_cull_mode(cmd, cull);
+                    double_sided = Some(draw.double_sided);
+                }
+                raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, &draw.primitive.to_ne_bytes());
+                raw.cmd_draw_indexed(cmd, draw.index_count, count, draw.first_index, 0, first);
+            }
+        }
+        let instances = u64::from(count);
+        let (vertices, triangles) = (entry.mesh.vertex_count() * instances, entry.triangles * instances);
+        crowd.counters.drew(entry.draws.len() as u32, vertices, triangles);
+    }
+
+    /// Opens a scope of the engine's own, measured beside the crowd's; `None` without
+    /// [`CrowdDesc::profile`](super::CrowdDesc::profile). Only after [`Self::record_prepare`].
+    ///
+    /// # Safety
+    /// `cmd` is recording, and is submitted after the commands of [`Self::record_prepare`].
+    pub unsafe fn begin_scope(&self, cmd: vk::CommandBuffer, name: &'static str) -> Option<Scope> {
+        let profiler = self.crowd.profiler.as_ref()?;
+        // SAFETY: the caller's word.
+        Some(unsafe { profiler.begin(&self.crowd.device, cmd, name) })
+    }
+
+    /// Ends a scope.
+    ///
+    /// # Safety
+    /// As [`Self::begin_scope`].
+    pub unsafe fn end_scope(&self, cmd: vk::CommandBuffer, scope: Option<Scope>) {
+        if let (Some(profiler), Some(scope)) = (&self.crowd.profiler, scope) {
+            // SAFETY: the caller's word.
+            unsafe { profiler.end(&self.crowd.device, cmd, scope) };
+        }
+    }
+
+    /// What this frame did so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.crowd.stats()
+    }
+
+    /// Where a view's record lies, for the engine's own sets: buffer and dynamic offset. Layout:
+    /// [`layout::View`].
+    #[must_use]
+    pub fn view_buffer(&self, view: ViewId) -> (vk::DescriptorBufferInfo, u32) {
+        let buffers = &self.crowd.buffers;
+        let sections = &buffers.sections;
+        let offset = buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
+        (buffers.record_range(size_of::<layout::View>() as u64), offset)
+    }
+}
+
+impl Entry {
+    /// How many members are not mirrored, and how many are.
+    fn split(&self, is_mirrored: impl Fn(u32) -> bool) -> (usize, usize) {
+        let mirrored = self.members.iter().filter(|member| is_mirrored(**member)).count();
+        (self.members.len() - mirrored, mirrored)
+    }
+}

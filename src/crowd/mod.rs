@@ -1,0 +1,450 @@
+//! The façade: spawn, play, prepare, draw.
+
+mod buffers;
+mod characters;
+mod frame;
+mod instances;
+mod retire;
+mod stats;
+mod view;
+
+pub use characters::CharacterId;
+pub use frame::{Frame, PassId, ViewId, Views};
+pub use instances::{ClipRef, InstanceId, Play, Spawn};
+pub use stats::{CpuTimes, Stats};
+pub use view::{Lighting, View, Viewport};
+
+use crate::character::Character;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::pipeline::pipeline_layout;
+use crate::gpu::{Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, SkinnedMesh, Upload};
+use crate::pass::draw::{DrawPass, PUSH_STAGES, PassDesc};
+use crate::pass::scatter::ScatterPass;
+use crate::pose::Poser;
+use ash::vk;
+use buffers::FrameBuffers;
+use characters::Entry;
+use gpu_allocator::vulkan::Allocator;
+use instances::Instances;
+use retire::{Graveyard, Retired};
+use stats::Counters;
+
+/// How much a crowd has room for. Grown between frames by [`Crowd::reserve`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Instances alive at the same time.
+    pub instances: u32,
+    /// Palette entries of all instances together: the sum of each one's
+    /// [`Character::palette`] length. 48 bytes each, in every slot.
+    pub palette_entries: u32,
+    /// Views of one frame.
+    pub views: u32,
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        Self { instances: 1024, palette_entries: 65_536, views: 4 }
+    }
+}
+
+/// What a [`Crowd`] is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrowdDesc {
+    /// Frames in flight, at least 1.
+    pub slots: u32,
+    /// Room to begin with.
+    pub capacity: Capacity,
+    /// Where the frame ring lies.
+    pub ring: RingMemory,
+    /// Offsets into the ring are multiples of this (a power of two) and of what the device demands;
+    /// 0 asks for nothing more. For testing what a device with larger demands would see.
+    pub min_offset_alignment: u64,
+    /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`]) and a clock on the CPU
+    /// ([`Stats::cpu`]).
+    pub profile: bool,
+}
+
+impl Default for CrowdDesc {
+    fn default() -> Self {
+        Self {
+            slots: 2,
+            capacity: Capacity::default(),
+            ring: RingMemory::Auto,
+            min_offset_alignment: 0,
+            profile: false,
+        }
+    }
+}
+
+/// Scopes that one frame can measure.
+const PROFILER_SCOPES: u32 = 64;
+
+/// Characters, and the crowd of their instances.
+///
+/// It records into the engine's command buffers and never submits, waits or locks. What it needs of
+/// memory it takes from the engine's allocator, in the methods that are handed one.
+///
+/// # Slots
+/// `slots` frames are in flight. The engine says at [`Crowd::begin_frame`] which one it begins, and by that
+/// promises that the work it last submitted with that slot has ended. All recorded work goes to one
+/// queue, in the order of the frames.
+///
+/// # Spaces
+/// Instance transforms and views are relative to the same origin, which is the engine's to choose.
+#[derive(Debug)]
+pub struct Crowd {
+    device: Device,
+    desc: CrowdDesc,
+    set_layout: SetLayout,
+    layout: Object<vk::PipelineLayout>,
+    scatter: ScatterPass,
+    buffers: FrameBuffers,
+    passes: Vec<Option<DrawPass>>,
+    characters: Vec<Option<Entry>>,
+    instances: Instances,
+    uploads: Vec<Upload>,
+    graveyard: Graveyard,
+    profiler: Option<Profiler>,
+    counters: Counters,
+    views: Vec<view::Prepared>,
+    poser: Poser,
+    time_s: f64,
+    destroyed: bool,
+}
+
+impl Crowd {
+    /// Makes an empty crowd on the engine's device.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names what the device lacks; [`Error::Argument`] for no slots, no views or
+    /// an alignment that is no power of two; [`Error::Capacity`] if the room asked for exceeds what
+    /// the device can bind; [`Error::Memory`], [`Error::Vulkan`]. What was made until then is undone.
+    ///
+    /// # Safety
+    /// The handles of `gpu` belong together and outlive the crowd; the features of
+    /// [`crate::gpu::required`] are enabled, and those that `gpu.enabled` names. `allocator` was made
+    /// for the same device; it is the one handed to every other method.
+    pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
+        check_desc(desc)?;
+        // SAFETY: the caller's word.
+        let device = unsafe { Device::new(gpu)? };
+        let mut crowd = Self {
+            device,
+            desc: *desc,
+            set_layout: SetLayout::null(),
+            layout: Object::null(),
+            scatter: ScatterPass::null(),
+            buffers: FrameBuffers::null(),
+            passes: Vec::new(),
+            characters: Vec::new(),
+            instances: Instances::new(desc.capacity.instances, desc.capacity.palette_entries),
+            uploads: Vec::new(),
+            graveyard: Graveyard::new(desc.slots),
+            profiler: None,
+            counters: Counters::default(),
+            views: Vec::with_capacity(desc.capacity.views as usize),
+            poser: Poser::new(),
+            time_s: 0.0,
+            destroyed: false,
+        };
+        match crowd.build(allocator) {
+            Ok(()) => Ok(crowd),
+            Err(error) => {
+                // SAFETY: nothing was recorded with it.
+                unsafe { crowd.destroy(allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    fn build(&mut self, allocator: &mut Allocator) -> Result<()> {
+        self.set_layout = SetLayout::new(&self.device)?;
+        let push = size_of::<u32>() as u32;
+        self.layout =
+            pipeline_layout(&self.device, "throng draw", &[self.set_layout.handle()], PUSH_STAGES, push)?;
+        self.scatter.build(&self.device)?;
+        self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
+        if self.desc.profile {
+            self.profiler = Some(Profiler::new(&self.device, self.desc.slots, PROFILER_SCOPES)?);
+        }
+        Ok(())
+    }
+
+    /// The device as the crowd knows it.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The layout of descriptor set 0, for the engine's own pipelines.
+    #[must_use]
+    pub fn set_layout(&self) -> &SetLayout {
+        &self.set_layout
+    }
+
+    /// What there is room for.
+    #[must_use]
+    pub fn capacity(&self) -> Capacity {
+        self.desc.capacity
+    }
+
+    /// How many instances are alive.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// Whether no instance is alive.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the frame that was begun last did so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.counters.read(self.instances.len() as u32)
+    }
+
+    /// GPU times of the frame that was recorded before in the slot begun last; empty without
+    /// [`CrowdDesc::profile`].
+    #[must_use]
+    pub fn gpu_times(&self) -> &[ScopeTime] {
+        self.profiler.as_ref().map_or(&[], Profiler::times)
+    }
+
+    /// The profiler, to measure the engine's own scopes beside the crowd's.
+    #[must_use]
+    pub fn profiler(&self) -> Option<&Profiler> {
+        self.profiler.as_ref()
+    }
+
+    /// Makes a pipeline for the engine's attachments. Do it before the frames: this compiles shaders.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a description that makes no sense, [`Error::Unsupported`],
+    /// [`Error::Vulkan`].
+    ///
+    /// # Safety
+    /// The device supports the formats as attachments with that sample count.
+    pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
+        let pass = DrawPass::new(&self.device, self.layout.handle, desc)?;
+        self.passes.push(Some(pass));
+        Ok(PassId(self.passes.len() as u32 - 1))
+    }
+
+    /// Retires a pass: its pipeline is destroyed when no frame in flight uses it any more.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if it is gone already.
+    pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
+        let count = self.passes.len() as u64;
+        let slot = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
+        let pass = slot.ok_or(Error::NotFound { what: "pass", index: pass.0.into(), count })?;
+        self.graveyard.bury(Retired::Pipeline(pass.pipeline));
+        Ok(())
+    }
+
+    /// Adds a character: stages its streams and textures, which the next
+    /// [`Frame::record_prepare`] uploads. Instances can be spawned at once.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if its geometry exceeds what the device can bind; [`Error::Memory`],
+    /// [`Error::Vulkan`]. The crowd is then as it was.
+    pub fn add_character(&mut self, allocator: &mut Allocator, character: &Character) -> Result<CharacterId> {
+        let mut upload = Upload::new();
+        // SAFETY: `allocator` is this device's by the contract of `new`.
+        let made = unsafe { SkinnedMesh::new(&self.device, allocator, &mut upload, character) };
+        let entry = made.and_then(|mesh| {
+            let made = Entry::new(&self.device, &self.set_layout, &self.buffers, mesh, character);
+            made.map_err(|(mut mesh, error)| {
+                // SAFETY: never used.
+                unsafe { mesh.destroy(&self.device, allocator) };
+                error
+            })
+        });
+        match entry {
+            Ok(entry) => {
+                self.uploads.push(upload);
+                self.characters.push(Some(entry));
+                Ok(CharacterId(self.characters.len() as u32 - 1))
+            }
+            Err(error) => {
+                // SAFETY: never recorded.
+                unsafe { upload.free(&self.device, allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes a character that has no instances; its memory is freed when no frame in flight uses it
+    /// any more.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if it is gone already, [`Error::Argument`] while instances of it are alive.
+    pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
+        let entry = self.entry(id)?;
+        if !entry.members.is_empty() {
+            let why = ArgumentFault::Invalid("instances of it are alive");
+            return Err(Error::Argument { what: "character", why });
+        }
+        if let Some(entry) = self.characters.get_mut(id.0 as usize).and_then(Option::take) {
+            self.graveyard.bury(Retired::Pool(entry.pool));
+            self.graveyard.bury(Retired::Mesh(entry.mesh));
+        }
+        Ok(())
+    }
+
+    /// What of a character the crowd keeps on the CPU: skeleton, palette and clips, without meshes.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn character(&self, id: CharacterId) -> Result<&Character> {
+        Ok(&self.entry(id)?.rig)
+    }
+
+    /// A character's data on the GPU.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn mesh(&self, id: CharacterId) -> Result<&SkinnedMesh> {
+        Ok(&self.entry(id)?.mesh)
+    }
+
+    fn entry(&self, id: CharacterId) -> Result<&Entry> {
+        let count = self.characters.len() as u64;
+        let entry = self.characters.get(id.0 as usize).and_then(Option::as_ref);
+        entry.ok_or(Error::NotFound { what: "character", index: id.0.into(), count })
+    }
+
+    /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
+    /// flight keep what they use; that is freed when each of their slots has begun again.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] past what the device can bind, [`Error::Memory`], [`Error::Vulkan`]. The crowd
+    /// is then as it was.
+    pub fn reserve(&mut self, allocator: &mut Allocator, capacity: &Capacity) -> Result<()> {
+        let now = self.desc.capacity;
+        let wanted = Capacity {
+            instances: capacity.instances.max(now.instances),
+            palette_entries: capacity.palette_entries.max(now.palette_entries),
+            views: capacity.views.max(now.views),
+        };
+        if wanted == now {
+            return Ok(());
+        }
+        let desc = CrowdDesc { capacity: wanted, ..self.desc };
+        let mut buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &desc)?;
+        let sets = match characters::all_sets(&self.device, &self.set_layout, &buffers, &self.characters) {
+            Ok(sets) => sets,
+            Err(error) => {
+                // SAFETY: never used.
+                unsafe { buffers.destroy(&self.device, allocator) };
+                return Err(error);
+            }
+        };
+        self.graveyard.bury(Retired::Buffers(core::mem::replace(&mut self.buffers, buffers).into()));
+        for (entry, (pool, sets)) in self.characters.iter_mut().flatten().zip(sets) {
+            self.graveyard.bury(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));
+            entry.sets = sets;
+        }
+        self.desc = desc;
+        self.views.reserve((wanted.views as usize).saturating_sub(self.views.len()));
+        // The new table is empty: every record is written again.
+        self.instances.grow(wanted.instances, wanted.palette_entries);
+        Ok(())
+    }
+
+    /// Begins the frame of `slot` at the engine's time `time_s`, in seconds from an origin of its
+    /// choice. Frees what no frame in flight uses any more.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a slot past [`CrowdDesc::slots`], [`Error::Argument`] for a time that
+    /// is not finite.
+    ///
+    /// # Safety
+    /// All work that was submitted with this slot has ended (its fence is signalled), and what was
+    /// recorded with it was submitted or will never be.
+    pub unsafe fn begin_frame(&mut self, allocator: &mut Allocator, slot: u32, time_s: f64) -> Result<Frame<'_>> {
+        if slot >= self.desc.slots {
+            return Err(Error::NotFound { what: "slot", index: slot.into(), count: self.desc.slots.into() });
+        }
+        if !time_s.is_finite() {
+            return Err(Error::Argument { what: "time_s", why: ArgumentFault::NotFinite(time_s) });
+        }
+        self.time_s = time_s;
+        // SAFETY: the caller's word about the slot.
+        unsafe { self.graveyard.begin(&self.device, allocator, slot) };
+        self.graveyard.make_room(self.uploads.len());
+        if let Some(profiler) = &mut self.profiler {
+            profiler.begin_frame(&self.device, slot);
+        }
+        self.counters = Counters::default();
+        self.views.clear();
+        Ok(Frame::new(self, slot))
+    }
+
+    /// Overwrites everything that the CPU wrote into `slot` of the ring with `byte`. For tests that
+    /// prove that slots are kept apart.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a slot that there is not.
+    #[doc(hidden)]
+    pub fn poison_slot(&mut self, slot: u32, byte: u8) -> Result<()> {
+        self.buffers.poison(slot, byte)
+    }
+
+    /// Frees everything, in flight or not.
+    ///
+    /// # Safety
+    /// The device is idle as far as the crowd's recorded work goes. `allocator` is the one handed to
+    /// [`Crowd::new`].
+    pub unsafe fn destroy(mut self, allocator: &mut Allocator) {
+        self.destroyed = true;
+        // SAFETY: the caller's word.
+        unsafe {
+            for mut upload in self.uploads.drain(..) {
+                upload.free(&self.device, allocator);
+            }
+            for mut entry in self.characters.drain(..).flatten() {
+                entry.pool.destroy(&self.device);
+                entry.mesh.destroy(&self.device, allocator);
+            }
+            self.graveyard.destroy(&self.device, allocator);
+            for mut pass in self.passes.drain(..).flatten() {
+                pass.pipeline.destroy(&self.device);
+            }
+            if let Some(profiler) = &mut self.profiler {
+                profiler.destroy(&self.device);
+            }
+            self.buffers.destroy(&self.device, allocator);
+            self.scatter.destroy(&self.device);
+            self.layout.destroy(&self.device);
+            self.set_layout.destroy(&self.device);
+        }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        if !self.destroyed {
+            log::error!("throng: a Crowd was dropped without destroy: what it owns is leaked");
+        }
+    }
+}
+
+fn check_desc(desc: &CrowdDesc) -> Result<()> {
+    let least = |what, value: u32| {
+        let why = ArgumentFault::OutOfRange { value: value.into(), min: 1.0, max: u32::MAX.into() };
+        if value == 0 { Err(Error::Argument { what, why }) } else { Ok(()) }
+    };
+    least("CrowdDesc::slots", desc.slots)?;
+    least("Capacity::instances", desc.capacity.instances)?;
+    least("Capacity::palette_entries", desc.capacity.palette_entries)?;
+    least("Capacity::views", desc.capacity.views)?;
+    if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
+        let why = ArgumentFault::Invalid("must be 0 or a power of two");
+        return Err(Error::Argument { what: "CrowdDesc::min_offset_alignment", why });
+    }
+    Ok(())
+}

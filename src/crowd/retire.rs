@@ -1,0 +1,93 @@
+//! What was replaced, kept until no frame in flight can use it.
+
+use super::buffers::FrameBuffers;
+use crate::gpu::{Device, Object, SkinnedMesh, Upload};
+use ash::vk;
+use gpu_allocator::vulkan::Allocator;
+
+/// Something that is no longer reachable for new frames.
+#[derive(Debug)]
+pub(super) enum Retired {
+    Buffers(Box<FrameBuffers>),
+    Pool(Object<vk::DescriptorPool>),
+    Mesh(SkinnedMesh),
+    Pipeline(Object<vk::Pipeline>),
+    Upload(Upload),
+}
+
+impl Retired {
+    /// # Safety
+    /// Not in use by the GPU.
+    unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // SAFETY: the caller's word.
+        unsafe {
+            match self {
+                Self::Buffers(buffers) => buffers.destroy(device, allocator),
+                Self::Pool(pool) => pool.destroy(device),
+                Self::Mesh(mesh) => mesh.destroy(device, allocator),
+                Self::Pipeline(pipeline) => pipeline.destroy(device),
+                Self::Upload(upload) => upload.free(device, allocator),
+            }
+        }
+    }
+}
+
+/// Counts the frames begun, and knows in which of them each slot was begun last.
+///
+/// A thing retired after frame `n` may be used by every frame up to `n`. Those frames have ended
+/// when every slot that was ever begun has been begun again after `n`.
+#[derive(Debug)]
+pub(super) struct Graveyard {
+    /// The frame in which each slot was begun last, counted from 1; 0: never.
+    begun: Vec<u64>,
+    frame: u64,
+    graves: Vec<(u64, Retired)>,
+}
+
+impl Graveyard {
+    pub(super) fn new(slots: u32) -> Self {
+        Self { begun: vec![0; slots as usize], frame: 0, graves: Vec::new() }
+    }
+
+    /// The number of the frame begun last.
+    pub(super) fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Room for `more` burials that then don't allocate.
+    pub(super) fn make_room(&mut self, more: usize) {
+        self.graves.reserve(more);
+    }
+
+    pub(super) fn bury(&mut self, retired: Retired) {
+        self.graves.push((self.frame, retired));
+    }
+
+    /// Begins `slot`, and destroys what no frame can use any more.
+    ///
+    /// # Safety
+    /// The slot's earlier work has ended.
+    pub(super) unsafe fn begin(&mut self, device: &Device, allocator: &mut Allocator, slot: u32) {
+        self.frame += 1;
+        if let Some(begun) = self.begun.get_mut(slot as usize) {
+            *begun = self.frame;
+        }
+        let ended = self.begun.iter().filter(|begun| **begun > 0).min().copied().unwrap_or(0);
+        for (frame, retired) in &mut self.graves {
+            if *frame < ended {
+                // SAFETY: every slot begun up to that frame has been begun again, so its work has ended.
+                unsafe { retired.destroy(device, allocator) };
+            }
+        }
+        self.graves.retain(|(frame, _)| *frame >= ended);
+    }
+
+    /// # Safety
+    /// Nothing is in use by the GPU.
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        for (_, mut retired) in self.graves.drain(..) {
+            // SAFETY: the caller's word.
+            unsafe { retired.destroy(device, allocator) };
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Views: where from, under which light, into which part of the attachments.
+
+use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::layout;
+use ash::vk;
+use glam::{Mat3, Mat4, Vec3, Vec4};
+
+/// Bytes of a view's record.
+pub(super) const VIEW_BYTES: u64 = size_of::<layout::View>() as u64;
+
+/// One directional light and a sky. Colours are linear and include the intensity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lighting {
+    /// Towards the sun; any length but zero.
+    pub sun_direction: Vec3,
+    /// Of the sun, on a surface that faces it.
+    pub sun_color: Vec3,
+    /// Light from straight above.
+    pub sky_color: Vec3,
+    /// Light from straight below; in between it is mixed by the normal's height.
+    pub ground_color: Vec3,
+}
+
+impl Default for Lighting {
+    fn default() -> Self {
+        Self {
+            sun_direction: Vec3::new(0.4, 0.8, 0.45),
+            sun_color: Vec3::new(0.95, 0.9, 0.8),
+            sky_color: Vec3::new(0.32, 0.37, 0.45),
+            ground_color: Vec3::new(0.16, 0.14, 0.12),
+        }
+    }
+}
+
+/// The part of the attachments that a view fills, in pixels. A negative height flips it, as Vulkan
+/// has it; `y` is then the lower edge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: f32,
+    /// Upper edge (lower, if the height is negative).
+    pub y: f32,
+    /// In pixels, more than 0.
+    pub width: f32,
+    /// In pixels, not 0.
+    pub height: f32,
+}
+
+impl From<vk::Extent2D> for Viewport {
+    fn from(extent: vk::Extent2D) -> Self {
+        Self { x: 0.0, y: 0.0, width: extent.width as f32, height: extent.height as f32 }
+    }
+}
+
+/// A camera or a light that looks at the crowd.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// Vulkan clip space from world space (column vectors, depth 0..1, +Y down in clip space).
+    pub clip_from_world: Mat4,
+    /// The eye, in world space. For an orthographic view any point far back along the view.
+    pub eye: Vec3,
+    /// Where it is drawn; the scissor is the same rectangle.
+    pub viewport: Viewport,
+    /// Its light.
+    pub lighting: Lighting,
+}
+
+impl View {
+    /// A view with the default light.
+    #[must_use]
+    pub fn new(clip_from_world: Mat4, eye: Vec3, viewport: impl Into<Viewport>) -> Self {
+        Self { clip_from_world, eye, viewport: viewport.into(), lighting: Lighting::default() }
+    }
+
+    /// # Errors
+    /// [`Error::Argument`] for what is not finite, an empty viewport or a sun without direction.
+    pub(super) fn check(&self) -> Result<()> {
+        let Viewport { x, y, width, height } = self.viewport;
+        let fault = |what, why| Err(Error::Argument { what, why: ArgumentFault::Invalid(why) });
+        if !self.clip_from_world.is_finite() || !self.eye.is_finite() {
+            return fault("View", "matrix and eye must be finite");
+        }
+        if !Vec4::new(x, y, width, height).is_finite() || width <= 0.0 || height == 0.0 {
+            return fault("View::viewport", "must be finite, wider than 0 and not of height 0");
+        }
+        let Lighting { sun_direction, sun_color, sky_color, ground_color } = self.lighting;
+        let finite = [sun_direction, sun_color, sky_color, ground_color].iter().all(|v| v.is_finite());
+        if !finite || sun_direction.try_normalize().is_none() {
+            return fault("View::lighting", "must be finite, the sun's direction not zero");
+        }
+        Ok(())
+    }
+
+    pub(super) fn record(&self) -> layout::View {
+        let light = &self.lighting;
+        let color = |color: Vec3| color.extend(0.0).to_array();
+        layout::View {
+            clip_from_world: self.clip_from_world.to_cols_array_2d(),
+            eye: self.eye.extend(1.0).to_array(),
+            sun_direction: light.sun_direction.normalize_or(Vec3::Y).extend(0.0).to_array(),
+            sun_color: color(light.sun_color),
+            sky_color: color(light.sky_color),
+            ground_color: color(light.ground_color),
+        }
+    }
+}
+
+/// What drawing needs of a view.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prepared {
+    pub(super) viewport: vk::Viewport,
+    pub(super) scissor: vk::Rect2D,
+    /// Whether counter-clockwise triangles of the world arrive clockwise in the framebuffer, for
+    /// depth that grows with distance.
+    flipped: bool,
+    /// The clip space's w is constant, so what lies in front is known from z alone.
+    orthographic: bool,
+}
+
+impl Prepared {
+    pub(super) fn new(view: &View) -> Self {
+        let Viewport { x, y, width, height } = view.viewport;
+        let top = if height < 0.0 { y + height } else { y };
+        // Handedness of (right, down, forward) in the framebuffer: the rows of the matrix are the world's
+        // gradients of clip x, y and of depth or w.
+        let [right, down, depth, w] = [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
+        let orthographic = w == Vec3::ZERO;
+        let forward = if orthographic { depth } else { w };
+        let handedness = Mat3::from_cols(right, down, forward).determinant() * height.signum();
+        Self {
+            viewport: vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 },
+            scissor: scissor((x, top), (x + width, top + height.abs())),
+            flipped: handedness < 0.0,
+            orthographic,
+        }
+    }
+
+    /// The winding of front faces, as glTF has them (counter-clockwise), in this view's framebuffer.
+    pub(super) fn front_face(&self, reversed_z: bool, mirrored: bool) -> vk::FrontFace {
+        if self.flipped ^ (self.orthographic && reversed_z) ^ mirrored {
+            vk::FrontFace::CLOCKWISE
+        } else {
+            vk::FrontFace::COUNTER_CLOCKWISE
+        }
+    }
+}
+
+/// The pixels that a rectangle touches, clipped at the origin.
+fn scissor(min: (f32, f32), max: (f32, f32)) -> vk::Rect2D {
+    let span = |min: f32, max: f32| {
+        let (start, end) = (min.max(0.0).floor() as u32, max.max(0.0).ceil() as u32);
+        (start.min(end), end.saturating_sub(start))
+    };
+    let ((x, width), (y, height)) = (span(min.0, max.0), span(min.1, max.1));
+    vk::Rect2D {
+        offset: vk::Offset2D { x: x as i32, y: y as i32 },
+        extent: vk::Extent2D { width, height },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn upright(view_from_world: Mat4) -> [(Mat4, bool); 4] {
+        let flip = Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0));
+        let reverse = Mat4::from_cols_array_2d(&[
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0, 0.0],
+            [0.0, 0.0, -1.0, 0.0],
+            [0.0, 0.0, 1.0, 1.0],
+        ]);
+        let perspective = flip * Mat4::perspective_rh(1.0, 1.5, 0.1, 100.0);
+        let orthographic = flip * Mat4::orthographic_rh(-1.0, 1.0, -1.0, 1.0, 0.1, 100.0);
+        [
+            (perspective * view_from_world, false),
+            (reverse * perspective * view_from_world, true),
+            (orthographic * view_from_world, false),
+            (reverse * orthographic * view_from_world, true),
+        ]
+    }
+
+    #[test]
+    fn upright_views_see_counter_clockwise_fronts() {
+        let eye = Vec3::new(3.0, 2.0, 5.0);
+        let extent = vk::Extent2D { width: 300, height: 200 };
+        for (clip, reversed) in upright(Mat4::look_at_rh(eye, Vec3::ZERO, Vec3::Y)) {
+            let view = View::new(clip, eye, extent);
+            let front = |view: &View, mirrored| Prepared::new(view).front_face(reversed, mirrored);
+            assert_eq!(front(&view, false), vk::FrontFace::COUNTER_CLOCKWISE);
+            assert_eq!(front(&view, true), vk::FrontFace::CLOCKWISE);
+            let flipped = Viewport { x: 0.0, y: 200.0, width: 300.0, height: -200.0 };
+            let view = View { viewport: flipped, ..view };
+            assert_eq!(front(&view, false), vk::FrontFace::CLOCKWISE);
+        }
+    }
+
+    #[test]
+    fn scissor_is_the_viewport_whatever_its_sign() {
+        let scissor = |x, y, width, height| {
+            let viewport = Viewport { x, y, width, height };
+            Prepared::new(&View::new(Mat4::IDENTITY, Vec3::ZERO, viewport)).scissor
+        };
+        let rect = |x, y, width, height| vk::Rect2D {
+            offset: vk::Offset2D { x, y },
+            extent: vk::Extent2D { width, height },
+        };
+        assert_eq!(scissor(10.0, 20.0, 30.0, 40.0), rect(10, 20, 30, 40));
+        assert_eq!(scissor(10.0, 60.0, 30.0, -40.0), rect(10, 20, 30, 40));
+        assert_eq!(scissor(-10.0, -5.0, 30.0, 40.0), rect(0, 0, 20, 35));
+        assert_eq!(scissor(-30.0, 0.0, 20.0, 10.0), rect(0, 0, 0, 10));
+    }
+}

@@ -1,0 +1,150 @@
+//! The engine's device, with what the parts need to know about it.
+
+use super::{Enabled, Gpu, check};
+use crate::error::{Error, Result};
+use ash::vk;
+use core::ffi::CStr;
+use std::ffi::CString;
+
+/// The limits that matter here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) max_storage_range: u64,
+    pub(crate) offset_alignment: u64,
+    pub(crate) max_image_dimension: u32,
+    pub(crate) max_anisotropy: f32,
+    pub(crate) timestamp_period_ns: f32,
+}
+
+/// The engine's device as the parts use it: function pointers, limits, memory types. Cheap to make,
+/// owns nothing.
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) raw: ash::Device,
+    pub(crate) debug: Option<ash::ext::debug_utils::Device>,
+    pub(crate) limits: Limits,
+    pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
+    pub(crate) enabled: Enabled,
+    name: Box<str>,
+}
+
+impl core::fmt::Debug for Device {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Device").field("name", &self.name).field("enabled", &self.enabled).finish_non_exhaustive()
+    }
+}
+
+impl Device {
+    /// Looks the device over.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names the first required thing that the physical device lacks.
+    ///
+    /// # Safety
+    /// The handles of `gpu` belong together and are alive, and outlive everything that is made with
+    /// the result. The features of [`super::required`] are enabled, and those that `gpu.enabled` names.
+    pub unsafe fn new(gpu: &Gpu<'_>) -> Result<Self> {
+        // SAFETY: the caller vouches for the handles.
+        let support = unsafe { check(gpu.instance, gpu.physical_device) };
+        if let Some(what) = support.missing.first() {
+            return Err(Error::Unsupported { what, device: support.device });
+        }
+        // SAFETY: as above.
+        let properties = unsafe { gpu.instance.get_physical_device_properties(gpu.physical_device) };
+        // SAFETY: as above.
+        let memory = unsafe { gpu.instance.get_physical_device_memory_properties(gpu.physical_device) };
+        let limits = &properties.limits;
+        let debug =
+            gpu.enabled.debug_utils.then(|| ash::ext::debug_utils::Device::new(gpu.instance, gpu.device));
+        Ok(Self {
+            raw: gpu.device.clone(),
+            debug,
+            limits: Limits {
+                max_storage_range: limits.max_storage_buffer_range.into(),
+                offset_alignment: limits
+                    .min_storage_buffer_offset_alignment
+                    .max(limits.min_uniform_buffer_offset_alignment)
+                    .max(16),
+                max_image_dimension: limits.max_image_dimension2_d,
+                max_anisotropy: limits.max_sampler_anisotropy,
+                timestamp_period_ns: limits.timestamp_period,
+            },
+            memory,
+            enabled: *gpu.enabled,
+            name: support.device,
+        })
+    }
+
+    /// The physical device's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names `handle` for debuggers and validation messages; silently nothing without debug utils.
+    pub(crate) fn set_name<T: vk::Handle>(&self, handle: T, name: &str) {
+        let (Some(debug), Ok(name)) = (&self.debug, CString::new(name)) else { return };
+        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(&name);
+        // SAFETY: the handle was just made on this device. A failure to name is no failure.
+        let _ = unsafe { debug.set_debug_utils_object_name(&info) };
+    }
+
+    /// Opens a label in `cmd`; every one is closed by [`Self::end_label`].
+    ///
+    /// # Safety
+    /// `cmd` is recording.
+    pub(crate) unsafe fn begin_label(&self, cmd: vk::CommandBuffer, label: &CStr) {
+        if let Some(debug) = &self.debug {
+            let info = vk::DebugUtilsLabelEXT::default().label_name(label).color([0.3, 0.6, 0.9, 1.0]);
+            // SAFETY: the caller vouches for the command buffer.
+            unsafe { debug.cmd_begin_debug_utils_label(cmd, &info) };
+        }
+    }
+
+    /// Closes the label opened last.
+    ///
+    /// # Safety
+    /// `cmd` is recording, and a label is open in it.
+    pub(crate) unsafe fn end_label(&self, cmd: vk::CommandBuffer) {
+        if let Some(debug) = &self.debug {
+            // SAFETY: the caller vouches for the command buffer.
+            unsafe { debug.cmd_end_debug_utils_label(cmd) };
+        }
+    }
+
+    /// A global memory barrier.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass.
+    pub(crate) unsafe fn barrier(
+        &self,
+        cmd: vk::CommandBuffer,
+        (src_stage, src_access): (vk::PipelineStageFlags2, vk::AccessFlags2),
+        (dst_stage, dst_access): (vk::PipelineStageFlags2, vk::AccessFlags2),
+    ) {
+        let barriers = [vk::MemoryBarrier2::default()
+            .src_stage_mask(src_stage)
+            .src_access_mask(src_access)
+            .dst_stage_mask(dst_stage)
+            .dst_access_mask(dst_access)];
+        let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+        // SAFETY: the caller vouches for the command buffer.
+        unsafe { self.raw.cmd_pipeline_barrier2(cmd, &info) };
+    }
+}
+
+/// Gives a Vulkan call's failure its name.
+pub(crate) trait VkCall<T> {
+    fn call(self, call: &'static str) -> Result<T>;
+}
+
+impl<T> VkCall<T> for Result<T, vk::Result> {
+    fn call(self, call: &'static str) -> Result<T> {
+        self.map_err(|result| Error::Vulkan { call, result })
+    }
+}
+
+/// `asked` if it is at most `cap`, else the error that says what ran out.
+pub(crate) fn limit(what: &'static str, asked: u64, cap: u64) -> Result<u64> {
+    if asked <= cap { Ok(asked) } else { Err(Error::Capacity { what, asked, cap }) }
+}

@@ -1,0 +1,120 @@
+//! What the crate asks of a device.
+
+use ash::vk;
+use core::ffi::CStr;
+
+/// What a device must have, and the engine must enable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Features {
+    /// The least Vulkan version, of instance and device.
+    pub api_version: u32,
+    /// `VkPhysicalDeviceVulkan13Features::dynamicRendering`
+    pub dynamic_rendering: bool,
+    /// `VkPhysicalDeviceVulkan13Features::synchronization2`
+    pub synchronization2: bool,
+    /// `VkPhysicalDeviceVulkan13Features::maintenance4` (workgroup sizes as specialization constants)
+    pub maintenance4: bool,
+}
+
+impl Features {
+    /// The same as a structure for the device's creation.
+    #[must_use]
+    pub fn vulkan_1_3(&self) -> vk::PhysicalDeviceVulkan13Features<'static> {
+        vk::PhysicalDeviceVulkan13Features::default()
+            .dynamic_rendering(self.dynamic_rendering)
+            .synchronization2(self.synchronization2)
+            .maintenance4(self.maintenance4)
+    }
+}
+
+/// What the crate needs of every device: Vulkan 1.3 and three features that every such device has.
+#[must_use]
+pub const fn required() -> Features {
+    Features { api_version: vk::API_VERSION_1_3, dynamic_rendering: true, synchronization2: true, maintenance4: true }
+}
+
+/// Optional things that the engine switched on. Everything works without any of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Enabled {
+    /// `VkPhysicalDeviceFeatures::samplerAnisotropy`: textures are sampled anisotropically.
+    pub sampler_anisotropy: bool,
+    /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour attachment.
+    pub independent_blend: bool,
+    /// The instance extension `VK_EXT_debug_utils`: objects get names, stages get labels.
+    pub debug_utils: bool,
+}
+
+impl Enabled {
+    /// Nothing beyond what is required.
+    pub const NONE: Self = Self { sampler_anisotropy: false, independent_blend: false, debug_utils: false };
+
+    /// The same with [`Self::sampler_anisotropy`] set.
+    #[must_use]
+    pub const fn with_sampler_anisotropy(mut self, on: bool) -> Self {
+        self.sampler_anisotropy = on;
+        self
+    }
+
+    /// The same with [`Self::independent_blend`] set.
+    #[must_use]
+    pub const fn with_independent_blend(mut self, on: bool) -> Self {
+        self.independent_blend = on;
+        self
+    }
+
+    /// The same with [`Self::debug_utils`] set.
+    #[must_use]
+    pub const fn with_debug_utils(mut self, on: bool) -> Self {
+        self.debug_utils = on;
+        self
+    }
+}
+
+/// What a device offers of what the crate can use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Support {
+    /// The device's name.
+    pub device: Box<str>,
+    /// What is required and missing, by its Vulkan name. Empty: the device will do.
+    pub missing: Vec<&'static str>,
+    /// The optional device features that it has. ([`Enabled::debug_utils`] is the instance's and stays off here.)
+    pub optional: Enabled,
+}
+
+/// Asks `physical_device` for everything in [`required`] and for the optional features.
+///
+/// # Safety
+/// `physical_device` comes from `instance`, and both are alive.
+#[must_use]
+pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Support {
+    // SAFETY: the caller vouches for the handles.
+    let properties = unsafe { instance.get_physical_device_properties(physical_device) };
+    let mut support = Support { device: device_name(&properties), missing: Vec::new(), optional: Enabled::NONE };
+    if properties.api_version < required().api_version {
+        support.missing.push("Vulkan 1.3");
+        return support;
+    }
+    let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
+    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut features13);
+    // SAFETY: as above; the device is at least 1.3, so the chained structure is known to it.
+    unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
+    support.optional.sampler_anisotropy = features.features.sampler_anisotropy == vk::TRUE;
+    support.optional.independent_blend = features.features.independent_blend == vk::TRUE;
+    for (has, name) in [
+        (features13.dynamic_rendering, "dynamicRendering"),
+        (features13.synchronization2, "synchronization2"),
+        (features13.maintenance4, "maintenance4"),
+    ] {
+        if has == vk::FALSE {
+            support.missing.push(name);
+        }
+    }
+    support
+}
+
+pub(super) fn device_name(properties: &vk::PhysicalDeviceProperties) -> Box<str> {
+    properties.device_name_as_c_str().map_or_else(|_| "unnamed device".into(), |name: &CStr| name.to_string_lossy().into())
+}

@@ -1,0 +1,279 @@
+//! Buffers, images and other objects that know their name and complain when they are leaked.
+
+use super::{Device, VkCall};
+use crate::error::{Error, Result};
+use ash::vk;
+use core::ptr::NonNull;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator};
+
+/// A Vulkan object without memory of its own.
+pub(crate) trait Kind: vk::Handle + Copy {
+    /// # Safety
+    /// The handle is the device's, alive or null, and not in use.
+    unsafe fn destroy(self, device: &ash::Device);
+}
+
+macro_rules! kinds {
+    ($($handle:ident => $destroy:ident),+ $(,)?) => {$(
+        impl Kind for vk::$handle {
+            unsafe fn destroy(self, device: &ash::Device) {
+                // SAFETY: the caller vouches for the handle.
+                unsafe { device.$destroy(self, None) }
+            }
+        }
+    )+};
+}
+
+kinds! {
+    DescriptorPool => destroy_descriptor_pool,
+    DescriptorSetLayout => destroy_descriptor_set_layout,
+    ImageView => destroy_image_view,
+    Pipeline => destroy_pipeline,
+    PipelineLayout => destroy_pipeline_layout,
+    QueryPool => destroy_query_pool,
+    Sampler => destroy_sampler,
+    ShaderModule => destroy_shader_module,
+}
+
+/// A handle with its name.
+#[derive(Debug)]
+pub(crate) struct Object<H: Kind> {
+    pub(crate) handle: H,
+    name: Box<str>,
+}
+
+impl<H: Kind> Object<H> {
+    /// Takes charge of a handle that was just made, and names it.
+    pub(crate) fn new(device: &Device, handle: H, name: &str) -> Self {
+        device.set_name(handle, name);
+        Self { handle, name: name.into() }
+    }
+
+    /// Nothing; destroying it does nothing.
+    pub(crate) fn null() -> Self {
+        Self { handle: H::from_raw(0), name: Box::default() }
+    }
+
+    /// # Safety
+    /// Not in use by the GPU; `device` is the one that it was made with.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the caller's word; null is allowed.
+        unsafe { self.handle.destroy(&device.raw) };
+        self.handle = H::from_raw(0);
+    }
+}
+
+impl<H: Kind> Drop for Object<H> {
+    fn drop(&mut self) {
+        if self.handle.as_raw() != 0 {
+            log::error!("throng: leaked {:?} \"{}\": dropped without destroy", H::TYPE, self.name);
+        }
+    }
+}
+
+/// Where a buffer lives and what it is for.
+pub(crate) struct BufferDesc<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) bytes: u64,
+    pub(crate) usage: vk::BufferUsageFlags,
+    pub(crate) location: MemoryLocation,
+    /// Memory types that may be used, as a mask.
+    pub(crate) types: u32,
+}
+
+/// A buffer with its memory.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    pub(crate) handle: vk::Buffer,
+    pub(crate) bytes: u64,
+    name: Box<str>,
+    allocation: Option<Allocation>,
+}
+
+impl Buffer {
+    pub(crate) fn null() -> Self {
+        Self { handle: vk::Buffer::null(), bytes: 0, name: Box::default(), allocation: None }
+    }
+
+    /// In device-local memory.
+    pub(crate) fn device_local(
+        device: &Device,
+        allocator: &mut Allocator,
+        name: &str,
+        bytes: u64,
+        usage: vk::BufferUsageFlags,
+    ) -> Result<Self> {
+        let location = MemoryLocation::GpuOnly;
+        Self::new(device, allocator, &BufferDesc { name, bytes, usage, location, types: u32::MAX })
+    }
+
+    pub(crate) fn new(device: &Device, allocator: &mut Allocator, desc: &BufferDesc<'_>) -> Result<Self> {
+        let info = vk::BufferCreateInfo::default().size(desc.bytes.max(16)).usage(desc.usage);
+        // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
+        let handle = unsafe { device.raw.create_buffer(&info, None) }.call("vkCreateBuffer")?;
+        let mut buffer =
+            Self { handle, bytes: desc.bytes.max(16), name: desc.name.into(), allocation: None };
+        device.set_name(handle, desc.name);
+        match buffer.back(device, allocator, desc) {
+            Ok(()) => Ok(buffer),
+            Err(error) => {
+                // SAFETY: made above and never used.
+                unsafe { buffer.destroy(device, allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    fn back(&mut self, device: &Device, allocator: &mut Allocator, desc: &BufferDesc<'_>) -> Result<()> {
+        // SAFETY: the buffer was just made on this device.
+        let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
+        requirements.memory_type_bits &= desc.types;
+        let allocation = allocate(allocator, desc.name, requirements, desc.location, true)?;
+        // SAFETY: the memory fits the requirements; neither is bound yet.
+        let bound = unsafe { device.raw.bind_buffer_memory(self.handle, allocation.memory(), allocation.offset()) };
+        self.allocation = Some(allocation);
+        bound.call("vkBindBufferMemory")
+    }
+
+    /// The start of its memory, if that is mapped.
+    pub(crate) fn mapped(&self) -> Option<NonNull<u8>> {
+        self.allocation.as_ref()?.mapped_ptr().map(NonNull::cast)
+    }
+
+    /// # Safety
+    /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // SAFETY: the caller's word; null is allowed.
+        unsafe { device.raw.destroy_buffer(self.handle, None) };
+        self.handle = vk::Buffer::null();
+        free(allocator, self.allocation.take(), &self.name);
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.handle != vk::Buffer::null() {
+            log::error!("throng: leaked BUFFER \"{}\": dropped without destroy", self.name);
+        }
+    }
+}
+
+/// A sampled 2D image with its memory and view.
+#[derive(Debug)]
+pub(crate) struct Image {
+    pub(crate) handle: vk::Image,
+    pub(crate) view: Object<vk::ImageView>,
+    name: Box<str>,
+    allocation: Option<Allocation>,
+}
+
+impl Image {
+    pub(crate) fn null() -> Self {
+        Self { handle: vk::Image::null(), view: Object::null(), name: Box::default(), allocation: None }
+    }
+
+    /// An sRGB RGBA8 image with `levels` mip levels, to be filled by a transfer and sampled.
+    pub(crate) fn new(
+        device: &Device,
+        allocator: &mut Allocator,
+        name: &str,
+        (width, height): (u32, u32),
+        levels: u32,
+    ) -> Result<Self> {
+        let format = vk::Format::R8G8B8A8_SRGB;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(format)
+            .extent(vk::Extent3D { width, height, depth: 1 })
+            .mip_levels(levels)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::SAMPLED);
+        // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
+        let handle = unsafe { device.raw.create_image(&info, None) }.call("vkCreateImage")?;
+        device.set_name(handle, name);
+        let mut image = Self { handle, view: Object::null(), name: name.into(), allocation: None };
+        match image.back(device, allocator, format) {
+            Ok(()) => Ok(image),
+            Err(error) => {
+                // SAFETY: made above and never used.
+                unsafe { image.destroy(device, allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    fn back(&mut self, device: &Device, allocator: &mut Allocator, format: vk::Format) -> Result<()> {
+        // SAFETY: the image was just made on this device.
+        let requirements = unsafe { device.raw.get_image_memory_requirements(self.handle) };
+        let allocation = allocate(allocator, &self.name, requirements, MemoryLocation::GpuOnly, false)?;
+        // SAFETY: the memory fits the requirements; neither is bound yet.
+        let bound = unsafe { device.raw.bind_image_memory(self.handle, allocation.memory(), allocation.offset()) };
+        self.allocation = Some(allocation);
+        bound.call("vkBindImageMemory")?;
+        let info = vk::ImageViewCreateInfo::default()
+            .image(self.handle)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(format)
+            .subresource_range(color_range());
+        // SAFETY: the image is bound and has that format.
+        let view = unsafe { device.raw.create_image_view(&info, None) }.call("vkCreateImageView")?;
+        self.view = Object::new(device, view, &self.name);
+        Ok(())
+    }
+
+    /// # Safety
+    /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // SAFETY: the caller's word; null is allowed.
+        unsafe {
+            self.view.destroy(device);
+            device.raw.destroy_image(self.handle, None);
+        }
+        self.handle = vk::Image::null();
+        free(allocator, self.allocation.take(), &self.name);
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        if self.handle != vk::Image::null() {
+            log::error!("throng: leaked IMAGE \"{}\": dropped without destroy", self.name);
+        }
+    }
+}
+
+/// All levels of a colour image.
+pub(crate) fn color_range() -> vk::ImageSubresourceRange {
+    vk::ImageSubresourceRange::default()
+        .aspect_mask(vk::ImageAspectFlags::COLOR)
+        .level_count(vk::REMAINING_MIP_LEVELS)
+        .layer_count(1)
+}
+
+fn allocate(
+    allocator: &mut Allocator,
+    name: &str,
+    requirements: vk::MemoryRequirements,
+    location: MemoryLocation,
+    linear: bool,
+) -> Result<Allocation> {
+    let bytes = requirements.size;
+    let desc = AllocationCreateDesc {
+        name,
+        requirements,
+        location,
+        linear,
+        allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+    };
+    allocator
+        .allocate(&desc)
+        .map_err(|error| Error::Memory { name: name.into(), bytes, why: error.to_string().into() })
+}
+
+fn free(allocator: &mut Allocator, allocation: Option<Allocation>, name: &str) {
+    if let Some(Err(error)) = allocation.map(|allocation| allocator.free(allocation)) {
+        log::error!("throng: freeing the memory of \"{name}\": {error}");
+    }
+}

@@ -1,0 +1,49 @@
+//! The parts: device memory, the frame ring, meshes on the GPU, the descriptor set layout.
+//!
+//! The second of the three levels of use: an engine that fills palettes itself and keeps its own
+//! pipelines takes [`SkinnedMesh`], [`PaletteRing`], [`SetLayout`] and the shader include
+//! `shaders/include/throng.glsl`. [`crate::Crowd`] is built of the same parts.
+//!
+//! Everything here records and never submits. Objects are destroyed explicitly; dropping a live one
+//! logs its name as a leak.
+
+mod device;
+mod encode;
+mod features;
+pub mod layout;
+mod memory;
+mod mesh;
+mod palette_ring;
+pub(crate) mod pipeline;
+mod profile;
+pub(crate) mod ring;
+mod sets;
+mod texture;
+mod upload;
+
+pub use device::Device;
+pub use features::{Enabled, Features, Support, check, required};
+pub use mesh::{PrimitiveDraw, SkinnedMesh};
+pub use palette_ring::{PaletteRing, PaletteRingDesc};
+pub use profile::{Profiler, Scope, ScopeTime};
+pub use ring::RingMemory;
+pub use sets::{SetBuffers, SetLayout};
+pub use upload::Upload;
+
+pub(crate) use device::{VkCall, limit};
+pub(crate) use memory::{Buffer, BufferDesc, Object};
+
+use ash::vk;
+
+/// The engine's own Vulkan objects, borrowed. The parts copy what they need of it.
+#[derive(Clone, Copy)]
+pub struct Gpu<'a> {
+    /// The instance that `device` comes from.
+    pub instance: &'a ash::Instance,
+    /// The physical device that `device` was made for.
+    pub physical_device: vk::PhysicalDevice,
+    /// The device, with at least the features of [`required`] enabled.
+    pub device: &'a ash::Device,
+    /// What the engine enabled beyond them.
+    pub enabled: &'a Enabled,
+}

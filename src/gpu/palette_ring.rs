@@ -1,0 +1,164 @@
+//! Palettes that the CPU writes, one slot for each frame in flight.
+
+use super::ring::{Ring, RingDesc};
+use super::{Device, RingMemory, limit};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::{Mat3x4, WriteOnly};
+use ash::vk;
+use gpu_allocator::vulkan::Allocator;
+
+/// What a [`PaletteRing`] holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaletteRingDesc {
+    /// Frames in flight, at least 1.
+    pub slots: u32,
+    /// Palette entries of one slot, 48 bytes each.
+    pub entries: u32,
+    /// Where the memory lies.
+    pub memory: RingMemory,
+    /// Dynamic offsets are multiples of this (a power of two) and of what the device demands;
+    /// 0 asks for nothing more.
+    pub min_offset_alignment: u64,
+}
+
+impl Default for PaletteRingDesc {
+    fn default() -> Self {
+        Self { slots: 2, entries: 65_536, memory: RingMemory::Auto, min_offset_alignment: 0 }
+    }
+}
+
+/// A storage buffer of palettes in `slots` parts, mapped for as long as it lives.
+///
+/// The CPU writes the slot of the frame that it is about to record, straight into the memory that the
+/// GPU reads (or into host memory that [`Self::record_upload`] copies from, where the device has no
+/// such memory). Shaders see the slot through a dynamic offset, so the descriptor is written once.
+///
+/// It never waits: a slot may be written when the GPU has finished the work that last read it.
+#[derive(Debug)]
+pub struct PaletteRing {
+    ring: Ring,
+    entries: u32,
+}
+
+const ENTRY_BYTES: u64 = size_of::<Mat3x4>() as u64;
+
+impl PaletteRing {
+    /// Allocates the ring.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for no slots or an alignment that is no power of two; [`Error::Capacity`]
+    /// if a slot exceeds `maxStorageBufferRange`, or the ring the 32 bits of a dynamic offset;
+    /// [`Error::Memory`], [`Error::Vulkan`].
+    ///
+    /// # Safety
+    /// `allocator` was made for the same device as `device`.
+    pub unsafe fn new(device: &Device, allocator: &mut Allocator, desc: &PaletteRingDesc) -> Result<Self> {
+        if desc.slots == 0 {
+            return Err(Error::Argument { what: "slots", why: ArgumentFault::Invalid("must be at least 1") });
+        }
+        if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
+            let why = ArgumentFault::Invalid("must be 0 or a power of two");
+            return Err(Error::Argument { what: "min_offset_alignment", why });
+        }
+        let ring = RingDesc {
+            name: "throng palettes (ring)",
+            slots: desc.slots,
+            slot_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
+            alignment: desc.min_offset_alignment,
+            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+            memory: desc.memory,
+        };
+        Ok(Self { ring: Ring::new(device, allocator, &ring)?, entries: desc.entries })
+    }
+
+    pub(crate) fn null() -> Self {
+        Self { ring: Ring::null(), entries: 0 }
+    }
+
+    /// Palette entries of one slot.
+    #[must_use]
+    pub fn entries(&self) -> u32 {
+        self.entries
+    }
+
+    /// Frames in flight.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.ring.slots()
+    }
+
+    /// Whether the memory is staged: [`Self::record_upload`] then has to be recorded every frame.
+    #[must_use]
+    pub fn is_staged(&self) -> bool {
+        self.ring.is_staged()
+    }
+
+    /// For a dynamic storage buffer descriptor; its range is one slot.
+    #[must_use]
+    pub fn descriptor(&self) -> vk::DescriptorBufferInfo {
+        vk::DescriptorBufferInfo { buffer: self.ring.buffer(), offset: 0, range: self.ring.slot_bytes() }
+    }
+
+    /// The dynamic offset of `slot`, in bytes.
+    #[must_use]
+    pub fn dynamic_offset(&self, slot: u32) -> u32 {
+        self.ring.offset(slot)
+    }
+
+    /// `count` entries of `slot` from `first`, to be written in ascending order.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a slot that there is not, [`Error::Capacity`] past its end.
+    ///
+    /// # Safety
+    /// The GPU has finished all work that was submitted with this slot.
+    pub unsafe fn writer(&mut self, slot: u32, first: u32, count: u32) -> Result<WriteOnly<'_, Mat3x4>> {
+        if slot >= self.ring.slots() {
+            return Err(Error::NotFound { what: "slot", index: slot.into(), count: self.ring.slots().into() });
+        }
+        limit("palette entries", u64::from(first) + u64::from(count), self.entries.into())?;
+        let bytes = u64::from(count) * ENTRY_BYTES;
+        let place = self.ring.place(slot, u64::from(first) * ENTRY_BYTES, bytes).ok_or(Error::Capacity {
+            what: "palette entries",
+            asked: u64::from(first) + u64::from(count),
+            cap: self.entries.into(),
+        })?;
+        // SAFETY: `place` checked the range; 48-byte entries from an aligned start stay aligned to
+        // 16; the borrow is exclusive on the CPU, and the caller vouches for the GPU.
+        Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
+    }
+
+    /// Copies finished palettes into `slot`, from entry `first`.
+    ///
+    /// # Errors
+    /// As [`Self::writer`].
+    ///
+    /// # Safety
+    /// As [`Self::writer`].
+    pub unsafe fn write(&mut self, slot: u32, first: u32, palettes: &[Mat3x4]) -> Result<()> {
+        let count = u32::try_from(palettes.len()).unwrap_or(u32::MAX);
+        // SAFETY: the caller's word.
+        unsafe { self.writer(slot, first, count)? }.copy_from(palettes)
+    }
+
+    /// Copies the first `entries` entries of `slot` to device memory if the ring is staged; else
+    /// records nothing. Returns whether something was recorded: then a barrier from
+    /// `COPY`/`TRANSFER_WRITE` to the shaders that read is the caller's to record.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass, and is submitted after the slot was written.
+    pub unsafe fn record_upload(&self, device: &Device, cmd: vk::CommandBuffer, slot: u32, entries: u32) -> bool {
+        let part = (0, u64::from(entries.min(self.entries)) * ENTRY_BYTES);
+        // SAFETY: the caller's word; the part lies in the slot.
+        unsafe { self.ring.record_upload(device, cmd, slot, &[part]) }
+    }
+
+    /// Frees everything.
+    ///
+    /// # Safety
+    /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
+    pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // SAFETY: the caller's word.
+        unsafe { self.ring.destroy(device, allocator) };
+    }
+}

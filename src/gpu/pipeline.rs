@@ -1,0 +1,78 @@
+//! Shader modules and compute pipelines.
+
+use super::{Device, Object, VkCall};
+use crate::error::Result;
+use ash::vk;
+
+/// The committed SPIR-V, as words.
+pub(crate) mod spirv {
+    include!(concat!(env!("OUT_DIR"), "/spirv.rs"));
+}
+
+/// A module that lives while pipelines are made from it.
+pub(crate) fn shader_module(device: &Device, words: &[u32], name: &str) -> Result<Object<vk::ShaderModule>> {
+    let info = vk::ShaderModuleCreateInfo::default().code(words);
+    // SAFETY: the words are a whole module, compiled for this Vulkan version.
+    let module = unsafe { device.raw.create_shader_module(&info, None) }.call("vkCreateShaderModule")?;
+    Ok(Object::new(device, module, name))
+}
+
+/// A pipeline layout of `sets` and one push constant range of `push_bytes` from offset 0.
+pub(crate) fn pipeline_layout(
+    device: &Device,
+    name: &str,
+    sets: &[vk::DescriptorSetLayout],
+    stages: vk::ShaderStageFlags,
+    push_bytes: u32,
+) -> Result<Object<vk::PipelineLayout>> {
+    let push = [vk::PushConstantRange { stage_flags: stages, offset: 0, size: push_bytes }];
+    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(sets).push_constant_ranges(&push);
+    // SAFETY: the set layouts are alive.
+    let layout = unsafe { device.raw.create_pipeline_layout(&info, None) }.call("vkCreatePipelineLayout")?;
+    Ok(Object::new(device, layout, name))
+}
+
+/// A compute pipeline whose workgroup size is specialization constant 0.
+pub(crate) fn compute_pipeline(
+    device: &Device,
+    name: &str,
+    words: &[u32],
+    layout: vk::PipelineLayout,
+    workgroup: u32,
+) -> Result<Object<vk::Pipeline>> {
+    let mut module = shader_module(device, words, name)?;
+    let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: size_of::<u32>() }];
+    let value = workgroup.to_ne_bytes();
+    let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&value);
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(module.handle)
+        .name(c"main")
+        .specialization_info(&constants);
+    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    // SAFETY: module and layout are alive; the stage has an entry point "main".
+    let made = unsafe { device.raw.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+    // SAFETY: a module is not needed past the pipeline's creation.
+    unsafe { module.destroy(device) };
+    Ok(Object::new(device, first_pipeline(device, made, "vkCreateComputePipelines")?, name))
+}
+
+/// The one pipeline that was asked for. Where creation failed, what was made nevertheless is destroyed.
+pub(crate) fn first_pipeline(
+    device: &Device,
+    made: Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)>,
+    call: &'static str,
+) -> Result<vk::Pipeline> {
+    let (pipelines, result) = match made {
+        Ok(pipelines) => (pipelines, Ok(())),
+        Err((pipelines, result)) => (pipelines, Err(result)),
+    };
+    if let Err(result) = result {
+        for pipeline in pipelines {
+            // SAFETY: just made, never used; null is allowed.
+            unsafe { device.raw.destroy_pipeline(pipeline, None) };
+        }
+        return Err(result).call(call);
+    }
+    pipelines.into_iter().next().ok_or(vk::Result::ERROR_UNKNOWN).call(call)
+}

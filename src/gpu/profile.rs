@@ -1,0 +1,153 @@
+//! GPU times, by timestamps around scopes. A caller can leave it out.
+
+use super::{Device, Object, VkCall};
+use crate::error::{Error, Result};
+use ash::vk;
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Mutex;
+
+/// A scope that is open, to be handed to [`Profiler::end`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a scope that is not ended measures nothing"]
+pub struct Scope {
+    query: Option<u32>,
+}
+
+/// How long the commands of a scope took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScopeTime {
+    /// What the scope was called.
+    pub name: &'static str,
+    /// GPU milliseconds.
+    pub ms: f64,
+}
+
+/// Timestamps around scopes, kept apart by slot. Results of a slot are read, without waiting, when
+/// it begins again.
+#[derive(Debug)]
+pub struct Profiler {
+    pool: Object<vk::QueryPool>,
+    scopes_per_slot: u32,
+    period_ns: f32,
+    slot: u32,
+    used: AtomicU32,
+    names: Vec<Mutex<Vec<&'static str>>>,
+    times: Vec<ScopeTime>,
+    raw: Vec<[u64; 2]>,
+}
+
+impl Profiler {
+    /// Room for `scopes` scopes in each of `slots` slots.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the device has no timestamps; [`Error::Vulkan`].
+    pub fn new(device: &Device, slots: u32, scopes: u32) -> Result<Self> {
+        let period_ns = device.limits.timestamp_period_ns;
+        if period_ns <= 0.0 {
+            return Err(Error::Unsupported { what: "timestamps", device: device.name().into() });
+        }
+        let count = slots * scopes * 2;
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
+        // SAFETY: the info is valid.
+        let pool = unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
+        Ok(Self {
+            pool: Object::new(device, pool, "throng timestamps"),
+            scopes_per_slot: scopes,
+            period_ns,
+            slot: 0,
+            used: AtomicU32::new(scopes),
+            names: (0..slots).map(|_| Mutex::new(Vec::with_capacity(scopes as usize))).collect(),
+            times: Vec::with_capacity(scopes as usize),
+            raw: Vec::with_capacity(scopes as usize * 2),
+        })
+    }
+
+    /// Reads what the slot's last frame measured. Scopes whose commands have not run are left out.
+    pub fn begin_frame(&mut self, device: &Device, slot: u32) {
+        self.slot = slot.min(self.names.len() as u32 - 1);
+        self.times.clear();
+        let Some(names) = self.names.get_mut(self.slot as usize).and_then(|names| names.get_mut().ok()) else {
+            return;
+        };
+        self.raw.clear();
+        self.raw.resize(names.len() * 2, [0; 2]);
+        let first = self.slot * self.scopes_per_slot * 2;
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+        if !names.is_empty() {
+            // SAFETY: the queries were reset in the command buffer that used them; without the wait flag
+            // this returns at once.
+            let read = unsafe { device.raw.get_query_pool_results(self.pool.handle, first, &mut self.raw, flags) };
+            if matches!(read, Ok(()) | Err(vk::Result::NOT_READY)) {
+                let scopes = names.iter().zip(self.raw.chunks_exact(2));
+                let done = scopes.filter(|(_, stamps)| stamps.iter().all(|stamp| stamp[1] != 0));
+                self.times.extend(done.map(|(name, stamps)| ScopeTime {
+                    name,
+                    ms: stamps[1][0].saturating_sub(stamps[0][0]) as f64 * f64::from(self.period_ns) * 1e-6,
+                }));
+            }
+        }
+        names.clear();
+        // Nothing can be measured until the slot's queries are reset.
+        *self.used.get_mut() = self.scopes_per_slot;
+    }
+
+    /// Resets the slot's queries; scopes can be opened from here on.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass, and is submitted before what opens scopes.
+    pub unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
+        let (first, count) = (self.slot * self.scopes_per_slot * 2, self.scopes_per_slot * 2);
+        // SAFETY: the caller's word; the range lies in the pool.
+        unsafe { device.raw.cmd_reset_query_pool(cmd, self.pool.handle, first, count) };
+        *self.used.get_mut() = 0;
+    }
+
+    /// Opens a scope. When there is no room for it, it measures nothing.
+    ///
+    /// # Safety
+    /// `cmd` is recording.
+    pub unsafe fn begin(&self, device: &Device, cmd: vk::CommandBuffer, name: &'static str) -> Scope {
+        let none = Scope { query: None };
+        // Names and numbers are taken together, so that they agree.
+        let Some(Ok(mut names)) = self.names.get(self.slot as usize).map(Mutex::lock) else { return none };
+        let number = self.used.load(Ordering::Relaxed);
+        if number >= self.scopes_per_slot {
+            return none;
+        }
+        self.used.store(number + 1, Ordering::Relaxed);
+        names.push(name);
+        let query = (self.slot * self.scopes_per_slot + number) * 2;
+        let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
+        // SAFETY: the caller's word; the query was reset and is written once.
+        unsafe { device.raw.cmd_write_timestamp2(cmd, stage, self.pool.handle, query) };
+        Scope { query: Some(query) }
+    }
+
+    /// Ends a scope, in the same command buffer or a later one of the same frame.
+    ///
+    /// # Safety
+    /// `cmd` is recording.
+    pub unsafe fn end(&self, device: &Device, cmd: vk::CommandBuffer, scope: Scope) {
+        if let Some(query) = scope.query {
+            let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
+            // SAFETY: as in `begin`.
+            unsafe { device.raw.cmd_write_timestamp2(cmd, stage, self.pool.handle, query + 1) };
+        }
+    }
+
+    /// What the frame measured that was last recorded in the slot of the last
+    /// [`Self::begin_frame`], in the order of opening.
+    #[must_use]
+    pub fn times(&self) -> &[ScopeTime] {
+        &self.times
+    }
+
+    /// Frees the queries.
+    ///
+    /// # Safety
+    /// Not in use by the GPU; `device` is the one that it was made with.
+    pub unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the caller's word.
+        unsafe { self.pool.destroy(device) };
+    }
+}

@@ -1,0 +1,202 @@
+//! N slots of persistently mapped memory, one for each frame in flight.
+
+use super::{Buffer, BufferDesc, Device, limit};
+use crate::error::{Error, Result};
+use ash::vk;
+use core::ptr::NonNull;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::Allocator;
+
+/// Where the frame ring's memory lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RingMemory {
+    /// Device-local and host-visible where a heap has room for it; else [`RingMemory::Staged`].
+    #[default]
+    Auto,
+    /// Host memory, copied to device-local memory in the frame's own command buffer.
+    Staged,
+}
+
+/// What a ring is made of.
+pub(crate) struct RingDesc<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) slots: u32,
+    /// Bytes of one slot, before rounding up to the alignment.
+    pub(crate) slot_bytes: u64,
+    /// A dynamic offset is a multiple of this; the device's own demand is added.
+    pub(crate) alignment: u64,
+    pub(crate) usage: vk::BufferUsageFlags,
+    pub(crate) memory: RingMemory,
+}
+
+/// A ring directly takes at most this part of its heap; the rest of it is the engine's.
+const LARGEST_SHARE_OF_HEAP: u64 = 4;
+
+/// The mapped ring, and its copy in device memory where it is staged.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    host: Buffer,
+    staged: Option<Buffer>,
+    mapped: NonNull<u8>,
+    slot_bytes: u64,
+    slots: u32,
+}
+
+// SAFETY: `mapped` points into memory that `host` owns; writing through it needs `&mut self`.
+unsafe impl Send for Ring {}
+// SAFETY: shared references only read handles and sizes.
+unsafe impl Sync for Ring {}
+
+impl Ring {
+    pub(crate) fn null() -> Self {
+        Self { host: Buffer::null(), staged: None, mapped: NonNull::dangling(), slot_bytes: 0, slots: 0 }
+    }
+
+    pub(crate) fn new(device: &Device, allocator: &mut Allocator, desc: &RingDesc<'_>) -> Result<Self> {
+        let alignment = desc.alignment.max(device.limits.offset_alignment);
+        let slot_bytes = desc.slot_bytes.max(1).next_multiple_of(alignment);
+        let bytes = slot_bytes.saturating_mul(desc.slots.into());
+        // A dynamic offset has 32 bits.
+        limit("bytes of a frame ring", bytes, u32::MAX.into())?;
+        limit("bytes of a slot (maxStorageBufferRange)", slot_bytes, device.limits.max_storage_range)?;
+        if desc.memory == RingMemory::Auto
+            && let Some(types) = direct_types(device, bytes)
+        {
+            let usage = desc.usage;
+            let location = MemoryLocation::CpuToGpu;
+            let buffer = BufferDesc { name: desc.name, bytes, usage, location, types };
+            match Buffer::new(device, allocator, &buffer) {
+                Ok(host) => return Self::over(device, allocator, host, None, slot_bytes, desc.slots),
+                // The window may be full: host memory still does.
+                Err(Error::Memory { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let staging = BufferDesc {
+            name: &format!("{} (host)", desc.name),
+            bytes,
+            usage: vk::BufferUsageFlags::TRANSFER_SRC,
+            location: MemoryLocation::CpuToGpu,
+            types: host_types(device),
+        };
+        let mut host = Buffer::new(device, allocator, &staging)?;
+        let usage = desc.usage | vk::BufferUsageFlags::TRANSFER_DST;
+        match Buffer::device_local(device, allocator, desc.name, bytes, usage) {
+            Ok(staged) => Self::over(device, allocator, host, Some(staged), slot_bytes, desc.slots),
+            Err(error) => {
+                // SAFETY: made above and never used.
+                unsafe { host.destroy(device, allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    fn over(
+        device: &Device,
+        allocator: &mut Allocator,
+        host: Buffer,
+        staged: Option<Buffer>,
+        slot_bytes: u64,
+        slots: u32,
+    ) -> Result<Self> {
+        let mapped = host.mapped();
+        let mut ring = Self { host, staged, mapped: mapped.unwrap_or(NonNull::dangling()), slot_bytes, slots };
+        if mapped.is_none() {
+            // SAFETY: never used.
+            unsafe { ring.destroy(device, allocator) };
+            let why = vk::Result::ERROR_MEMORY_MAP_FAILED;
+            return Err(Error::Vulkan { call: "vkMapMemory", result: why });
+        }
+        Ok(ring)
+    }
+
+    /// The buffer that shaders read.
+    pub(crate) fn buffer(&self) -> vk::Buffer {
+        self.staged.as_ref().unwrap_or(&self.host).handle
+    }
+
+    pub(crate) fn is_staged(&self) -> bool {
+        self.staged.is_some()
+    }
+
+    pub(crate) fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    pub(crate) fn slot_bytes(&self) -> u64 {
+        self.slot_bytes
+    }
+
+    /// The dynamic offset of a slot. `new` keeps the whole ring within 32 bits.
+    pub(crate) fn offset(&self, slot: u32) -> u32 {
+        (u64::from(slot) * self.slot_bytes) as u32
+    }
+
+    /// Start of `bytes` bytes of a slot, from `at`; `None` outside of it.
+    pub(crate) fn place(&mut self, slot: u32, at: u64, bytes: u64) -> Option<NonNull<u8>> {
+        let inside = slot < self.slots && at.checked_add(bytes)? <= self.slot_bytes;
+        let offset = usize::try_from(u64::from(slot) * self.slot_bytes + at).ok()?;
+        // SAFETY: the offset lies in the mapped buffer, as was just checked.
+        inside.then(|| unsafe { self.mapped.add(offset) })
+    }
+
+    /// Copies parts of the slot, (start, bytes), to device memory if the ring is staged. The caller puts
+    /// a barrier behind it. Returns whether a copy was recorded.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass; the parts lie in the slot, and its earlier work has ended.
+    pub(crate) unsafe fn record_upload(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        slot: u32,
+        parts: &[(u64, u64)],
+    ) -> bool {
+        let Some(staged) = &self.staged else { return false };
+        let mut any = false;
+        for (start, size) in parts.iter().filter(|(_, size)| *size > 0) {
+            let offset = u64::from(self.offset(slot)) + start;
+            let region = vk::BufferCopy { src_offset: offset, dst_offset: offset, size: *size };
+            // SAFETY: both buffers are the whole ring long; the caller vouches for the parts.
+            unsafe { device.raw.cmd_copy_buffer(cmd, self.host.handle, staged.handle, &[region]) };
+            any = true;
+        }
+        any
+    }
+
+    /// # Safety
+    /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // SAFETY: the caller's word.
+        unsafe {
+            self.host.destroy(device, allocator);
+            if let Some(mut staged) = self.staged.take() {
+                staged.destroy(device, allocator);
+            }
+        }
+    }
+}
+
+/// The memory types that are device-local, host-visible and coherent, in a heap with room for `bytes`.
+fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
+    use vk::MemoryPropertyFlags as Flags;
+    let wanted = Flags::DEVICE_LOCAL | Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
+    let memory = &device.memory;
+    let mask = memory.memory_types_as_slice().iter().enumerate().fold(0, |mask, (index, kind)| {
+        let heap = memory.memory_heaps_as_slice().get(kind.heap_index as usize);
+        let room = heap.is_some_and(|heap| bytes <= heap.size / LARGEST_SHARE_OF_HEAP);
+        if kind.property_flags.contains(wanted) && room { mask | 1 << index } else { mask }
+    });
+    (mask != 0).then_some(mask)
+}
+
+/// Host-visible memory types outside device-local memory; all types where there are none.
+fn host_types(device: &Device) -> u32 {
+    use vk::MemoryPropertyFlags as Flags;
+    let types = device.memory.memory_types_as_slice().iter().enumerate();
+    let mask = types.fold(0, |mask, (index, kind)| {
+        let host = kind.property_flags.contains(Flags::HOST_VISIBLE | Flags::HOST_COHERENT);
+        if host && !kind.property_flags.contains(Flags::DEVICE_LOCAL) { mask | 1 << index } else { mask }
+    });
+    if mask == 0 { u32::MAX } else { mask }
+}

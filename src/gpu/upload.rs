@@ -1,0 +1,208 @@
+//! The staging belt: bytes that wait to be copied into device-local memory.
+
+use super::memory::color_range;
+use super::{Buffer, BufferDesc, Device};
+use crate::error::{Error, Result};
+use ash::vk;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::Allocator;
+
+/// One chunk of the belt; larger requests get a chunk of their own size.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// Offsets of copies into images are multiples of the texel size, and 16 pleases every device.
+const ALIGNMENT: u64 = 16;
+
+#[derive(Debug)]
+struct Chunk {
+    buffer: Buffer,
+    used: u64,
+}
+
+#[derive(Debug)]
+struct BufferCopy {
+    from: vk::Buffer,
+    to: vk::Buffer,
+    region: vk::BufferCopy,
+}
+
+#[derive(Debug)]
+struct ImageCopy {
+    from: vk::Buffer,
+    to: vk::Image,
+    regions: Vec<vk::BufferImageCopy>,
+}
+
+/// Bytes on their way to device-local memory: staged now, copied by the commands that
+/// [`Self::record`] records, freed when those have run.
+#[derive(Debug, Default)]
+pub struct Upload {
+    chunks: Vec<Chunk>,
+    buffers: Vec<BufferCopy>,
+    images: Vec<ImageCopy>,
+    bytes: u64,
+}
+
+impl Upload {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether there is nothing to copy.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty() && self.images.is_empty()
+    }
+
+    /// How many bytes wait to be copied.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Stages `bytes` for the start of `to`.
+    pub(crate) fn buffer(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        to: &Buffer,
+        bytes: &[u8],
+    ) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let (from, src_offset) = self.stage(device, allocator, bytes)?;
+        let region = vk::BufferCopy { src_offset, dst_offset: 0, size: bytes.len() as u64 };
+        self.buffers.push(BufferCopy { from, to: to.handle, region });
+        Ok(())
+    }
+
+    /// Stages the mip levels of an RGBA8 image: (width, height, texels) from the finest.
+    pub(crate) fn image<'a>(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        to: vk::Image,
+        texels: &[u8],
+        levels: impl Iterator<Item = &'a super::texture::Level>,
+    ) -> Result<()> {
+        let (from, start) = self.stage(device, allocator, texels)?;
+        let regions = levels.enumerate().map(|(index, level)| {
+            vk::BufferImageCopy::default()
+                .buffer_offset(start + level.offset as u64)
+                .image_subresource(vk::ImageSubresourceLayers {
+                    aspect_mask: vk::ImageAspectFlags::COLOR,
+                    mip_level: index as u32,
+                    base_array_layer: 0,
+                    layer_count: 1,
+                })
+                .image_extent(vk::Extent3D { width: level.width, height: level.height, depth: 1 })
+        });
+        self.images.push(ImageCopy { from, to, regions: regions.collect() });
+        Ok(())
+    }
+
+    fn stage(&mut self, device: &Device, allocator: &mut Allocator, bytes: &[u8]) -> Result<(vk::Buffer, u64)> {
+        let need = bytes.len() as u64;
+        let fits = |chunk: &Chunk| chunk.used + need <= chunk.buffer.bytes;
+        if !self.chunks.last().is_some_and(fits) {
+            let desc = BufferDesc {
+                name: "throng staging",
+                bytes: need.max(CHUNK_BYTES),
+                usage: vk::BufferUsageFlags::TRANSFER_SRC,
+                location: MemoryLocation::CpuToGpu,
+                types: u32::MAX,
+            };
+            self.chunks.push(Chunk { buffer: Buffer::new(device, allocator, &desc)?, used: 0 });
+        }
+        let unmapped = Error::Vulkan { call: "vkMapMemory", result: vk::Result::ERROR_MEMORY_MAP_FAILED };
+        let chunk = self.chunks.last_mut().ok_or(unmapped.clone())?;
+        let mapped = chunk.buffer.mapped().ok_or(unmapped)?;
+        let at = chunk.used;
+        // SAFETY: `fits` or the new chunk's size keeps the range inside the mapped buffer, which no
+        // recorded command reads before the engine submits.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr().add(at as usize), bytes.len()) };
+        chunk.used = (at + need).next_multiple_of(ALIGNMENT);
+        self.bytes += need;
+        Ok((chunk.buffer.handle, at))
+    }
+
+    /// Records the copies, and the barriers that make them visible to every shader and to index
+    /// fetch. Afterwards nothing waits; the chunks stay until [`Self::free`].
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass, and will be submitted before any use of what is
+    /// filled; the targets are alive and have not been used yet.
+    pub unsafe fn record(&mut self, device: &Device, cmd: vk::CommandBuffer) {
+        let raw = &device.raw;
+        for copy in self.buffers.drain(..) {
+            // SAFETY: staged into buffers of those sizes; the caller vouches for the targets.
+            unsafe { raw.cmd_copy_buffer(cmd, copy.from, copy.to, &[copy.region]) };
+        }
+        for copy in self.images.drain(..) {
+            // SAFETY: as above; the image is fresh, so its content may be discarded.
+            unsafe {
+                transition(device, cmd, copy.to, vk::ImageLayout::UNDEFINED, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+                let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+                raw.cmd_copy_buffer_to_image(cmd, copy.from, copy.to, layout, &copy.regions);
+                transition(device, cmd, copy.to, layout, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL);
+            }
+        }
+        use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+        let readers = Stage::VERTEX_SHADER | Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER | Stage::INDEX_INPUT;
+        let reads = Access::SHADER_READ | Access::INDEX_READ;
+        // SAFETY: the caller's word.
+        unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (readers, reads)) };
+        self.bytes = 0;
+    }
+
+    /// Frees the staging memory; what was not recorded is forgotten.
+    ///
+    /// # Safety
+    /// The recorded commands have run, or will never run; `device` and `allocator` are those that it
+    /// was filled with.
+    pub unsafe fn free(&mut self, device: &Device, allocator: &mut Allocator) {
+        for chunk in &mut self.chunks {
+            // SAFETY: the caller's word.
+            unsafe { chunk.buffer.destroy(device, allocator) };
+        }
+        self.chunks.clear();
+        self.buffers.clear();
+        self.images.clear();
+        self.bytes = 0;
+    }
+}
+
+/// # Safety
+/// As [`Upload::record`].
+unsafe fn transition(
+    device: &Device,
+    cmd: vk::CommandBuffer,
+    image: vk::Image,
+    from: vk::ImageLayout,
+    to: vk::ImageLayout,
+) {
+    use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+    let filling = to == vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+    let write = (Stage::COPY, Access::TRANSFER_WRITE);
+    let (src, dst) = if filling {
+        ((Stage::NONE, Access::NONE), write)
+    } else {
+        (write, (Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER, Access::SHADER_SAMPLED_READ))
+    };
+    let barriers = [vk::ImageMemoryBarrier2::default()
+        .image(image)
+        .old_layout(from)
+        .new_layout(to)
+        .src_stage_mask(src.0)
+        .src_access_mask(src.1)
+        .dst_stage_mask(dst.0)
+        .dst_access_mask(dst.1)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .subresource_range(color_range())];
+    let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+    // SAFETY: the caller's word.
+    unsafe { device.raw.cmd_pipeline_barrier2(cmd, &info) };
+}

@@ -1,0 +1,132 @@
+//! Brings the frame's changed instance records from the ring into the resident table.
+
+use crate::error::Result;
+use crate::gpu::layout::Instance;
+use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
+use crate::gpu::{Device, Object, VkCall, sets};
+use ash::vk;
+
+/// Invocations of a workgroup; each moves 16 bytes.
+const WORKGROUP: u32 = 64;
+const VEC4S_PER_RECORD: u32 = size_of::<Instance>() as u32 / 16;
+
+/// The most changes of one frame: what one dispatch of at most 65,535 workgroups (the least
+/// `maxComputeWorkGroupCount` that a device may have) can move.
+pub(crate) const MAX_CHANGES: u32 = 65_535 * WORKGROUP / VEC4S_PER_RECORD;
+
+/// Pipeline and set layout.
+#[derive(Debug)]
+pub(crate) struct ScatterPass {
+    set_layout: Object<vk::DescriptorSetLayout>,
+    layout: Object<vk::PipelineLayout>,
+    pipeline: Object<vk::Pipeline>,
+}
+
+/// What the pass reads and writes.
+pub(crate) struct ScatterBuffers {
+    /// The ring's changed records; its range is at most one slot.
+    pub(crate) changes: vk::DescriptorBufferInfo,
+    /// The ring's table indices of them, likewise.
+    pub(crate) slots: vk::DescriptorBufferInfo,
+    /// The instance table.
+    pub(crate) table: vk::DescriptorBufferInfo,
+}
+
+const BINDINGS: [vk::DescriptorType; 3] = [
+    vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+    vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+    vk::DescriptorType::STORAGE_BUFFER,
+];
+
+impl ScatterPass {
+    pub(crate) fn null() -> Self {
+        Self { set_layout: Object::null(), layout: Object::null(), pipeline: Object::null() }
+    }
+
+    /// Fills a null pass. What was made before an error is there to be destroyed.
+    pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
+        let stages = vk::ShaderStageFlags::COMPUTE;
+        let bindings: Vec<_> = (0..)
+            .zip(BINDINGS)
+            .map(|(binding, kind)| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(binding)
+                    .descriptor_type(kind)
+                    .descriptor_count(1)
+                    .stage_flags(stages)
+            })
+            .collect();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: the info is valid.
+        let set_layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
+        self.set_layout = Object::new(device, set_layout.call("vkCreateDescriptorSetLayout")?, "throng scatter");
+        self.layout = pipeline_layout(device, "throng scatter", &[self.set_layout.handle], stages, 4)?;
+        self.pipeline =
+            compute_pipeline(device, "throng scatter", spirv::SCATTER_COMP, self.layout.handle, WORKGROUP)?;
+        Ok(())
+    }
+
+    /// A set in a pool of its own.
+    pub(crate) fn make_set(
+        &self,
+        device: &Device,
+        buffers: &ScatterBuffers,
+    ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
+        let sizes = [
+            vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC, descriptor_count: 2 },
+            vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 1 },
+        ];
+        let (pool, sets) = sets::allocate(device, "throng scatter", &sizes, self.set_layout.handle, 1)?;
+        let set = sets.first().copied().unwrap_or_default();
+        let infos = [[buffers.changes], [buffers.slots], [buffers.table]];
+        let writes: Vec<_> = (0..)
+            .zip(BINDINGS.iter().zip(&infos))
+            .map(|(binding, (kind, info))| {
+                vk::WriteDescriptorSet::default()
+                    .dst_set(set)
+                    .dst_binding(binding)
+                    .descriptor_type(*kind)
+                    .buffer_info(info)
+            })
+            .collect();
+        // SAFETY: the set is fresh, the buffers are alive.
+        unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
+        Ok((pool, set))
+    }
+
+    /// Records the move of `count` records. Barriers are the caller's.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass; `set` is from [`Self::make_set`] and its buffers hold
+    /// `count` changes at `offsets`.
+    pub(crate) unsafe fn record(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        set: vk::DescriptorSet,
+        offsets: [u32; 2],
+        count: u32,
+    ) {
+        let raw = &device.raw;
+        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
+        let groups = (count * VEC4S_PER_RECORD).div_ceil(WORKGROUP);
+        // SAFETY: the caller's word.
+        unsafe {
+            raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
+            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
+            raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, &count.to_ne_bytes());
+            raw.cmd_dispatch(cmd, groups, 1, 1);
+        }
+    }
+
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the caller's word.
+        unsafe {
+            self.pipeline.destroy(device);
+            self.layout.destroy(device);
+            self.set_layout.destroy(device);
+        }
+    }
+}
