@@ -124,10 +124,13 @@ impl Attachments {
 
     /// Destroys what there is. The device does not use it any more.
     pub(super) fn release(&mut self, context: &mut Context) {
-        for image in [self.multisampled.take(), self.depth.take()] {
-            if let Some(mut image) = image {
-                image.release(context);
-            }
+        for mut image in self
+            .multisampled
+            .take()
+            .into_iter()
+            .chain(self.depth.take())
+        {
+            image.release(context);
         }
     }
 

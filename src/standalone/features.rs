@@ -249,3 +249,43 @@ features! {
         maintenance4,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every feature is in the list: the structures hold nothing else but a head
+    /// of type and pointer.
+    #[test]
+    fn the_list_is_complete() {
+        let mut names = 0;
+        zip(&FeatureSet::default(), &FeatureSet::default(), |_, _, _| {
+            names += 1;
+            false
+        });
+        let set = FeatureSet::default();
+        let head = size_of::<vk::BaseOutStructure<'_>>();
+        let bytes = size_of_val(&set.v10)
+            + size_of_val(&set.v11)
+            + size_of_val(&set.v12)
+            + size_of_val(&set.v13)
+            - 3 * head;
+        // At most the padding at the ends of the three is more.
+        assert!((names..names + 3).contains(&(bytes / size_of::<vk::Bool32>())));
+    }
+
+    #[test]
+    fn sets_are_sets() {
+        let base = FeatureSet::base();
+        let none = FeatureSet::default();
+        let mut more = FeatureSet::default();
+        more.v10.multi_draw_indirect = vk::TRUE;
+        assert!(base.or(&more).lacks(&base).is_empty());
+        assert_eq!(
+            base.or(&more).and(&base).lacks(&more),
+            ["multi_draw_indirect"]
+        );
+        assert_eq!(none.lacks(&base), ["synchronization2", "dynamic_rendering"]);
+        assert!(none.lacks(&base.and(&none)).is_empty());
+    }
+}

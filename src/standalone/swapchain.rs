@@ -129,7 +129,6 @@ impl Swapchain {
     }
 
     /// Width and height in texels; zero where there are no images.
-    #[must_use]
     pub fn extent(&self) -> vk::Extent2D {
         self.built.as_ref().map(|b| b.extent).unwrap_or_default()
     }

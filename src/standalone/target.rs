@@ -112,7 +112,6 @@ impl Target {
     }
 
     /// Width and height in texels.
-    #[must_use]
     pub fn extent(&self) -> vk::Extent2D {
         self.attachments.extent
     }
