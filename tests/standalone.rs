@@ -9,8 +9,8 @@ use throng::ash::{self, vk};
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{AllocationCreateDesc, AllocationScheme};
 use throng::standalone::{
-    Begin, Buffer, BufferDesc, Context, ContextDesc, DEVICE_VARIABLE, Frames, Missing,
-    StandaloneError, Target, TargetDesc, Validation,
+    Begin, Buffer, BufferDesc, Context, ContextDesc, DEVICE_VARIABLE, Frames, ImageRead, Missing,
+    StandaloneError, Target, TargetDesc, Validation, read_image,
 };
 
 fn desc() -> ContextDesc<'static> {
@@ -139,6 +139,55 @@ fn resuming_keeps_what_was_drawn() {
             }
         });
         assert_all(&bytes, ORANGE_BYTES);
+    }
+}
+
+#[test]
+fn depth_is_cleared_to_the_farthest_of_reversed_z() {
+    for (begin, wanted) in [
+        (Begin::default(), 0.0),
+        (
+            Begin {
+                depth: 0.25,
+                ..ORANGE
+            },
+            0.25,
+        ),
+    ] {
+        let mut context = context();
+        let desc = TargetDesc {
+            depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(&mut context, &desc).expect("a target");
+        let record = |device: &ash::Device, cmd| {
+            // SAFETY: `cmd` is recording, and `end` follows.
+            unsafe {
+                target.begin(device, cmd, &begin);
+                target.end(device, cmd);
+            }
+        };
+        context.submit_and_wait(record).expect("the work ends");
+        let read = ImageRead {
+            image: target.depth().expect("depth").0,
+            aspect: vk::ImageAspectFlags::DEPTH,
+            layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+            mip_level: 0,
+            layer: 0,
+            extent: target.extent(),
+            texel_bytes: 4,
+        };
+        // SAFETY: the image is alive, and as `read` says.
+        let bytes = unsafe { read_image(&mut context, &read) }.expect("bytes");
+        let texels = bytes.as_chunks::<4>().0;
+        assert_eq!(texels.len(), 256 * 256);
+        assert!(
+            texels
+                .iter()
+                .all(|&texel| f32::from_le_bytes(texel) == wanted)
+        );
+        target.destroy(&mut context);
+        finish(context);
     }
 }
 

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use throng::ash::{khr, vk};
 use throng::standalone::{
-    Acquire, Begin, Context, ContextDesc, Frames, Swapchain, SwapchainDesc, Validation,
+    Acquire, Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc,
+    Validation,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -257,6 +258,16 @@ fn change_kind(scene: &mut Scene) {
     }
 }
 
+/// A context that was made without a window says that it can't show one.
+fn refuse_without_window(window: Arc<Window>) {
+    let context = Context::new(&ContextDesc::default()).expect("a context");
+    let error = context.surface(window);
+    assert!(
+        matches!(error, Err(StandaloneError::MissingInstanceExtension { .. })),
+        "{error:?}"
+    );
+}
+
 #[test]
 fn presents_resizes_and_minimises() {
     if let Some(why) = no_display() {
@@ -279,6 +290,7 @@ fn presents_resizes_and_minimises() {
     resize(&mut scene);
     minimise(&mut scene);
     change_kind(&mut scene);
+    refuse_without_window(scene.app.window.clone().expect("a window"));
     let Scene {
         mut context,
         frames,

@@ -121,7 +121,7 @@ impl Context {
     /// As [`Context::new`]; and where the window has no handle.
     pub fn for_window(desc: &ContextDesc<'_>, window: Arc<dyn Window>) -> Result<(Self, Surface)> {
         let extensions = surface::required_extensions(&*window)?;
-        let owner = InstanceOwner::new(desc.app_name, desc.validation, extensions)?;
+        let owner = InstanceOwner::new(desc.app_name, desc.validation, &extensions)?;
         let owner = Arc::new(owner);
         let surface = Surface::new(Arc::clone(&owner), window)?;
         let context = Self::with_instance(desc, owner, Some(&surface))?;
@@ -132,7 +132,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Where the window has no handle, or the queue cannot present to it.
+    /// Where the context was not made for a window of this system, the window has
+    /// no handle, or the queue cannot present to it.
     pub fn surface(&self, window: Arc<dyn Window>) -> Result<Surface> {
         let surface = Surface::new(Arc::clone(&self.instance_owner), window)?;
         self.check_surface(&surface)?;

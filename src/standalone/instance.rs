@@ -14,6 +14,8 @@ pub(super) struct InstanceOwner {
     pub(super) debug_utils: bool,
     pub(super) across_submits: bool,
     pub(super) messages: Messages,
+    /// The enabled extensions that surfaces are made with.
+    surface_extensions: Vec<&'static CStr>,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
 }
 
@@ -26,11 +28,11 @@ struct Plan {
 }
 
 impl InstanceOwner {
-    /// `surface_extensions`: null-terminated names that the window asks for.
+    /// `surface_extensions`: what surfaces of the window system need.
     pub(super) fn new(
         app_name: &str,
         validation: Validation,
-        surface_extensions: &[*const c_char],
+        surface_extensions: &[&'static CStr],
     ) -> Result<Self> {
         // SAFETY: the loader's initialisers are sound to run.
         let entry =
@@ -45,12 +47,19 @@ impl InstanceOwner {
             debug_utils: plan.debug_utils,
             across_submits: plan.across_submits,
             messages,
+            surface_extensions: surface_extensions.to_vec(),
             messenger: None,
         };
         if validation == Validation::On {
             owner.listen()?;
         }
         Ok(owner)
+    }
+
+    /// Whether surfaces that need these extensions can be made.
+    pub(super) fn check_surface_extensions(&self, needed: &[&'static CStr]) -> Result<()> {
+        let missing = needed.iter().find(|e| !self.surface_extensions.contains(e));
+        missing.map_or(Ok(()), |name| Err(missing_extension(name)))
     }
 
     fn listen(&mut self) -> Result<()> {
@@ -77,7 +86,7 @@ impl Drop for InstanceOwner {
 }
 
 impl Plan {
-    fn new(entry: &Entry, validation: Validation, surface: &[*const c_char]) -> Result<Self> {
+    fn new(entry: &Entry, validation: Validation, surface: &[&'static CStr]) -> Result<Self> {
         let offered = extensions(entry, None)?;
         let mut plan = Self {
             layers: Vec::new(),
@@ -86,9 +95,7 @@ impl Plan {
             across_submits: false,
         };
         for &name in surface {
-            // SAFETY: the names are static strings that end in a zero.
-            let name = unsafe { CStr::from_ptr::<'static>(name) };
-            if !offered.iter().any(|e| e == name) {
+            if !offered.iter().any(|e| e.as_c_str() == name) {
                 return Err(missing_extension(name));
             }
             plan.extensions.push(name.as_ptr());

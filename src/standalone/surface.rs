@@ -1,5 +1,6 @@
 //! A window's surface.
 
+use std::ffi::CStr;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,9 +35,10 @@ impl Surface {
         let as_error = |reason| StandaloneError::Window { reason };
         let display = window.display_handle().map_err(as_error)?.as_raw();
         let raw = window.window_handle().map_err(as_error)?.as_raw();
+        // Else the extension's functions are not there to be called.
+        owner.check_surface_extensions(&required_extensions(&*window)?)?;
         // SAFETY: the handles are valid now, by the contract of their traits, and
-        // stay so because the surface keeps the window; the instance has the
-        // extensions that `required_extensions` named, or the call says it has not.
+        // stay so because the surface keeps the window; the extensions are enabled.
         let handle = unsafe {
             ash_window::create_surface(&owner.entry, &owner.instance, display, raw, None)
         }
@@ -78,12 +80,15 @@ impl Drop for Surface {
 }
 
 /// The instance extensions that surfaces of this window system need.
-pub(super) fn required_extensions(
-    window: &dyn Window,
-) -> Result<&'static [*const std::ffi::c_char]> {
+pub(super) fn required_extensions(window: &dyn Window) -> Result<Vec<&'static CStr>> {
     let display = window
         .display_handle()
         .map_err(|reason| StandaloneError::Window { reason })?;
-    ash_window::enumerate_required_extensions(display.as_raw())
-        .check("ash_window::enumerate_required_extensions")
+    let names = ash_window::enumerate_required_extensions(display.as_raw())
+        .check("ash_window::enumerate_required_extensions")?;
+    // SAFETY: the names are static strings that end in a zero.
+    Ok(names
+        .iter()
+        .map(|&name| unsafe { CStr::from_ptr(name) })
+        .collect())
 }
