@@ -17,5 +17,13 @@ pub mod pose;
 
 pub mod import;
 
+#[cfg(feature = "standalone")]
+#[cfg_attr(docsrs, doc(cfg(feature = "standalone")))]
+pub mod standalone;
+
+#[cfg(feature = "vulkan")]
+pub use ash;
 pub use error::{Error, Result};
 pub use glam;
+#[cfg(feature = "vulkan")]
+pub use gpu_allocator;

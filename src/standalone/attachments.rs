@@ -1,0 +1,377 @@
+//! What a target and a swapchain draw into besides their final image: depth, and
+//! colour with several samples. And how rendering begins and ends.
+
+use ash::vk;
+
+use super::image::{Image, ImageDesc, aspect, whole};
+use super::{Context, Result, StandaloneError};
+
+/// The formats of a pass, as a pipeline wants to know them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formats {
+    /// Colour.
+    pub color: vk::Format,
+    /// Depth, if there is any.
+    pub depth: Option<vk::Format>,
+    /// Samples of both. More than one are resolved (averaged) at the end.
+    pub samples: vk::SampleCountFlags,
+}
+
+/// How rendering begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Begin {
+    /// Linear RGBA that colour is cleared to.
+    pub color: [f32; 4],
+    /// Depth is cleared to this: 0, which is the farthest in reversed-Z, unless
+    /// said otherwise; 1 for a normal depth.
+    pub depth: f32,
+    /// For drawing from secondary command buffers.
+    pub flags: vk::RenderingFlags,
+}
+
+impl Default for Begin {
+    fn default() -> Self {
+        Self {
+            color: [0.0; 4],
+            depth: 0.0,
+            flags: vk::RenderingFlags::empty(),
+        }
+    }
+}
+
+/// The single-sampled image that a pass ends in.
+#[derive(Clone, Copy)]
+pub(super) struct Final {
+    pub(super) image: vk::Image,
+    pub(super) view: vk::ImageView,
+}
+
+/// Depth and multisampled colour of one extent.
+#[derive(Debug)]
+pub(super) struct Attachments {
+    pub(super) extent: vk::Extent2D,
+    pub(super) formats: Formats,
+    pub(super) multisampled: Option<Image>,
+    pub(super) depth: Option<Image>,
+    /// What, besides drawing, has read the images before the next `begin`.
+    readers: vk::PipelineStageFlags2,
+}
+
+/// Names and additional uses of the images.
+pub(super) struct AttachmentsDesc<'a> {
+    pub(super) name: &'a str,
+    pub(super) extent: vk::Extent2D,
+    pub(super) formats: Formats,
+    pub(super) color_usage: vk::ImageUsageFlags,
+    pub(super) depth_usage: vk::ImageUsageFlags,
+}
+
+const DEPTH_STAGES: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::from_raw(
+    vk::PipelineStageFlags2::EARLY_FRAGMENT_TESTS.as_raw()
+        | vk::PipelineStageFlags2::LATE_FRAGMENT_TESTS.as_raw(),
+);
+/// The layout that depth is in from `begin` on.
+const DEPTH_LAYOUT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
+const COLOR_STAGE: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT;
+
+impl Attachments {
+    pub(super) fn new(context: &mut Context, desc: &AttachmentsDesc<'_>) -> Result<Self> {
+        check(context, desc.formats)?;
+        let mut attachments = Self {
+            extent: desc.extent,
+            formats: desc.formats,
+            multisampled: None,
+            depth: None,
+            readers: readers(desc.color_usage | desc.depth_usage),
+        };
+        match attachments.build(context, desc) {
+            Ok(()) => Ok(attachments),
+            Err(error) => {
+                attachments.release(context);
+                Err(error)
+            }
+        }
+    }
+
+    fn build(&mut self, context: &mut Context, desc: &AttachmentsDesc<'_>) -> Result<()> {
+        let Formats {
+            color,
+            depth,
+            samples,
+        } = desc.formats;
+        let mut image = |kind: &str, format, usage| {
+            Image::new(
+                context,
+                &ImageDesc {
+                    name: &format!("{} {kind}", desc.name),
+                    extent: desc.extent,
+                    format,
+                    samples,
+                    usage,
+                },
+            )
+        };
+        if samples != vk::SampleCountFlags::TYPE_1 {
+            let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT;
+            self.multisampled = Some(image("multisampled colour", color, usage)?);
+        }
+        if let Some(format) = depth {
+            let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | desc.depth_usage;
+            self.depth = Some(image("depth", format, usage)?);
+        }
+        Ok(())
+    }
+
+    /// Destroys what there is. The device does not use it any more.
+    pub(super) fn release(&mut self, context: &mut Context) {
+        for mut image in self
+            .multisampled
+            .take()
+            .into_iter()
+            .chain(self.depth.take())
+        {
+            image.release(context);
+        }
+    }
+
+    /// Clears, and begins rendering.
+    ///
+    /// # Safety
+    ///
+    /// `cmd` is recording outside of rendering; everything is of one device.
+    pub(super) unsafe fn begin(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        target: Final,
+        begin: &Begin,
+    ) {
+        let mut barriers = vec![self.color_barrier(target.image, false)];
+        barriers.extend(
+            self.multisampled
+                .as_ref()
+                .map(|i| self.color_barrier(i.handle, false)),
+        );
+        barriers.extend(
+            self.depth
+                .as_ref()
+                .map(|i| self.depth_barrier(i.handle, false)),
+        );
+        // SAFETY: by the contract above.
+        unsafe {
+            barrier(device, cmd, &barriers);
+            self.render(device, cmd, target, begin, vk::AttachmentLoadOp::CLEAR);
+        }
+    }
+
+    /// Begins rendering again on what is there.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::begin`]; the images are in their attachment layouts.
+    pub(super) unsafe fn resume(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        target: Final,
+        flags: vk::RenderingFlags,
+    ) {
+        let begin = Begin {
+            flags,
+            ..Begin::default()
+        };
+        let mut barriers = vec![self.color_barrier(target.image, true)];
+        barriers.extend(
+            self.multisampled
+                .as_ref()
+                .map(|i| self.color_barrier(i.handle, true)),
+        );
+        barriers.extend(
+            self.depth
+                .as_ref()
+                .map(|i| self.depth_barrier(i.handle, true)),
+        );
+        // SAFETY: by the contract above.
+        unsafe {
+            barrier(device, cmd, &barriers);
+            self.render(device, cmd, target, &begin, vk::AttachmentLoadOp::LOAD);
+        }
+    }
+
+    unsafe fn render(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        target: Final,
+        begin: &Begin,
+        load: vk::AttachmentLoadOp,
+    ) {
+        // Everything is stored: `resume` may load it.
+        let mut color = vk::RenderingAttachmentInfo::default()
+            .image_view(target.view)
+            .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+            .load_op(load)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .clear_value(vk::ClearValue {
+                color: vk::ClearColorValue {
+                    float32: begin.color,
+                },
+            });
+        if let Some(image) = &self.multisampled {
+            color = color
+                .image_view(image.view)
+                .resolve_image_view(target.view)
+                .resolve_image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+                .resolve_mode(vk::ResolveModeFlags::AVERAGE);
+        }
+        let colors = [color];
+        let depth = self.depth_attachment(begin, load);
+        let area = vk::Rect2D::default().extent(self.extent);
+        let mut info = vk::RenderingInfo::default()
+            .flags(begin.flags)
+            .render_area(area)
+            .layer_count(1)
+            .color_attachments(&colors);
+        if let Some(depth) = &depth {
+            info = info.depth_attachment(depth);
+        }
+        let viewport = vk::Viewport {
+            x: 0.0,
+            y: 0.0,
+            width: self.extent.width as f32,
+            height: self.extent.height as f32,
+            min_depth: 0.0,
+            max_depth: 1.0,
+        };
+        // SAFETY: `cmd` is recording, and the images are in these layouts.
+        unsafe {
+            device.cmd_set_viewport(cmd, 0, &[viewport]);
+            device.cmd_set_scissor(cmd, 0, &[area]);
+            device.cmd_begin_rendering(cmd, &info);
+        }
+    }
+
+    fn depth_attachment(
+        &self,
+        begin: &Begin,
+        load: vk::AttachmentLoadOp,
+    ) -> Option<vk::RenderingAttachmentInfo<'_>> {
+        let image = self.depth.as_ref()?;
+        let depth_stencil = vk::ClearDepthStencilValue {
+            depth: begin.depth,
+            stencil: 0,
+        };
+        let info = vk::RenderingAttachmentInfo::default()
+            .image_view(image.view)
+            .image_layout(DEPTH_LAYOUT)
+            .load_op(load)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .clear_value(vk::ClearValue { depth_stencil });
+        Some(info)
+    }
+
+    /// Brings colour to its attachment layout, or keeps it there.
+    fn color_barrier(&self, image: vk::Image, keep: bool) -> vk::ImageMemoryBarrier2<'static> {
+        let layout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+        let access =
+            vk::AccessFlags2::COLOR_ATTACHMENT_READ | vk::AccessFlags2::COLOR_ATTACHMENT_WRITE;
+        vk::ImageMemoryBarrier2::default()
+            .image(image)
+            .subresource_range(whole(vk::ImageAspectFlags::COLOR))
+            .src_stage_mask(COLOR_STAGE | self.readers)
+            .src_access_mask(vk::AccessFlags2::COLOR_ATTACHMENT_WRITE)
+            .dst_stage_mask(COLOR_STAGE)
+            .dst_access_mask(access)
+            .old_layout(if keep {
+                layout
+            } else {
+                vk::ImageLayout::UNDEFINED
+            })
+            .new_layout(layout)
+    }
+
+    /// Brings depth to its attachment layout, or keeps it there.
+    fn depth_barrier(&self, image: vk::Image, keep: bool) -> vk::ImageMemoryBarrier2<'static> {
+        let layout = DEPTH_LAYOUT;
+        let format = self.formats.depth.unwrap_or_default();
+        let write = vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_WRITE;
+        vk::ImageMemoryBarrier2::default()
+            .image(image)
+            .subresource_range(whole(aspect(format)))
+            .src_stage_mask(DEPTH_STAGES | self.readers)
+            .src_access_mask(write)
+            .dst_stage_mask(DEPTH_STAGES)
+            .dst_access_mask(write | vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_READ)
+            .old_layout(if keep {
+                layout
+            } else {
+                vk::ImageLayout::UNDEFINED
+            })
+            .new_layout(layout)
+    }
+}
+
+/// Records image barriers.
+///
+/// # Safety
+///
+/// `cmd` is recording outside of rendering; the images are in their old layouts.
+pub(super) unsafe fn barrier(
+    device: &ash::Device,
+    cmd: vk::CommandBuffer,
+    barriers: &[vk::ImageMemoryBarrier2<'_>],
+) {
+    let info = vk::DependencyInfo::default().image_memory_barriers(barriers);
+    // SAFETY: by the contract above.
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+}
+
+/// The stages that read images of such use. Only these, so that a barrier that
+/// is missing elsewhere is not hidden by one here.
+fn readers(usage: vk::ImageUsageFlags) -> vk::PipelineStageFlags2 {
+    let mut stages = vk::PipelineStageFlags2::empty();
+    if usage.contains(vk::ImageUsageFlags::TRANSFER_SRC) {
+        stages |= vk::PipelineStageFlags2::ALL_TRANSFER;
+    }
+    if usage.intersects(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE) {
+        stages |=
+            vk::PipelineStageFlags2::COMPUTE_SHADER | vk::PipelineStageFlags2::FRAGMENT_SHADER;
+    }
+    stages
+}
+
+fn check(context: &Context, formats: Formats) -> Result<()> {
+    let limits = &context.properties.limits;
+    let supported = limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts;
+    if !supported.contains(formats.samples) || formats.samples.as_raw().count_ones() != 1 {
+        let asked = formats.samples;
+        return Err(StandaloneError::Samples { asked, supported });
+    }
+    check_format(
+        context,
+        formats.color,
+        vk::FormatFeatureFlags::COLOR_ATTACHMENT,
+    )?;
+    let depth = vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT;
+    formats
+        .depth
+        .map_or(Ok(()), |format| check_format(context, format, depth))
+}
+
+fn check_format(
+    context: &Context,
+    format: vk::Format,
+    wanted: vk::FormatFeatureFlags,
+) -> Result<()> {
+    // SAFETY: the device is of this instance.
+    let found = unsafe {
+        context
+            .instance
+            .get_physical_device_format_properties(context.physical_device, format)
+    };
+    let missing = wanted & !found.optimal_tiling_features;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(StandaloneError::Format { format, missing })
+}

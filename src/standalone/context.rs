@@ -1,0 +1,344 @@
+//! Everything that a program needs before it has something to draw.
+
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::sync::Arc;
+
+use ash::{ext, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+
+use super::device::{self, Candidate, DeviceOwner};
+use super::instance::InstanceOwner;
+use super::surface::{self, Window};
+use super::{
+    Check, DeviceInfo, FeatureSet, Message, Messages, Result, StandaloneError, Surface, Validation,
+};
+
+/// What a [`Context`] is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct ContextDesc<'a> {
+    /// The application's name, for drivers and tools.
+    pub app_name: &'a str,
+    /// Whether the validation layer watches.
+    pub validation: Validation,
+    /// The device's index or a part of its name; `None` takes the best. The
+    /// environment variable `THRONG_DEVICE` goes before this.
+    pub device: Option<&'a str>,
+    /// Features without which no device is taken. Dynamic rendering and
+    /// synchronization2 always belong to them.
+    pub required: FeatureSet,
+    /// Features that are enabled where supported.
+    pub optional: FeatureSet,
+    /// Device extensions without which no device is taken. The swapchain's
+    /// belongs to them where there is a window.
+    pub required_extensions: &'a [&'a CStr],
+    /// Device extensions that are enabled where offered.
+    pub optional_extensions: &'a [&'a CStr],
+}
+
+impl Default for ContextDesc<'_> {
+    fn default() -> Self {
+        Self {
+            app_name: "throng",
+            validation: Validation::Off,
+            device: None,
+            required: FeatureSet::default(),
+            optional: FeatureSet::default(),
+            required_extensions: &[],
+            optional_extensions: &[],
+        }
+    }
+}
+
+/// An instance, a device, its one queue and an allocator.
+///
+/// The fields are there to be read, and `allocator` to be borrowed mutably beside
+/// them. Dropping the context waits for the device, and destroys everything in
+/// the right order; what its children still hold of memory is logged by name.
+#[non_exhaustive]
+pub struct Context {
+    /// Device memory. Freed first.
+    pub allocator: Allocator,
+    /// The device.
+    pub device: ash::Device,
+    /// Its one queue: graphics, compute, and presenting where there is a window.
+    pub queue: vk::Queue,
+    /// The family of `queue`.
+    pub queue_family: u32,
+    /// Valid bits of a timestamp on `queue`; 0 where there are none.
+    pub timestamp_bits: u32,
+    /// The Vulkan entry points.
+    pub entry: ash::Entry,
+    /// The instance.
+    pub instance: ash::Instance,
+    /// The physical device.
+    pub physical_device: vk::PhysicalDevice,
+    /// Its limits and identifiers.
+    pub properties: vk::PhysicalDeviceProperties,
+    /// Its name and its driver's.
+    pub info: DeviceInfo,
+    /// The features that are enabled.
+    pub enabled: FeatureSet,
+    /// The device extensions that are enabled, sorted.
+    pub extensions: Vec<CString>,
+    /// Whether objects can be named and commands labelled.
+    pub debug_utils: bool,
+    /// Whether validation is on and looks for hazards across submissions.
+    pub across_submits: bool,
+    /// Transient pool of `queue_family`, for one-off work.
+    pub command_pool: vk::CommandPool,
+    names: Option<ext::debug_utils::Device>,
+    // Dropped in this order, after the allocator.
+    _device_owner: DeviceOwner,
+    instance_owner: Arc<InstanceOwner>,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("info", &self.info)
+            .field("queue_family", &self.queue_family)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Makes a context that draws without a window.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no loader, no layer though validation is asked for, or no
+    /// fit device; and what the Vulkan calls return.
+    pub fn new(desc: &ContextDesc<'_>) -> Result<Self> {
+        let owner = Arc::new(InstanceOwner::new(desc.app_name, desc.validation, &[])?);
+        Self::with_instance(desc, owner, None)
+    }
+
+    /// Makes a context whose queue can present to a window, and the window's surface.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::new`]; and where the window has no handle.
+    pub fn for_window(desc: &ContextDesc<'_>, window: Arc<dyn Window>) -> Result<(Self, Surface)> {
+        let extensions = surface::required_extensions(&*window)?;
+        let owner = InstanceOwner::new(desc.app_name, desc.validation, &extensions)?;
+        let owner = Arc::new(owner);
+        let surface = Surface::new(Arc::clone(&owner), window)?;
+        let context = Self::with_instance(desc, owner, Some(&surface))?;
+        Ok((context, surface))
+    }
+
+    /// Makes the surface of one more window of the same window system.
+    ///
+    /// # Errors
+    ///
+    /// Where the context was not made for a window of this system, the window has
+    /// no handle, or the queue cannot present to it.
+    pub fn surface(&self, window: Arc<dyn Window>) -> Result<Surface> {
+        let surface = Surface::new(Arc::clone(&self.instance_owner), window)?;
+        self.check_surface(&surface)?;
+        Ok(surface)
+    }
+
+    /// Whether this context's queue can present to the surface.
+    pub(super) fn check_surface(&self, surface: &Surface) -> Result<()> {
+        let queue_family = self.queue_family;
+        if surface.is_of(&self.instance_owner)
+            && surface.presents(self.physical_device, queue_family)?
+        {
+            return Ok(());
+        }
+        Err(StandaloneError::Surface { queue_family })
+    }
+
+    // What is made first is dropped last, also when a later step fails.
+    fn with_instance(
+        desc: &ContextDesc<'_>,
+        instance_owner: Arc<InstanceOwner>,
+        surface: Option<&Surface>,
+    ) -> Result<Self> {
+        let candidate = device::choose(&instance_owner, desc, surface)?;
+        let owner = DeviceOwner::new(&instance_owner, &candidate)?;
+        let instance = instance_owner.instance.clone();
+        let allocator = allocator(&instance, &owner.device, &candidate)?;
+        log::info!("vulkan device {}: {}", candidate.info.index, candidate.info);
+        let names = instance_owner
+            .debug_utils
+            .then(|| ext::debug_utils::Device::new(&instance, &owner.device));
+        Ok(Self {
+            allocator,
+            device: owner.device.clone(),
+            // SAFETY: the device was made with one queue of this family.
+            queue: unsafe { owner.device.get_device_queue(candidate.queue_family, 0) },
+            queue_family: candidate.queue_family,
+            timestamp_bits: candidate.timestamp_bits,
+            entry: instance_owner.entry.clone(),
+            instance,
+            physical_device: candidate.physical_device,
+            properties: candidate.properties,
+            info: candidate.info,
+            enabled: candidate.enabled,
+            extensions: candidate.extensions,
+            debug_utils: instance_owner.debug_utils,
+            across_submits: instance_owner.across_submits,
+            command_pool: owner.pool,
+            names,
+            _device_owner: owner,
+            instance_owner,
+        })
+    }
+
+    /// What the validation layer has said so far; nothing where it is off.
+    #[must_use]
+    pub fn validation_messages(&self) -> Vec<Message> {
+        self.instance_owner.messages.all()
+    }
+
+    /// The list of messages itself, which outlives the context.
+    #[must_use]
+    pub fn messages(&self) -> Messages {
+        self.instance_owner.messages.clone()
+    }
+
+    /// Gives an object the name that tools and messages show; nothing without
+    /// debug utils.
+    ///
+    /// # Errors
+    ///
+    /// What `vkSetDebugUtilsObjectNameEXT` returns.
+    ///
+    /// # Safety
+    ///
+    /// `object` is a live object of this device, and no other thread uses it.
+    pub unsafe fn set_name(&self, object: impl vk::Handle, name: &str) -> Result<()> {
+        let Some(loader) = &self.names else {
+            return Ok(());
+        };
+        let name = CString::new(name.replace('\0', "")).unwrap_or_default();
+        let info = vk::DebugUtilsObjectNameInfoEXT::default()
+            .object_handle(object)
+            .object_name(&name);
+        // SAFETY: by the contract above.
+        unsafe { loader.set_debug_utils_object_name(&info) }.check("vkSetDebugUtilsObjectNameEXT")
+    }
+
+    /// Waits until the device has nothing to do.
+    ///
+    /// # Errors
+    ///
+    /// What `vkDeviceWaitIdle` returns.
+    pub fn wait_idle(&mut self) -> Result<()> {
+        // SAFETY: `&mut self`: no other thread uses the queue through this context.
+        unsafe { self.device.device_wait_idle() }.check("vkDeviceWaitIdle")
+    }
+
+    /// Records commands, submits them and waits for their end.
+    ///
+    /// # Errors
+    ///
+    /// What the Vulkan calls return.
+    pub fn submit_and_wait<T>(
+        &mut self,
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer) -> T,
+    ) -> Result<T> {
+        let mut work = OneOff::new(&self.device, self.command_pool)?;
+        work.begin()?;
+        let value = record(&self.device, work.cmd);
+        work.run(self.queue)?;
+        Ok(value)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Err(error) = self.wait_idle() {
+            log::error!("dropping the context: {error}");
+        }
+    }
+}
+
+fn allocator(
+    instance: &ash::Instance,
+    device: &ash::Device,
+    candidate: &Candidate,
+) -> Result<Allocator> {
+    Allocator::new(&AllocatorCreateDesc {
+        instance: instance.clone(),
+        device: device.clone(),
+        physical_device: candidate.physical_device,
+        debug_settings: Default::default(),
+        buffer_device_address: candidate.enabled.v12.buffer_device_address == vk::TRUE,
+        allocation_sizes: Default::default(),
+    })
+    .map_err(|source| StandaloneError::Allocator {
+        name: "allocator".to_owned(),
+        source,
+    })
+}
+
+/// One command buffer and its fence, freed on drop.
+struct OneOff<'a> {
+    device: &'a ash::Device,
+    pool: vk::CommandPool,
+    cmd: vk::CommandBuffer,
+    fence: vk::Fence,
+}
+
+impl<'a> OneOff<'a> {
+    fn new(device: &'a ash::Device, pool: vk::CommandPool) -> Result<Self> {
+        let mut work = Self {
+            device,
+            pool,
+            cmd: vk::CommandBuffer::null(),
+            fence: vk::Fence::null(),
+        };
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .command_buffer_count(1);
+        // SAFETY: the pool is of this device, and borrowed through the context.
+        let cmds =
+            unsafe { device.allocate_command_buffers(&info) }.check("vkAllocateCommandBuffers")?;
+        work.cmd = cmds.first().copied().unwrap_or_default();
+        // SAFETY: the device is alive.
+        work.fence = unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }
+            .check("vkCreateFence")?;
+        Ok(work)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let info = vk::CommandBufferBeginInfo::default()
+            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: the command buffer is new.
+        unsafe { self.device.begin_command_buffer(self.cmd, &info) }.check("vkBeginCommandBuffer")
+    }
+
+    fn run(&mut self, queue: vk::Queue) -> Result<()> {
+        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(self.cmd)];
+        let submit = [vk::SubmitInfo2::default().command_buffer_infos(&cmds)];
+        // SAFETY: the command buffer is recording, the fence is new, and the queue
+        // is the context's, which is borrowed mutably.
+        unsafe {
+            self.device
+                .end_command_buffer(self.cmd)
+                .check("vkEndCommandBuffer")?;
+            self.device
+                .queue_submit2(queue, &submit, self.fence)
+                .check("vkQueueSubmit2")?;
+            self.device
+                .wait_for_fences(&[self.fence], true, u64::MAX)
+                .check("vkWaitForFences")
+        }
+    }
+}
+
+impl Drop for OneOff<'_> {
+    fn drop(&mut self) {
+        // SAFETY: never submitted, ended, or lost with the device; null is ignored.
+        unsafe {
+            self.device.destroy_fence(self.fence, None);
+            if self.cmd != vk::CommandBuffer::null() {
+                self.device.free_command_buffers(self.pool, &[self.cmd]);
+            }
+        }
+    }
+}

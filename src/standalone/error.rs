@@ -1,0 +1,147 @@
+//! What can go wrong here, with the numbers and names that say where.
+
+use ash::vk;
+
+use super::DeviceReport;
+
+/// An error of the standalone module.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StandaloneError {
+    /// A Vulkan call failed.
+    #[error("{call} returned {result:?}")]
+    Vulkan {
+        /// The name of the call, as in the specification.
+        call: &'static str,
+        /// What it returned.
+        result: vk::Result,
+    },
+    /// There is no Vulkan loader on this machine.
+    #[error("the Vulkan loader could not be loaded")]
+    Loader {
+        /// What the dynamic linker said.
+        #[source]
+        source: ash::LoadingError,
+    },
+    /// The Vulkan loader is older than version 1.3.
+    #[error("the Vulkan loader speaks {major}.{minor}, and 1.3 is needed")]
+    OldLoader {
+        /// Major version of the loader.
+        major: u32,
+        /// Minor version of the loader.
+        minor: u32,
+    },
+    /// A layer was asked for and is not installed.
+    #[error("layer {layer} is not installed (validation was asked for)")]
+    MissingLayer {
+        /// The layer's name.
+        layer: String,
+    },
+    /// An instance extension is needed and not offered.
+    #[error("instance extension {extension} is not offered")]
+    MissingInstanceExtension {
+        /// The extension's name.
+        extension: String,
+    },
+    /// No device is fit, or none is the one that was asked for.
+    #[error("no fit Vulkan device{}{}", asked_for(.asked.as_deref()), listed(.devices))]
+    NoDevice {
+        /// The index or part of a name that was asked for.
+        asked: Option<String>,
+        /// Every device that was found, and what each lacks.
+        devices: Vec<DeviceReport>,
+    },
+    /// Device memory could not be allocated or freed.
+    #[error("memory of `{name}`")]
+    Allocator {
+        /// The debug name of the buffer or image, or `allocator` itself.
+        name: String,
+        /// What the allocator said.
+        #[source]
+        source: gpu_allocator::AllocationError,
+    },
+    /// The window has no usable handle.
+    #[error("the window gave no handle: {reason}")]
+    Window {
+        /// What the window said.
+        reason: raw_window_handle::HandleError,
+    },
+    /// The device's queue cannot present to this surface.
+    #[error("queue family {queue_family} cannot present to this surface")]
+    Surface {
+        /// The family of the context's queue.
+        queue_family: u32,
+    },
+    /// The device cannot use a format in this way.
+    #[error("format {format:?} lacks {missing:?} (optimal tiling)")]
+    Format {
+        /// The format.
+        format: vk::Format,
+        /// What was asked of it and is missing.
+        missing: vk::FormatFeatureFlags,
+    },
+    /// There is no conversion of this format to RGBA bytes.
+    #[error("format {format:?} is not four 8-bit channels")]
+    NotRgba8 {
+        /// The format.
+        format: vk::Format,
+    },
+    /// The device cannot draw with so many samples.
+    #[error("{asked:?} samples were asked for, and the device can do {supported:?}")]
+    Samples {
+        /// What was asked for.
+        asked: vk::SampleCountFlags,
+        /// What colour and depth attachments can both do.
+        supported: vk::SampleCountFlags,
+    },
+    /// An image would be empty or too large.
+    #[error("an image of {width} × {height} (1 to {max} can be done)")]
+    Extent {
+        /// Width in texels.
+        width: u32,
+        /// Height in texels.
+        height: u32,
+        /// The most of either.
+        max: u32,
+    },
+    /// A range of bytes lies outside of its buffer.
+    #[error("bytes {offset} to {offset} + {size} of `{name}`, which has {len}")]
+    Range {
+        /// The buffer's debug name.
+        name: String,
+        /// First byte.
+        offset: u64,
+        /// Number of bytes.
+        size: u64,
+        /// Bytes in the buffer.
+        len: u64,
+    },
+    /// The buffer's memory cannot be reached from the CPU.
+    #[error("`{name}` is not mapped")]
+    NotMapped {
+        /// The buffer's debug name.
+        name: String,
+    },
+}
+
+/// Gives a Vulkan result the name of its call.
+pub(super) trait Check<T> {
+    fn check(self, call: &'static str) -> Result<T, StandaloneError>;
+}
+
+impl<T> Check<T> for Result<T, vk::Result> {
+    fn check(self, call: &'static str) -> Result<T, StandaloneError> {
+        self.map_err(|result| StandaloneError::Vulkan { call, result })
+    }
+}
+
+fn asked_for(asked: Option<&str>) -> String {
+    asked.map_or_else(String::new, |asked| format!(" `{asked}`"))
+}
+
+fn listed(devices: &[DeviceReport]) -> String {
+    if devices.is_empty() {
+        return ": there is none at all".to_owned();
+    }
+    devices.iter().map(|device| format!("; {device}")).collect()
+}

@@ -1,0 +1,153 @@
+//! A two-dimensional image with its memory and one view: what attachments are.
+
+use ash::vk;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+
+use super::{Check, Context, Result, StandaloneError, buffer};
+
+/// What an [`Image`] is made from.
+pub(super) struct ImageDesc<'a> {
+    pub(super) name: &'a str,
+    pub(super) extent: vk::Extent2D,
+    pub(super) format: vk::Format,
+    pub(super) samples: vk::SampleCountFlags,
+    pub(super) usage: vk::ImageUsageFlags,
+}
+
+/// One mip level, one layer, device-local.
+#[derive(Debug)]
+pub(super) struct Image {
+    name: String,
+    pub(super) handle: vk::Image,
+    pub(super) view: vk::ImageView,
+    allocation: Option<Allocation>,
+}
+
+impl Image {
+    pub(super) fn new(context: &mut Context, desc: &ImageDesc<'_>) -> Result<Self> {
+        let mut image = Self {
+            name: desc.name.to_owned(),
+            handle: vk::Image::null(),
+            view: vk::ImageView::null(),
+            allocation: None,
+        };
+        match image.build(context, desc) {
+            Ok(()) => Ok(image),
+            Err(error) => {
+                image.release(context);
+                Err(error)
+            }
+        }
+    }
+
+    fn build(&mut self, context: &mut Context, desc: &ImageDesc<'_>) -> Result<()> {
+        check_extent(context, desc.extent)?;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(desc.format)
+            .extent(desc.extent.into())
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(desc.samples)
+            .tiling(vk::ImageTiling::OPTIMAL)
+            .usage(desc.usage);
+        // SAFETY: the device is alive; extent, format and samples were checked.
+        self.handle = unsafe { context.device.create_image(&info, None) }.check("vkCreateImage")?;
+        // SAFETY: the image is new.
+        unsafe { context.set_name(self.handle, desc.name) }?;
+        self.bind(context)?;
+        let info = vk::ImageViewCreateInfo::default()
+            .image(self.handle)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(desc.format)
+            .subresource_range(whole(aspect(desc.format)));
+        // SAFETY: the image is bound to memory.
+        self.view =
+            unsafe { context.device.create_image_view(&info, None) }.check("vkCreateImageView")?;
+        // SAFETY: the view is new.
+        unsafe { context.set_name(self.view, desc.name) }
+    }
+
+    fn bind(&mut self, context: &mut Context) -> Result<()> {
+        // SAFETY: the image is of this device.
+        let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
+        let allocation = context
+            .allocator
+            .allocate(&AllocationCreateDesc {
+                name: &self.name,
+                requirements,
+                location: MemoryLocation::GpuOnly,
+                linear: false,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+            .map_err(|source| StandaloneError::Allocator {
+                name: self.name.clone(),
+                source,
+            })?;
+        // Held before it is bound, so that an error frees it.
+        let allocation = self.allocation.insert(allocation);
+        // SAFETY: the memory was allocated for this image, and lives as long.
+        unsafe {
+            context
+                .device
+                .bind_image_memory(self.handle, allocation.memory(), allocation.offset())
+        }
+        .check("vkBindImageMemory")
+    }
+
+    /// Destroys what there is. The device does not use it any more.
+    pub(super) fn release(&mut self, context: &mut Context) {
+        // SAFETY: of this device, and unused; null is ignored.
+        unsafe {
+            context.device.destroy_image_view(self.view, None);
+            context.device.destroy_image(self.handle, None);
+        }
+        self.view = vk::ImageView::null();
+        self.handle = vk::Image::null();
+        buffer::free(context, &self.name, &mut self.allocation);
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        if self.handle != vk::Image::null() {
+            log::warn!("image `{}` was dropped and not destroyed", self.name);
+        }
+    }
+}
+
+fn check_extent(context: &Context, extent: vk::Extent2D) -> Result<()> {
+    let vk::Extent2D { width, height } = extent;
+    let limits = &context.properties.limits;
+    let max = limits
+        .max_image_dimension2_d
+        .min(limits.max_framebuffer_width)
+        .min(limits.max_framebuffer_height);
+    if (1..=max).contains(&width) && (1..=max).contains(&height) {
+        return Ok(());
+    }
+    Err(StandaloneError::Extent { width, height, max })
+}
+
+/// What a format holds.
+pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
+    use vk::ImageAspectFlags as Aspect;
+    match format {
+        vk::Format::D16_UNORM | vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D32_SFLOAT => {
+            Aspect::DEPTH
+        }
+        vk::Format::D16_UNORM_S8_UINT
+        | vk::Format::D24_UNORM_S8_UINT
+        | vk::Format::D32_SFLOAT_S8_UINT => Aspect::DEPTH | Aspect::STENCIL,
+        _ => Aspect::COLOR,
+    }
+}
+
+/// The only level and layer.
+pub(super) fn whole(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
+    vk::ImageSubresourceRange::default()
+        .aspect_mask(aspect)
+        .level_count(1)
+        .layer_count(1)
+}

@@ -1,0 +1,212 @@
+//! The instance, the validation layer and the messenger.
+
+use std::ffi::{CStr, CString, c_char};
+
+use ash::{Entry, ext, vk};
+
+use super::validation::{self, Messages, Validation};
+use super::{Check, Result, StandaloneError};
+
+/// Owns the instance: destroys the messenger and then the instance.
+pub(super) struct InstanceOwner {
+    pub(super) entry: Entry,
+    pub(super) instance: ash::Instance,
+    pub(super) debug_utils: bool,
+    pub(super) across_submits: bool,
+    pub(super) messages: Messages,
+    /// The enabled extensions that surfaces are made with.
+    surface_extensions: Vec<&'static CStr>,
+    messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+}
+
+/// What the instance is made with.
+struct Plan {
+    layers: Vec<*const c_char>,
+    extensions: Vec<*const c_char>,
+    debug_utils: bool,
+    across_submits: bool,
+}
+
+impl InstanceOwner {
+    /// `surface_extensions`: what surfaces of the window system need.
+    pub(super) fn new(
+        app_name: &str,
+        validation: Validation,
+        surface_extensions: &[&'static CStr],
+    ) -> Result<Self> {
+        // SAFETY: the loader's initialisers are sound to run.
+        let entry =
+            unsafe { Entry::load() }.map_err(|source| StandaloneError::Loader { source })?;
+        check_version(&entry)?;
+        let plan = Plan::new(&entry, validation, surface_extensions)?;
+        let messages = Messages::default();
+        let instance = create(&entry, app_name, validation, &plan, &messages)?;
+        let mut owner = Self {
+            entry,
+            instance,
+            debug_utils: plan.debug_utils,
+            across_submits: plan.across_submits,
+            messages,
+            surface_extensions: surface_extensions.to_vec(),
+            messenger: None,
+        };
+        if validation == Validation::On {
+            owner.listen()?;
+        }
+        Ok(owner)
+    }
+
+    /// Whether surfaces that need these extensions can be made.
+    pub(super) fn check_surface_extensions(&self, needed: &[&'static CStr]) -> Result<()> {
+        let missing = needed.iter().find(|e| !self.surface_extensions.contains(e));
+        missing.map_or(Ok(()), |name| Err(missing_extension(name)))
+    }
+
+    fn listen(&mut self) -> Result<()> {
+        let loader = ext::debug_utils::Instance::new(&self.entry, &self.instance);
+        // SAFETY: the extension is enabled, and `self.messages` outlives the messenger.
+        let messenger =
+            unsafe { loader.create_debug_utils_messenger(&self.messages.messenger(), None) }
+                .check("vkCreateDebugUtilsMessengerEXT")?;
+        self.messenger = Some((loader, messenger));
+        Ok(())
+    }
+}
+
+impl Drop for InstanceOwner {
+    fn drop(&mut self) {
+        // SAFETY: every child object's owner holds this one, so none is left.
+        unsafe {
+            if let Some((loader, messenger)) = self.messenger.take() {
+                loader.destroy_debug_utils_messenger(messenger, None);
+            }
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+impl Plan {
+    fn new(entry: &Entry, validation: Validation, surface: &[&'static CStr]) -> Result<Self> {
+        let offered = extensions(entry, None)?;
+        let mut plan = Self {
+            layers: Vec::new(),
+            extensions: Vec::new(),
+            debug_utils: offered.iter().any(|e| e == ext::debug_utils::NAME),
+            across_submits: false,
+        };
+        for &name in surface {
+            if !offered.iter().any(|e| e.as_c_str() == name) {
+                return Err(missing_extension(name));
+            }
+            plan.extensions.push(name.as_ptr());
+        }
+        if validation == Validation::On {
+            plan.validate(entry)?;
+        }
+        if plan.debug_utils {
+            plan.extensions.push(ext::debug_utils::NAME.as_ptr());
+        }
+        Ok(plan)
+    }
+
+    fn validate(&mut self, entry: &Entry) -> Result<()> {
+        let version = layer_version(entry, validation::LAYER)?;
+        let offered = extensions(entry, Some(validation::LAYER))?;
+        let has = |name: &CStr| offered.iter().any(|e| e == name);
+        if !has(ext::validation_features::NAME) {
+            return Err(missing_extension(ext::validation_features::NAME));
+        }
+        self.debug_utils |= has(ext::debug_utils::NAME);
+        if !self.debug_utils {
+            return Err(missing_extension(ext::debug_utils::NAME));
+        }
+        self.layers.push(validation::LAYER.as_ptr());
+        self.extensions
+            .push(ext::validation_features::NAME.as_ptr());
+        self.across_submits = validation::sees_across_submits(version);
+        if !self.across_submits {
+            log::warn!(
+                "hazards across submissions are not looked for: set {}={} before the process starts",
+                validation::ENABLES_VARIABLE,
+                validation::ACROSS_SUBMITS
+            );
+        }
+        Ok(())
+    }
+}
+
+fn create(
+    entry: &Entry,
+    app_name: &str,
+    validation: Validation,
+    plan: &Plan,
+    messages: &Messages,
+) -> Result<ash::Instance> {
+    let app_name = CString::new(app_name.replace('\0', "")).unwrap_or_default();
+    let app = vk::ApplicationInfo::default()
+        .application_name(&app_name)
+        .engine_name(c"throng")
+        .api_version(vk::API_VERSION_1_3);
+    let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+    let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+    // In the chain, so that creation and destruction are watched as well.
+    let mut messenger = messages.messenger();
+    let mut info = vk::InstanceCreateInfo::default()
+        .application_info(&app)
+        .enabled_layer_names(&plan.layers)
+        .enabled_extension_names(&plan.extensions);
+    if validation == Validation::On {
+        info = info.push_next(&mut features).push_next(&mut messenger);
+    }
+    // SAFETY: everything that `info` points to lives until the call returns.
+    unsafe { entry.create_instance(&info, None) }.check("vkCreateInstance")
+}
+
+fn check_version(entry: &Entry) -> Result<()> {
+    // SAFETY: the entry is loaded.
+    let version = unsafe { entry.try_enumerate_instance_version() }
+        .check("vkEnumerateInstanceVersion")?
+        .unwrap_or(vk::API_VERSION_1_0);
+    if version < vk::API_VERSION_1_3 {
+        return Err(StandaloneError::OldLoader {
+            major: vk::api_version_major(version),
+            minor: vk::api_version_minor(version),
+        });
+    }
+    Ok(())
+}
+
+fn layer_version(entry: &Entry, layer: &CStr) -> Result<u32> {
+    // SAFETY: the entry is loaded.
+    let layers = unsafe { entry.enumerate_instance_layer_properties() }
+        .check("vkEnumerateInstanceLayerProperties")?;
+    layers
+        .iter()
+        .find(|found| found.layer_name_as_c_str() == Ok(layer))
+        .map(|found| found.spec_version)
+        .ok_or_else(|| StandaloneError::MissingLayer {
+            layer: layer.to_string_lossy().into_owned(),
+        })
+}
+
+fn extensions(entry: &Entry, layer: Option<&CStr>) -> Result<Vec<CString>> {
+    // SAFETY: the entry is loaded, and `layer` is one that was enumerated.
+    let found = unsafe { entry.enumerate_instance_extension_properties(layer) }
+        .check("vkEnumerateInstanceExtensionProperties")?;
+    Ok(names(&found))
+}
+
+/// The names in a list of extensions.
+pub(super) fn names(found: &[vk::ExtensionProperties]) -> Vec<CString> {
+    found
+        .iter()
+        .filter_map(|e| e.extension_name_as_c_str().ok())
+        .map(CStr::to_owned)
+        .collect()
+}
+
+fn missing_extension(name: &CStr) -> StandaloneError {
+    StandaloneError::MissingInstanceExtension {
+        extension: name.to_string_lossy().into_owned(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Vulkan for those without an engine: examples, tests and benches.
+//!
+//! The rest of the crate records into command buffers that someone else made.
+//! This module is that someone, kept as small as it can be: one instance, one
+//! device, one queue, and something to draw into.
+//!
+//! ```text
+//! Context ── instance, device, queue, allocator, validation messages
+//!    ├── Target      colour and depth without a window, read back as bytes
+//!    ├── Swapchain   the same with a window
+//!    ├── Frames      N slots: command buffer, fence, acquire semaphore
+//!    └── Buffer      mapped or device-local, read back as bytes
+//! ```
+//!
+//! Without a window:
+//!
+//! ```no_run
+//! use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
+//!
+//! # fn main() -> Result<(), throng::standalone::StandaloneError> {
+//! let mut context = Context::new(&ContextDesc::default())?;
+//! let mut target = Target::new(&mut context, &TargetDesc::default())?;
+//! context.submit_and_wait(|device, cmd| {
+//!     // SAFETY: `cmd` is recording, outside of rendering, and `end` follows.
+//!     unsafe {
+//!         target.begin(device, cmd, &Begin::default());
+//!         target.end(device, cmd);
+//!     }
+//! })?;
+//! let rgba = target.read_rgba(&mut context)?;
+//! target.destroy(&mut context);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What is made with a [`Context`] is destroyed with that same context, by its
+//! own `destroy`, before the context is dropped. What was forgotten is logged.
+
+mod attachments;
+mod buffer;
+mod context;
+mod device;
+mod error;
+mod features;
+mod frames;
+mod image;
+mod instance;
+mod presentable;
+mod readback;
+mod surface;
+mod swapchain;
+mod target;
+pub mod validation;
+
+pub use attachments::{Begin, Formats};
+pub use buffer::{Buffer, BufferDesc};
+pub use context::{Context, ContextDesc};
+pub use device::{DEVICE_VARIABLE, DeviceInfo, DeviceReport, Missing};
+pub use error::StandaloneError;
+pub use features::FeatureSet;
+pub use frames::{Frame, Frames};
+pub use readback::{ImageRead, read_buffer, read_image};
+pub use surface::{Surface, Window};
+pub use swapchain::{Acquire, Swapchain, SwapchainDesc, SwapchainImage};
+pub use target::{Target, TargetDesc};
+pub use validation::{Message, Messages, Severity, Validation};
+
+use error::Check;
+
+/// What everything in this module returns.
+pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;

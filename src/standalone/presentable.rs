@@ -1,0 +1,222 @@
+//! One Vulkan swapchain, with everything of its extent and number of images.
+
+use ash::{khr, vk};
+
+use super::attachments::{Attachments, AttachmentsDesc, Formats};
+use super::image::whole;
+use super::{Check, Context, Result, Surface};
+
+/// What a [`Built`] is made from.
+pub(super) struct BuiltDesc<'a> {
+    pub(super) loader: &'a khr::swapchain::Device,
+    pub(super) surface: &'a Surface,
+    pub(super) capabilities: vk::SurfaceCapabilitiesKHR,
+    /// As the capabilities allow; not empty.
+    pub(super) extent: vk::Extent2D,
+    pub(super) color_space: vk::ColorSpaceKHR,
+    pub(super) present_mode: vk::PresentModeKHR,
+    pub(super) formats: Formats,
+    pub(super) depth_usage: vk::ImageUsageFlags,
+    /// Retired by this one; null where there is none.
+    pub(super) old: vk::SwapchainKHR,
+}
+
+/// The swapchain, its images and the attachments beside them.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) handle: vk::SwapchainKHR,
+    pub(super) extent: vk::Extent2D,
+    pub(super) images: Vec<Presentable>,
+    pub(super) attachments: Option<Attachments>,
+}
+
+/// One image of the swapchain, and the semaphore that its present waits for.
+#[derive(Debug)]
+pub(super) struct Presentable {
+    pub(super) image: vk::Image,
+    pub(super) view: vk::ImageView,
+    pub(super) rendered: vk::Semaphore,
+}
+
+impl Built {
+    pub(super) fn new(context: &mut Context, desc: &BuiltDesc<'_>) -> Result<Self> {
+        let mut built = Self {
+            handle: create(desc)?,
+            extent: desc.extent,
+            images: Vec::new(),
+            attachments: None,
+        };
+        match built.build(context, desc) {
+            Ok(()) => Ok(built),
+            Err(error) => {
+                built.release(desc.loader, context);
+                Err(error)
+            }
+        }
+    }
+
+    fn build(&mut self, context: &mut Context, desc: &BuiltDesc<'_>) -> Result<()> {
+        // SAFETY: the swapchain is new.
+        let images = unsafe { desc.loader.get_swapchain_images(self.handle) }
+            .check("vkGetSwapchainImagesKHR")?;
+        for image in images {
+            // Held before it is complete, so that an error frees it.
+            self.images.push(Presentable {
+                image,
+                view: vk::ImageView::null(),
+                rendered: vk::Semaphore::null(),
+            });
+            if let Some(last) = self.images.last_mut() {
+                last.build(context, desc.formats.color)?;
+            }
+        }
+        self.attachments = Some(Attachments::new(
+            context,
+            &AttachmentsDesc {
+                name: "swapchain",
+                extent: desc.extent,
+                formats: desc.formats,
+                color_usage: vk::ImageUsageFlags::empty(),
+                depth_usage: desc.depth_usage,
+            },
+        )?);
+        Ok(())
+    }
+
+    /// Destroys everything. The device does not use it any more.
+    pub(super) fn release(&mut self, loader: &khr::swapchain::Device, context: &mut Context) {
+        if let Some(mut attachments) = self.attachments.take() {
+            attachments.release(context);
+        }
+        // SAFETY: of this device, and unused; null is ignored. The images go with
+        // the swapchain.
+        unsafe {
+            for image in self.images.drain(..) {
+                context.device.destroy_image_view(image.view, None);
+                context.device.destroy_semaphore(image.rendered, None);
+            }
+            loader.destroy_swapchain(self.handle, None);
+        }
+        self.handle = vk::SwapchainKHR::null();
+    }
+}
+
+impl Presentable {
+    fn build(&mut self, context: &Context, format: vk::Format) -> Result<()> {
+        let info = vk::ImageViewCreateInfo::default()
+            .image(self.image)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(format)
+            .subresource_range(whole(vk::ImageAspectFlags::COLOR));
+        let device = &context.device;
+        // SAFETY: the image is of a live swapchain of this device.
+        unsafe {
+            context.set_name(self.image, "swapchain colour")?;
+            self.view = device
+                .create_image_view(&info, None)
+                .check("vkCreateImageView")?;
+            self.rendered = device
+                .create_semaphore(&vk::SemaphoreCreateInfo::default(), None)
+                .check("vkCreateSemaphore")?;
+            context.set_name(self.rendered, "image rendered")
+        }
+    }
+}
+
+fn create(desc: &BuiltDesc<'_>) -> Result<vk::SwapchainKHR> {
+    let capabilities = &desc.capabilities;
+    // One more than the least, so that acquiring rarely waits; 0 is no limit.
+    let most = match capabilities.max_image_count {
+        0 => u32::MAX,
+        most => most,
+    };
+    let info = vk::SwapchainCreateInfoKHR::default()
+        .surface(desc.surface.handle())
+        .min_image_count(capabilities.min_image_count.saturating_add(1).min(most))
+        .image_format(desc.formats.color)
+        .image_color_space(desc.color_space)
+        .image_extent(desc.extent)
+        .image_array_layers(1)
+        .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+        .image_sharing_mode(vk::SharingMode::EXCLUSIVE)
+        .pre_transform(capabilities.current_transform)
+        .composite_alpha(choose_alpha(capabilities.supported_composite_alpha))
+        .present_mode(desc.present_mode)
+        .clipped(true)
+        .old_swapchain(desc.old);
+    // SAFETY: the surface is alive, and everything is as its capabilities allow.
+    unsafe { desc.loader.create_swapchain(&info, None) }.check("vkCreateSwapchainKHR")
+}
+
+/// Opaque where possible, else the first that is.
+fn choose_alpha(supported: vk::CompositeAlphaFlagsKHR) -> vk::CompositeAlphaFlagsKHR {
+    let opaque = vk::CompositeAlphaFlagsKHR::OPAQUE;
+    if supported.contains(opaque) {
+        return opaque;
+    }
+    let raw = supported.as_raw();
+    vk::CompositeAlphaFlagsKHR::from_raw(raw & raw.wrapping_neg())
+}
+
+/// The format asked for, an sRGB one, or the first.
+pub(super) fn choose_format(
+    context: &Context,
+    surface: &Surface,
+    asked: vk::Format,
+) -> Result<vk::SurfaceFormatKHR> {
+    // SAFETY: the surface is alive, and of the same instance as the device.
+    let formats = unsafe {
+        surface
+            .loader
+            .get_physical_device_surface_formats(context.physical_device, surface.handle())
+    }
+    .check("vkGetPhysicalDeviceSurfaceFormatsKHR")?;
+    let find = |format| {
+        let space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
+        formats
+            .iter()
+            .find(|f| f.format == format && f.color_space == space)
+    };
+    let chosen = find(asked)
+        .or_else(|| find(vk::Format::B8G8R8A8_SRGB))
+        .or_else(|| find(vk::Format::R8G8B8A8_SRGB))
+        .or_else(|| formats.first());
+    Ok(chosen.copied().unwrap_or_default())
+}
+
+/// The mode asked for, or FIFO, which there always is.
+pub(super) fn choose_mode(
+    context: &Context,
+    surface: &Surface,
+    asked: vk::PresentModeKHR,
+) -> Result<vk::PresentModeKHR> {
+    // SAFETY: the surface is alive, and of the same instance as the device.
+    let modes = unsafe {
+        surface
+            .loader
+            .get_physical_device_surface_present_modes(context.physical_device, surface.handle())
+    }
+    .check("vkGetPhysicalDeviceSurfacePresentModesKHR")?;
+    if modes.contains(&asked) {
+        return Ok(asked);
+    }
+    Ok(vk::PresentModeKHR::FIFO)
+}
+
+/// The extent nearest to the one asked for that the surface can have.
+pub(super) fn fit(capabilities: &vk::SurfaceCapabilitiesKHR, asked: vk::Extent2D) -> vk::Extent2D {
+    // Where the surface leaves it open, its current extent is all ones.
+    if capabilities.current_extent.width != u32::MAX {
+        return capabilities.current_extent;
+    }
+    let (min, max) = (capabilities.min_image_extent, capabilities.max_image_extent);
+    vk::Extent2D {
+        width: asked.width.min(max.width).max(min.width),
+        height: asked.height.min(max.height).max(min.height),
+    }
+}
+
+/// Whether there is nothing to draw to.
+pub(super) fn is_empty(extent: vk::Extent2D) -> bool {
+    extent.width == 0 || extent.height == 0
+}

@@ -1,0 +1,177 @@
+//! From the GPU to bytes.
+//!
+//! Each function copies into a mapped buffer in a submission of its own, waits
+//! for it, and destroys the buffer. It comes after everything submitted before.
+
+use ash::vk;
+use gpu_allocator::MemoryLocation;
+
+use super::attachments::barrier;
+use super::{Buffer, BufferDesc, Context, Result};
+
+/// One level of one layer of an image, to be read back.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageRead {
+    /// The image. Its usage includes `TRANSFER_SRC`.
+    pub image: vk::Image,
+    /// Which of its aspects.
+    pub aspect: vk::ImageAspectFlags,
+    /// The layout it is in, before and after.
+    pub layout: vk::ImageLayout,
+    /// The level.
+    pub mip_level: u32,
+    /// The layer.
+    pub layer: u32,
+    /// Texels of that level.
+    pub extent: vk::Extent2D,
+    /// Bytes of one texel of that aspect.
+    pub texel_bytes: u32,
+}
+
+/// Reads an image: rows from the top, without gaps.
+///
+/// # Errors
+///
+/// What the allocator and the Vulkan calls return.
+///
+/// # Safety
+///
+/// The image is of this device, has one sample, and is as `read` says.
+pub unsafe fn read_image(context: &mut Context, read: &ImageRead) -> Result<Vec<u8>> {
+    let texels = u64::from(read.extent.width) * u64::from(read.extent.height);
+    let to = staging(context, texels * u64::from(read.texel_bytes))?;
+    let result = context.submit_and_wait(|device, cmd| {
+        // SAFETY: by the contract above; `to` is large enough.
+        unsafe {
+            record_image(device, cmd, read, to.handle());
+            make_visible(device, cmd, vk::PipelineStageFlags2::COPY, READ_BY_HOST);
+        }
+    });
+    finish(context, to, result)
+}
+
+/// Reads `size` bytes of a buffer from byte `offset` on.
+///
+/// # Errors
+///
+/// What the allocator and the Vulkan calls return.
+///
+/// # Safety
+///
+/// The buffer is of this device, its usage includes `TRANSFER_SRC`, and it has
+/// the range, which is not empty.
+pub unsafe fn read_buffer(
+    context: &mut Context,
+    buffer: vk::Buffer,
+    offset: u64,
+    size: u64,
+) -> Result<Vec<u8>> {
+    let to = staging(context, size)?;
+    let result = context.submit_and_wait(|device, cmd| {
+        let region = vk::BufferCopy {
+            src_offset: offset,
+            dst_offset: 0,
+            size,
+        };
+        // SAFETY: by the contract above; `to` is large enough.
+        unsafe {
+            make_visible(
+                device,
+                cmd,
+                vk::PipelineStageFlags2::ALL_COMMANDS,
+                READ_BY_COPY,
+            );
+            device.cmd_copy_buffer(cmd, buffer, to.handle(), &[region]);
+            make_visible(device, cmd, vk::PipelineStageFlags2::COPY, READ_BY_HOST);
+        }
+    });
+    finish(context, to, result)
+}
+
+type Reader = (vk::PipelineStageFlags2, vk::AccessFlags2);
+const READ_BY_HOST: Reader = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);
+const READ_BY_COPY: Reader = (
+    vk::PipelineStageFlags2::COPY,
+    vk::AccessFlags2::TRANSFER_READ,
+);
+
+fn staging(context: &mut Context, size: u64) -> Result<Buffer> {
+    let desc = BufferDesc {
+        name: "readback",
+        size,
+        usage: vk::BufferUsageFlags::empty(),
+        location: MemoryLocation::GpuToCpu,
+    };
+    Buffer::new(context, &desc)
+}
+
+fn finish(context: &mut Context, mut from: Buffer, result: Result<()>) -> Result<Vec<u8>> {
+    let bytes = result.and_then(|()| from.bytes().map(<[u8]>::to_vec));
+    from.release(context);
+    bytes
+}
+
+unsafe fn make_visible(
+    device: &ash::Device,
+    cmd: vk::CommandBuffer,
+    writers: vk::PipelineStageFlags2,
+    (stage, access): Reader,
+) {
+    let barriers = [vk::MemoryBarrier2::default()
+        .src_stage_mask(writers)
+        .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
+        .dst_stage_mask(stage)
+        .dst_access_mask(access)];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+    // SAFETY: the caller's command buffer is recording.
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+}
+
+unsafe fn record_image(
+    device: &ash::Device,
+    cmd: vk::CommandBuffer,
+    read: &ImageRead,
+    to: vk::Buffer,
+) {
+    let source = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    let range = vk::ImageSubresourceRange {
+        aspect_mask: read.aspect,
+        base_mip_level: read.mip_level,
+        level_count: 1,
+        base_array_layer: read.layer,
+        layer_count: 1,
+    };
+    let (stage, access) = READ_BY_COPY;
+    let everything = vk::PipelineStageFlags2::ALL_COMMANDS;
+    let before = vk::ImageMemoryBarrier2::default()
+        .image(read.image)
+        .subresource_range(range)
+        .src_stage_mask(everything)
+        .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
+        .dst_stage_mask(stage)
+        .dst_access_mask(access)
+        .old_layout(read.layout)
+        .new_layout(source);
+    let after = vk::ImageMemoryBarrier2::default()
+        .image(read.image)
+        .subresource_range(range)
+        .src_stage_mask(stage)
+        .dst_stage_mask(everything)
+        .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE)
+        .old_layout(source)
+        .new_layout(read.layout);
+    let region = vk::BufferImageCopy::default()
+        .image_subresource(vk::ImageSubresourceLayers {
+            aspect_mask: read.aspect,
+            mip_level: read.mip_level,
+            base_array_layer: read.layer,
+            layer_count: 1,
+        })
+        .image_extent(read.extent.into());
+    // SAFETY: the caller's command buffer is recording, and the image is as `read` says.
+    unsafe {
+        barrier(device, cmd, &[before]);
+        device.cmd_copy_image_to_buffer(cmd, read.image, source, to, &[region]);
+        barrier(device, cmd, &[after]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Something to draw into without a window.
+
+use ash::vk;
+
+use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, Formats, barrier};
+use super::image::{Image, ImageDesc, aspect, whole};
+use super::readback::{ImageRead, read_image};
+use super::{Context, Result, StandaloneError};
+
+/// What a [`Target`] is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetDesc<'a> {
+    /// Its debug name.
+    pub name: &'a str,
+    /// Width and height in texels.
+    pub extent: vk::Extent2D,
+    /// Format of colour.
+    pub color_format: vk::Format,
+    /// Format of depth, if any is wanted.
+    pub depth_format: Option<vk::Format>,
+    /// Samples of colour and depth. Colour is resolved where it is more than one.
+    pub samples: vk::SampleCountFlags,
+    /// Uses of the resolved colour besides drawing and copying from it.
+    pub color_usage: vk::ImageUsageFlags,
+    /// Uses of depth besides drawing, such as `SAMPLED`.
+    pub depth_usage: vk::ImageUsageFlags,
+}
+
+impl Default for TargetDesc<'_> {
+    fn default() -> Self {
+        Self {
+            name: "target",
+            extent: vk::Extent2D {
+                width: 256,
+                height: 256,
+            },
+            color_format: vk::Format::R8G8B8A8_SRGB,
+            depth_format: Some(vk::Format::D32_SFLOAT),
+            samples: vk::SampleCountFlags::TYPE_1,
+            color_usage: vk::ImageUsageFlags::empty(),
+            depth_usage: vk::ImageUsageFlags::empty(),
+        }
+    }
+}
+
+/// Colour, and perhaps depth, in device memory.
+///
+/// Colour rests in `TRANSFER_SRC_OPTIMAL`, from `end` to the next `begin`; a new
+/// target rests too, and is transparent black. Depth is in
+/// `DEPTH_STENCIL_ATTACHMENT_OPTIMAL` from the first `begin` on.
+#[derive(Debug)]
+pub struct Target {
+    color: Image,
+    attachments: Attachments,
+}
+
+const RESTING: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+
+impl Target {
+    /// Makes a target.
+    ///
+    /// # Errors
+    ///
+    /// Where the device cannot do the formats, samples or extent, and what the
+    /// allocator and the Vulkan calls return.
+    pub fn new(context: &mut Context, desc: &TargetDesc<'_>) -> Result<Self> {
+        let copied = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        let color_usage = desc.color_usage | vk::ImageUsageFlags::COLOR_ATTACHMENT | copied;
+        let formats = Formats {
+            color: desc.color_format,
+            depth: desc.depth_format,
+            samples: desc.samples,
+        };
+        let mut attachments = Attachments::new(
+            context,
+            &AttachmentsDesc {
+                name: desc.name,
+                extent: desc.extent,
+                formats,
+                color_usage,
+                depth_usage: desc.depth_usage,
+            },
+        )?;
+        let color = ImageDesc {
+            name: &format!("{} colour", desc.name),
+            extent: desc.extent,
+            format: desc.color_format,
+            samples: vk::SampleCountFlags::TYPE_1,
+            usage: color_usage,
+        };
+        let color = match Image::new(context, &color) {
+            Ok(color) => color,
+            Err(error) => {
+                attachments.release(context);
+                return Err(error);
+            }
+        };
+        let mut target = Self { color, attachments };
+        match target.clear(context) {
+            Ok(()) => Ok(target),
+            Err(error) => {
+                target.release(context);
+                Err(error)
+            }
+        }
+    }
+
+    /// Formats and samples, for pipelines.
+    #[must_use]
+    pub fn formats(&self) -> Formats {
+        self.attachments.formats
+    }
+
+    /// Width and height in texels.
+    pub fn extent(&self) -> vk::Extent2D {
+        self.attachments.extent
+    }
+
+    /// The resolved colour, and its view.
+    #[must_use]
+    pub fn color(&self) -> (vk::Image, vk::ImageView) {
+        (self.color.handle, self.color.view)
+    }
+
+    /// Depth and its view, where there is one. It has the samples of the pass.
+    #[must_use]
+    pub fn depth(&self) -> Option<(vk::Image, vk::ImageView)> {
+        self.attachments.depth.as_ref().map(|i| (i.handle, i.view))
+    }
+
+    /// Clears, begins rendering, and sets viewport and scissor to the whole.
+    ///
+    /// # Safety
+    ///
+    /// `cmd` is recording outside of rendering on this target's device, and
+    /// [`Target::end`] is recorded before it is submitted.
+    pub unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer, begin: &Begin) {
+        // SAFETY: by the contract above.
+        unsafe { self.attachments.begin(device, cmd, self.target(), begin) };
+    }
+
+    /// Ends rendering for a while: the images stay in their attachment layouts.
+    ///
+    /// # Safety
+    ///
+    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        // SAFETY: by the contract above.
+        unsafe { device.cmd_end_rendering(cmd) };
+    }
+
+    /// Begins rendering again on what is there.
+    ///
+    /// # Safety
+    ///
+    /// As [`Target::begin`], after [`Target::suspend`]; who read depth meanwhile
+    /// has brought it back to its attachment layout.
+    pub unsafe fn resume(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        flags: vk::RenderingFlags,
+    ) {
+        // SAFETY: by the contract above.
+        unsafe { self.attachments.resume(device, cmd, self.target(), flags) };
+    }
+
+    /// Ends rendering, and brings colour to rest.
+    ///
+    /// # Safety
+    ///
+    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    pub unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        let rest = vk::ImageMemoryBarrier2::default()
+            .image(self.color.handle)
+            .subresource_range(whole(vk::ImageAspectFlags::COLOR))
+            .src_stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)
+            .src_access_mask(vk::AccessFlags2::COLOR_ATTACHMENT_WRITE)
+            .dst_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
+            .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
+            .old_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+            .new_layout(RESTING);
+        // SAFETY: by the contract above.
+        unsafe {
+            device.cmd_end_rendering(cmd);
+            barrier(device, cmd, &[rest]);
+        }
+    }
+
+    /// Reads the resolved colour, after all work submitted so far: rows from the
+    /// top without gaps, four bytes a texel in the order RGBA, as the format
+    /// encodes them (sRGB unless another was asked for).
+    ///
+    /// # Errors
+    ///
+    /// Where the format is not four 8-bit channels, and what the allocator and
+    /// the Vulkan calls return.
+    pub fn read_rgba(&self, context: &mut Context) -> Result<Vec<u8>> {
+        let format = self.formats().color;
+        let swapped = match format {
+            vk::Format::R8G8B8A8_SRGB | vk::Format::R8G8B8A8_UNORM => false,
+            vk::Format::B8G8R8A8_SRGB | vk::Format::B8G8R8A8_UNORM => true,
+            _ => return Err(StandaloneError::NotRgba8 { format }),
+        };
+        let read = ImageRead {
+            image: self.color.handle,
+            aspect: vk::ImageAspectFlags::COLOR,
+            layout: RESTING,
+            mip_level: 0,
+            layer: 0,
+            extent: self.extent(),
+            texel_bytes: 4,
+        };
+        // SAFETY: the image is alive, has one sample, and rests in this layout.
+        let mut bytes = unsafe { read_image(context, &read) }?;
+        if swapped {
+            bytes.chunks_exact_mut(4).for_each(|texel| texel.swap(0, 2));
+        }
+        Ok(bytes)
+    }
+
+    /// Waits for the device, and destroys the images. `context` is the one that
+    /// the target was made with.
+    pub fn destroy(mut self, context: &mut Context) {
+        if let Err(error) = context.wait_idle() {
+            log::error!("destroying a target: {error}");
+        }
+        self.release(context);
+    }
+
+    fn release(&mut self, context: &mut Context) {
+        self.color.release(context);
+        self.attachments.release(context);
+    }
+
+    fn target(&self) -> Final {
+        Final {
+            image: self.color.handle,
+            view: self.color.view,
+        }
+    }
+
+    /// Makes a new target rest.
+    fn clear(&self, context: &mut Context) -> Result<()> {
+        let range = whole(aspect(self.formats().color));
+        let to = |stage, access, old, new| {
+            vk::ImageMemoryBarrier2::default()
+                .image(self.color.handle)
+                .subresource_range(range)
+                .src_stage_mask(vk::PipelineStageFlags2::CLEAR)
+                .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+                .dst_stage_mask(stage)
+                .dst_access_mask(access)
+                .old_layout(old)
+                .new_layout(new)
+        };
+        let dst = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+        let before = to(
+            vk::PipelineStageFlags2::CLEAR,
+            vk::AccessFlags2::TRANSFER_WRITE,
+            vk::ImageLayout::UNDEFINED,
+            dst,
+        );
+        let after = to(
+            vk::PipelineStageFlags2::ALL_TRANSFER,
+            vk::AccessFlags2::TRANSFER_READ,
+            dst,
+            RESTING,
+        );
+        context.submit_and_wait(|device, cmd| {
+            let black = vk::ClearColorValue { float32: [0.0; 4] };
+            // SAFETY: the command buffer is recording, and the image is new.
+            unsafe {
+                barrier(device, cmd, &[before]);
+                device.cmd_clear_color_image(cmd, self.color.handle, dst, &black, &[range]);
+                barrier(device, cmd, &[after]);
+            }
+        })
+    }
+}
