@@ -90,6 +90,7 @@ pub fn palette(
     mut out: WriteOnly<'_, Mat3x4>,
 ) -> Result<()> {
     expect_len("model pose", model.len(), character.skeleton().len())?;
+    expect_len("palette", out.len(), character.palette().len())?;
     out.fill_with(
         character.palette().iter().map(|entry| {
             Mat3x4::from_affine(&(model[usize::from(entry.joint)] * entry.inverse_bind))

@@ -6,6 +6,7 @@
 //! - [`raw`]: a scene from a `RawCharacter`, for characters that are made by code;
 //! - [`compare`]: a scene against the crate's `Character`;
 //! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
+//! - [`rig`]: a small character for tests of single stages;
 //! - [`assets`]: the files to test on.
 //!
 //! It is written to be read, not to be fast.
@@ -22,5 +23,6 @@ pub mod gltf;
 pub mod maths;
 pub mod random;
 pub mod raw;
+pub mod rig;
 pub mod rng;
 pub mod scene;
