@@ -9,9 +9,11 @@ mod skeleton;
 mod weld;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, SkinInfo, Skeleton};
+use crate::character::{Aabb, Character, Material, Skeleton, SkinInfo};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PosedVertices, Poser, WriteOnly, skin};
+#[cfg(feature = "gltf")]
+pub(super) use clips::wrong_time;
 use palette::Entries;
 
 impl RawCharacter {
@@ -98,7 +100,12 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
                 Some(wanted) => *wanted |= skin_used[index],
                 None => {
                     let why = dangling("node", *joint, count);
-                    return Err(fault(ObjectKind::Skin, index, format!("joints[{slot}]"), why));
+                    return Err(fault(
+                        ObjectKind::Skin,
+                        index,
+                        format!("joints[{slot}]"),
+                        why,
+                    ));
                 }
             }
         }
