@@ -1,18 +1,23 @@
 //! Bytes to characters.
 //!
-//! A format's reader ([`gltf`], under the feature `gltf`) checks every count, index and range before
+//! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range before
 //! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
 //! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
 //! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well.
 
+mod build;
+#[cfg(feature = "gltf")]
+mod gltf;
 mod raw;
 
+#[cfg(feature = "gltf")]
+pub use gltf::{gltf, gltf_file, gltf_with};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
 
 use crate::character::Character;
-use crate::error::Object;
+use crate::error::{AssetFault, Error, Object, ObjectKind};
 
 /// What to import and how much of it at most.
 ///
@@ -30,10 +35,15 @@ pub struct ImportOptions {
     pub smooth_normals: bool,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
-    /// Most bytes that all decoded data may take together.
+    /// Most bytes of JSON text.
+    pub max_json_bytes: u64,
+    /// Most bytes that all decoded data may take together: what is loaded and decoded, each once.
+    /// Working memory and the finished character may take as much again, each.
     pub max_decoded_bytes: u64,
     /// Most nodes.
     pub max_nodes: usize,
+    /// Most drawable parts: primitives of meshes, counted once for each node that carries them.
+    pub max_primitives: usize,
     /// Most vertices, all primitives together, before merging.
     pub max_vertices: usize,
     /// Most triangle indices, all primitives together.
@@ -51,12 +61,14 @@ impl Default for ImportOptions {
             scene: None,
             smooth_normals: false,
             max_resource_bytes: 1 << 30,
-            max_decoded_bytes: 4 << 30,
-            max_nodes: 65_535,
-            max_vertices: 16 << 20,
-            max_indices: 96 << 20,
-            max_keys: 64 << 20,
-            max_image_texels: 16_384 * 16_384,
+            max_json_bytes: 256 << 20,
+            max_decoded_bytes: 2 << 30,
+            max_nodes: 262_144,
+            max_primitives: 65_536,
+            max_vertices: 8 << 20,
+            max_indices: 48 << 20,
+            max_keys: 16 << 20,
+            max_image_texels: 8192 * 8192,
         }
     }
 }
@@ -129,7 +141,28 @@ pub enum RepairKind {
     /// Tangents without normals, ignored as the format demands.
     #[error("tangents without normals ignored")]
     TangentsIgnored,
+    /// Bytes after the end that the container's header states were ignored.
+    #[error("bytes after the container's end ignored")]
+    TrailingBytes,
     /// A part that is not supported was left out; the object says which.
     #[error("left out: not supported")]
     LeftOut,
+}
+
+/// An error about an object of the file at hand; the file's name is filled in at the end.
+fn fault(
+    kind: ObjectKind,
+    index: impl Into<Option<usize>>,
+    part: impl Into<Box<str>>,
+    why: AssetFault,
+) -> Error {
+    Error::Asset {
+        file: Box::default(),
+        object: Object {
+            kind,
+            index: index.into(),
+            part: part.into(),
+        },
+        why,
+    }
 }

@@ -10,53 +10,59 @@ use glam::{Quat, Vec3};
 ///
 /// Interpolation is glTF 2.0's (appendix C): step, linear with rotations on the shortest arc of
 /// the sphere, and cubic Hermite splines with rotations normalised afterwards. A time that is not a
-/// number counts as 0.
+/// number counts as 0. The time is `f64` because a key's place in a clip of several minutes is
+/// finer than an `f32` can say.
 ///
 /// # Errors
-/// [`Error::NotFound`] if the clip drives a joint that `local` does not have.
-pub fn animate(clip: &RawClip, time_s: f32, local: &mut [Transform]) -> Result<()> {
+/// [`Error::NotFound`] if the clip drives a joint that `local` does not have; nothing is written
+/// then.
+pub fn animate(clip: &RawClip, time_s: f64, local: &mut [Transform]) -> Result<()> {
     let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-    let count = local.len() as u64;
-    for track in clip.tracks() {
-        let missing = Error::NotFound {
+    // Tracks are sorted by joint: where the last one's exists, all do.
+    if let Some(last) = clip.tracks().last()
+        && usize::from(last.joint) >= local.len()
+    {
+        return Err(Error::NotFound {
             what: "joint",
-            index: track.joint.into(),
-            count,
-        };
-        let joint = local.get_mut(usize::from(track.joint)).ok_or(missing)?;
+            index: last.joint.into(),
+            count: local.len() as u64,
+        });
+    }
+    for track in clip.tracks() {
+        let joint = &mut local[usize::from(track.joint)];
         match &track.values {
             TrackValues::Translation(keys) => joint.translation = sample(keys, time_s, Vec3::lerp),
-            TrackValues::Rotation(keys) => joint.rotation = sample(keys, time_s, slerp).normalize(),
+            TrackValues::Rotation(keys) => joint.rotation = unit(sample(keys, time_s, slerp)),
             TrackValues::Scale(keys) => joint.scale = sample(keys, time_s, Vec3::lerp),
         }
     }
     Ok(())
 }
 
-/// Where a time falls among the keys: before or on one, or between two of them.
+/// Where a time falls among the keys: on one (or past either end), or between two of them.
 enum Span {
     At(usize),
     Between { from: usize, u: f32, length_s: f32 },
 }
 
-fn find(times_s: &[f32], time_s: f32) -> Span {
-    let after = times_s.partition_point(|key| *key <= time_s);
-    if after == 0 {
+fn find(times_s: &[f32], time_s: f64) -> Span {
+    let after = times_s.partition_point(|key| f64::from(*key) <= time_s);
+    let Some(from) = after.checked_sub(1) else {
         return Span::At(0);
+    };
+    let start = f64::from(times_s[from]);
+    if after == times_s.len() || start == time_s {
+        return Span::At(from);
     }
-    if after == times_s.len() {
-        return Span::At(after - 1);
-    }
-    let (start, end) = (times_s[after - 1], times_s[after]);
-    let length_s = end - start;
+    let length = f64::from(times_s[after]) - start;
     Span::Between {
-        from: after - 1,
-        u: (time_s - start) / length_s,
-        length_s,
+        from,
+        u: ((time_s - start) / length) as f32,
+        length_s: length as f32,
     }
 }
 
-fn sample<T>(keys: &Keys<T>, time_s: f32, linear: fn(T, T, f32) -> T) -> T
+fn sample<T>(keys: &Keys<T>, time_s: f64, linear: fn(T, T, f32) -> T) -> T
 where
     T: Copy + Add<Output = T> + Mul<f32, Output = T>,
 {
@@ -98,4 +104,23 @@ fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
         return from * (1.0 - u) + to * u;
     }
     from * (((1.0 - u) * angle).sin() / sine) + to * ((u * angle).sin() / sine)
+}
+
+/// `q` at length 1. A spline may pass through zero, where there is no direction to keep: that
+/// gives the identity. Lengths whose square overflows or underflows are scaled first.
+fn unit(q: Quat) -> Quat {
+    const SQUARE: core::ops::Range<f32> = 1e-30..1e30;
+    if SQUARE.contains(&q.length_squared()) {
+        return q.normalize();
+    }
+    let largest = q
+        .to_array()
+        .into_iter()
+        .fold(0.0, |max: f32, v| max.max(v.abs()));
+    let scaled = Quat::from_array(q.to_array().map(|v| v / largest));
+    if SQUARE.contains(&scaled.length_squared()) {
+        scaled.normalize()
+    } else {
+        Quat::IDENTITY
+    }
 }

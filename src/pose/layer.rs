@@ -40,19 +40,20 @@ impl Layer {
     }
 
     /// The clip's own time at the engine's `now_s`, for a clip that lasts `duration_s`: in
-    /// `0..=duration_s`. Computed in `f64`, so that it stays exact for months. Values that are not
-    /// finite count as 0.
+    /// `0..=duration_s`. Computed in `f64`, so that it stays exact for months.
+    ///
+    /// 0 where there is no such time: for a clip that has no positive, finite duration, and where
+    /// the layer's values or `now_s` are not finite or overflow.
     #[must_use]
-    pub fn clip_time_s(&self, now_s: f64, duration_s: f32) -> f32 {
+    pub fn clip_time_s(&self, now_s: f64, duration_s: f32) -> f64 {
         let duration = f64::from(duration_s);
         let raw = (now_s - self.start_s) * self.speed + self.offset_s;
-        if duration <= 0.0 || !raw.is_finite() {
+        if !(duration > 0.0 && duration.is_finite() && raw.is_finite()) {
             return 0.0;
         }
-        let time = match self.looping {
+        match self.looping {
             Looping::Loop => raw.rem_euclid(duration),
             Looping::Once => raw.clamp(0.0, duration),
-        };
-        (time as f32).min(duration_s)
+        }
     }
 }

@@ -19,7 +19,7 @@ pub use palette::{Mat3x4, model_pose, palette, posed_bounds};
 pub use skin::{PosedVertices, skin};
 pub use write_only::WriteOnly;
 
-use crate::character::{Affine, Character, Transform};
+use crate::character::{Affine, Character, RawClip, Transform};
 use crate::error::{Error, Result};
 
 /// The intermediate poses of the stages, kept so that nothing is allocated per frame.
@@ -36,23 +36,20 @@ impl Poser {
         Self::default()
     }
 
-    /// Local and model pose of `character`: of `clip` at `time_s` (seconds in the clip's own time,
-    /// clamped to it), or the rest pose.
+    /// Local and model pose of `character`: of a clip at a time (its index, and seconds in the
+    /// clip's own time, clamped to it), or the rest pose.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a clip that the character lacks.
-    pub fn pose(&mut self, character: &Character, clip: Option<(usize, f32)>) -> Result<&[Affine]> {
+    /// [`Error::NotFound`] for a clip that the character lacks; the poses stay as they were.
+    pub fn pose(&mut self, character: &Character, clip: Option<(usize, f64)>) -> Result<&[Affine]> {
+        let clip = clip
+            .map(|(index, time_s)| Ok((find_clip(character, index)?, time_s)))
+            .transpose()?;
         let skeleton = character.skeleton();
         self.local.clear();
         self.local
             .extend(skeleton.joints().iter().map(|joint| joint.rest));
-        if let Some((index, time_s)) = clip {
-            let clips = character.clips();
-            let clip = clips.get(index).ok_or(Error::NotFound {
-                what: "clip",
-                index: index as u64,
-                count: clips.len() as u64,
-            })?;
+        if let Some((clip, time_s)) = clip {
             animate(clip, time_s, &mut self.local)?;
         }
         self.model.resize(skeleton.len(), Affine::IDENTITY);
@@ -64,11 +61,12 @@ impl Poser {
     /// [`Character::palette`].
     ///
     /// # Errors
-    /// As [`Self::pose`]; [`Error::Argument`] if `out` is not exactly as long as the palette.
+    /// As [`Self::pose`]; [`Error::Argument`] if `out` is not exactly as long as the palette, and
+    /// nothing is written to it then.
     pub fn palette(
         &mut self,
         character: &Character,
-        clip: Option<(usize, f32)>,
+        clip: Option<(usize, f64)>,
         out: WriteOnly<'_, Mat3x4>,
     ) -> Result<()> {
         self.pose(character, clip)?;
@@ -86,4 +84,13 @@ impl Poser {
     pub fn model(&self) -> &[Affine] {
         &self.model
     }
+}
+
+fn find_clip(character: &Character, index: usize) -> Result<&RawClip> {
+    let clips = character.clips();
+    clips.get(index).ok_or(Error::NotFound {
+        what: "clip",
+        index: index as u64,
+        count: clips.len() as u64,
+    })
 }

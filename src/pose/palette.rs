@@ -15,6 +15,8 @@ pub struct Mat3x4 {
     pub rows: [[f32; 4]; 3],
 }
 
+const _: () = assert!(size_of::<Mat3x4>() == 48 && align_of::<Mat3x4>() == 16);
+
 impl Mat3x4 {
     /// Changes nothing.
     pub const IDENTITY: Self = Self {
@@ -61,7 +63,7 @@ impl Mat3x4 {
 /// Model pose from local pose: `model[j] = model[parent(j)] × local[j]`, roots unchanged.
 ///
 /// # Errors
-/// [`Error::Argument`] if a slice does not have one element per joint.
+/// [`Error::Argument`] if a slice does not have one element per joint; nothing is written then.
 pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]) -> Result<()> {
     let joints = skeleton.joints();
     expect_len("local pose", local.len(), joints.len())?;
@@ -81,13 +83,14 @@ pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]
 ///
 /// # Errors
 /// [`Error::Argument`] if `model` does not have one element per joint, or `out` one per entry of
-/// the palette.
+/// the palette; nothing is written then.
 pub fn palette(
     character: &Character,
     model: &[Affine],
     mut out: WriteOnly<'_, Mat3x4>,
 ) -> Result<()> {
     expect_len("model pose", model.len(), character.skeleton().len())?;
+    expect_len("palette", out.len(), character.palette().len())?;
     out.fill_with(
         character.palette().iter().map(|entry| {
             Mat3x4::from_affine(&(model[usize::from(entry.joint)] * entry.inverse_bind))
@@ -98,14 +101,40 @@ pub fn palette(
 /// A box around the posed character, in character space: the union of each palette entry's box
 /// under its skinning matrix. Never too small, usually somewhat too large.
 ///
+/// A vertex is a convex combination of its entries' images, so the union holds it; each box is
+/// widened by what rounding can add on either side.
+///
 /// # Errors
 /// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette.
 pub fn posed_bounds(character: &Character, palette: &[Mat3x4]) -> Result<Aabb> {
     expect_len("palette", palette.len(), character.palette().len())?;
     let boxes = character.palette().iter().zip(palette);
     Ok(boxes.fold(Aabb::EMPTY, |all, (entry, matrix)| {
-        all.union(entry.bounds.transformed(&matrix.to_affine()))
+        all.union(posed_box(entry.bounds, matrix))
     }))
+}
+
+/// Relative to the sum of the magnitudes that a coordinate is added up from. The skin stage rounds
+/// each product and each partial sum once, by at most 2⁻²⁴: a blend of 16 influences and a point
+/// come to 24 of those, a box's own corners to 8. More influences than 16 a vertex round in both
+/// directions and stay far below their worst case, which this constant doubles for.
+const ROUNDING: f32 = 64.0 / 16_777_216.0;
+
+fn posed_box(bounds: Aabb, matrix: &Mat3x4) -> Aabb {
+    if bounds.is_empty() {
+        return bounds;
+    }
+    let (center, half) = (bounds.center(), bounds.size() * 0.5);
+    let spread = center.abs() + half;
+    let axes = matrix.rows.map(|row| {
+        let (axis, offset) = (Vec3::new(row[0], row[1], row[2]), row[3]);
+        let slack = ROUNDING * (axis.abs().dot(spread) + offset.abs());
+        (axis.dot(center) + offset, axis.abs().dot(half) + slack)
+    });
+    Aabb {
+        min: Vec3::from_array(axes.map(|(center, reach)| center - reach)),
+        max: Vec3::from_array(axes.map(|(center, reach)| center + reach)),
+    }
 }
 
 pub(super) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {

@@ -1,6 +1,7 @@
 //! A slice that can be written and never read.
 
-use crate::error::{ArgumentFault, Error, Result};
+use super::palette::expect_len;
+use crate::error::Result;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -9,6 +10,40 @@ use core::mem::MaybeUninit;
 /// There is no way to read through it, because reading write-combined memory is slow by orders
 /// of magnitude. Write in ascending order: such memory collects neighbouring writes into whole
 /// bus transactions.
+///
+/// ```
+/// use throng::pose::{Mat3x4, WriteOnly};
+///
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); 5];
+/// let (mut head, mut tail) = WriteOnly::new(&mut memory).split_at(2);
+/// head.copy_from(&[Mat3x4::IDENTITY; 2])?;
+/// tail.fill_with(std::iter::repeat_n(Mat3x4::IDENTITY, 3))?;
+/// # Ok::<(), throng::Error>(())
+/// ```
+///
+/// Nothing can be read: it can't be indexed,
+///
+/// ```compile_fail,E0608
+/// fn read(view: &throng::pose::WriteOnly<'_, u32>) -> u32 {
+///     view[0]
+/// }
+/// ```
+///
+/// it does not turn into a slice,
+///
+/// ```compile_fail,E0308
+/// fn read<'a>(view: &'a throng::pose::WriteOnly<'_, u32>) -> &'a [u32] {
+///     view
+/// }
+/// ```
+///
+/// and its address is not to be had.
+///
+/// ```compile_fail,E0616
+/// fn read(view: &throng::pose::WriteOnly<'_, u32>) -> *const u32 {
+///     view.start
+/// }
+/// ```
 #[derive(Debug)]
 pub struct WriteOnly<'a, T: Copy> {
     start: *mut T,
@@ -96,26 +131,22 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         )
     }
 
-    /// Writes all elements in order: one per item of `items`, which must be as many as there are.
+    /// Writes all elements in ascending order, each as soon as `items` yields it: one per item of
+    /// `items`, which must be as many as there are.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then.
+    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then. The same if
+    /// it ends before the length that it announced, with what came until then written.
     pub fn fill_with(&mut self, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
-        let got = items.len();
-        if got != self.len {
-            return Err(Error::Argument {
-                what: "elements to write",
-                why: ArgumentFault::Length {
-                    got,
-                    need: self.len,
-                },
-            });
+        expect_len("elements to write", items.len(), self.len)?;
+        let mut written = 0;
+        for item in items.take(self.len) {
+            // SAFETY: `take` keeps `written` below the length.
+            unsafe { self.start.add(written).write(item) };
+            written += 1;
         }
-        for (index, item) in items.take(self.len).enumerate() {
-            // SAFETY: `take` keeps the index below the length.
-            unsafe { self.start.add(index).write(item) };
-        }
-        Ok(())
+        // The length that an iterator announces is a promise that safe code can break.
+        expect_len("elements to write", written, self.len)
     }
 
     /// Copies `items` over all elements.
@@ -123,15 +154,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// # Errors
     /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then.
     pub fn copy_from(&mut self, items: &[T]) -> Result<()> {
-        if items.len() != self.len {
-            return Err(Error::Argument {
-                what: "elements to write",
-                why: ArgumentFault::Length {
-                    got: items.len(),
-                    need: self.len,
-                },
-            });
-        }
+        expect_len("elements to write", items.len(), self.len)?;
         // SAFETY: both are `len` elements long; `self` is exclusive, so they do not overlap.
         unsafe { core::ptr::copy_nonoverlapping(items.as_ptr(), self.start, self.len) };
         Ok(())

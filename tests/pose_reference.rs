@@ -1,0 +1,71 @@
+//! Poses against plain `f64` code that shares nothing with the crate: every clip of every model in
+//! the folder that `THRONG_ASSETS` names, of files that are built here, and of random characters.
+
+mod reference;
+
+use reference::compare::{Worst, compare};
+use reference::{assets, gltf, random, raw};
+use std::path::Path;
+use throng::import::{self, ImportOptions};
+
+/// Of the model's size, for the image of any vertex under any skinning matrix.
+const MATRIX_BOUND: f64 = 1e-5;
+/// Of the model's size, for skinned positions: the same, and what 16-bit weights add.
+const POSITION_BOUND: f64 = 5e-5;
+/// In radians, for skinned normals.
+const NORMAL_BOUND: f64 = 1e-3;
+
+fn faults(name: &str, worst: &Worst) -> Vec<String> {
+    println!(
+        "{name:34} matrices {:8.1e}  positions {:8.1e}  normals {:8.1e} rad  \
+         {:6} vertices, {:5} poses, {} parts flipped (worst at {:?})",
+        worst.matrix,
+        worst.position,
+        worst.normal,
+        worst.vertices,
+        worst.poses,
+        worst.flipped,
+        worst.at
+    );
+    let bounds = [
+        ("matrices", worst.matrix, MATRIX_BOUND),
+        ("positions", worst.position, POSITION_BOUND),
+        ("normals", worst.normal, NORMAL_BOUND),
+    ];
+    let over = bounds.into_iter().filter(|(_, got, bound)| got > bound);
+    over.map(|(what, got, bound)| {
+        format!("{name}: {what} are off by {got:.2e}, {bound:.0e} allowed")
+    })
+    .collect()
+}
+
+fn compare_file(path: &Path) -> Worst {
+    let character = import::gltf_file(path, &ImportOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    compare(&gltf::load(path), &character)
+}
+
+#[test]
+fn every_asset_agrees_with_the_reference() {
+    let mut all = Vec::new();
+    for path in assets::files() {
+        let name = path.file_name().unwrap().to_string_lossy();
+        all.extend(faults(&name, &compare_file(&path)));
+    }
+    assert!(all.is_empty(), "{all:#?}");
+}
+
+#[test]
+fn random_characters_agree_with_the_reference() {
+    let mut all = Vec::new();
+    for seed in 0..200 {
+        let made = random::character(seed);
+        let scene = raw::scene(&made);
+        let character = made.build(&ImportOptions::default()).unwrap();
+        all.extend(faults(
+            &format!("random {seed}"),
+            &compare(&scene, &character),
+        ));
+    }
+    assert!(all.is_empty(), "{all:#?}");
+}

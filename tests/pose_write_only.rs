@@ -1,0 +1,124 @@
+//! The view that can only be written.
+
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use throng::Error;
+use throng::error::ArgumentFault;
+use throng::pose::{Mat3x4, WriteOnly};
+
+fn length(got: usize, need: usize) -> Error {
+    Error::Argument {
+        what: "elements to write",
+        why: ArgumentFault::Length { got, need },
+    }
+}
+
+#[test]
+fn writes_all_or_nothing() {
+    let mut memory = [9_u32; 4];
+    let mut view = WriteOnly::over(&mut memory);
+    assert_eq!((view.len(), view.is_empty()), (4, false));
+    assert_eq!(view.fill_with(0..3), Err(length(3, 4)));
+    assert_eq!(view.fill_with(0..5), Err(length(5, 4)));
+    assert_eq!(view.copy_from(&[1; 3]), Err(length(3, 4)));
+    assert_eq!(view.copy_from(&[1; 5]), Err(length(5, 4)));
+    assert_eq!(memory, [9; 4]);
+    WriteOnly::over(&mut memory).fill_with(0..4).unwrap();
+    assert_eq!(memory, [0, 1, 2, 3]);
+    WriteOnly::over(&mut memory).copy_from(&[7, 6, 5, 4]).unwrap();
+    assert_eq!(memory, [7, 6, 5, 4]);
+}
+
+#[test]
+fn splits_and_reborrows() {
+    let mut memory = [0_u32; 5];
+    let mut view = WriteOnly::over(&mut memory);
+    view.reborrow().copy_from(&[1; 5]).unwrap();
+    let (mut head, tail) = view.split_at(2);
+    assert_eq!((head.len(), tail.len()), (2, 3));
+    head.copy_from(&[2, 2]).unwrap();
+    let (mut middle, mut past) = tail.split_at(1);
+    middle.fill_with(3..4).unwrap();
+    past.copy_from(&[4, 4]).unwrap();
+    assert_eq!(memory, [2, 2, 3, 4, 4]);
+
+    let (all, none) = WriteOnly::over(&mut memory).split_at(99);
+    assert_eq!((all.len(), none.len(), none.is_empty()), (5, 0, true));
+    let (none, all) = WriteOnly::over(&mut memory).split_at(0);
+    assert_eq!((none.len(), all.len()), (0, 5));
+}
+
+#[test]
+fn nothing_is_a_length_as_well() {
+    let mut none: [MaybeUninit<Mat3x4>; 0] = [];
+    let mut view = WriteOnly::new(&mut none);
+    view.fill_with(std::iter::empty()).unwrap();
+    view.copy_from(&[]).unwrap();
+    assert_eq!(view.copy_from(&[Mat3x4::IDENTITY]), Err(length(1, 0)));
+}
+
+/// An iterator that stops by a panic shows what has been written by then: all that it has yielded,
+/// in ascending order, and nothing else.
+#[test]
+fn fills_in_ascending_order_item_by_item() {
+    for stop in 0..8 {
+        let mut memory = [u32::MAX; 8];
+        let mut view = WriteOnly::over(&mut memory);
+        let items = (0..8).map(|item| {
+            assert!(item != stop, "stop here");
+            item
+        });
+        let outcome = catch_unwind(AssertUnwindSafe(|| view.fill_with(items)));
+        assert!(outcome.is_err());
+        for (at, value) in (0..).zip(memory) {
+            assert_eq!(value, if at < stop { at } else { u32::MAX });
+        }
+    }
+}
+
+/// Says one length and yields another.
+struct Liar {
+    says: usize,
+    yields: u32,
+}
+
+impl Iterator for Liar {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.yields = self.yields.checked_sub(1)?;
+        Some(self.yields)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.says, Some(self.says))
+    }
+}
+
+impl ExactSizeIterator for Liar {}
+
+#[test]
+fn a_false_length_is_found_out() {
+    let mut memory = [9_u32; 6];
+    let (mut view, _) = WriteOnly::over(&mut memory).split_at(4);
+    let short = Liar { says: 4, yields: 2 };
+    assert_eq!(view.fill_with(short), Err(length(2, 4)));
+    let long = Liar { says: 4, yields: 90 };
+    view.fill_with(long).unwrap();
+    assert_eq!(memory, [89, 88, 87, 86, 9, 9], "nothing past the end");
+}
+
+#[test]
+fn goes_to_another_thread() {
+    let mut memory = vec![MaybeUninit::uninit(); 64];
+    let (left, right) = WriteOnly::new(&mut memory).split_at(32);
+    std::thread::scope(|scope| {
+        for mut half in [left, right] {
+            scope.spawn(move || half.fill_with(std::iter::repeat_n(Mat3x4::IDENTITY, 32)).unwrap());
+        }
+    });
+    for entry in memory {
+        // SAFETY: both halves have been filled without an error.
+        assert_eq!(unsafe { entry.assume_init() }, Mat3x4::IDENTITY);
+    }
+}

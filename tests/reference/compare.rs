@@ -1,0 +1,325 @@
+//! A scene against the crate's `Character`: skinning matrices, positions, normals and bounds at
+//! every vertex, at many times of every clip.
+//!
+//! Joints are paired by the documented order of the skeleton: the nodes that are needed (joints of
+//! used skins, nodes that carry a rigid part, all ancestors), breadth first. Vertices are
+//! paired by the triangle lists, which run in the file's order; the crate may have merged vertices
+//! and turned triangles over.
+
+use super::maths::{IDENTITY, M4, V3, angle, distance, mul, point};
+use super::scene::{Part, Scene};
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::MaybeUninit;
+use throng::character::{Affine, Character, NO_PARENT, Primitive};
+use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, posed_bounds, skin};
+
+/// The worst that was found. Lengths are fractions of the model's size: the largest edge of the
+/// box around the mesh at rest.
+#[derive(Debug, Clone, Default)]
+pub struct Worst {
+    /// Between the images of a vertex under a skinning matrix and under the reference's.
+    pub matrix: f64,
+    /// Between skinned positions; the reference blends with the file's own weights.
+    pub position: f64,
+    /// Between skinned normals, in radians, where the blended matrix is far from flat.
+    pub normal: f64,
+    /// The clip and time of the worst matrix.
+    pub at: Option<(usize, f64)>,
+    pub poses: usize,
+    pub vertices: usize,
+    pub flipped: usize,
+}
+
+/// One drawable part, paired with its primitive.
+struct Pairing<'a> {
+    part: &'a Part,
+    primitive: &'a Primitive,
+    /// (the scene's vertex, the primitive's vertex)
+    vertices: Vec<(usize, usize)>,
+    /// For each palette entry that the primitive uses: the node and the inverse bind matrix.
+    entries: BTreeMap<usize, (usize, M4)>,
+    flipped: bool,
+}
+
+/// Compares everything; panics where the two differ in structure.
+pub fn compare(scene: &Scene, character: &Character) -> Worst {
+    let nodes = joint_nodes(scene);
+    check_skeleton(scene, character, &nodes);
+    let size = scene.size();
+    assert_eq!(
+        character.primitives().len(),
+        scene.parts.len(),
+        "primitives"
+    );
+    let parts = scene.parts.iter().zip(character.primitives());
+    let pairings: Vec<Pairing> = parts
+        .map(|(part, primitive)| pair(scene, character, &nodes, part, primitive, size))
+        .collect();
+    let mut worst = Worst {
+        vertices: pairings.iter().map(|p| p.vertices.len()).sum(),
+        flipped: pairings.iter().filter(|p| p.flipped).count(),
+        ..Worst::default()
+    };
+    check_rest_bounds(scene, character, size);
+    assert_eq!(character.clips().len(), scene.clips.len(), "clips");
+    pose(scene, character, &pairings, None, size, &mut worst);
+    for (index, clip) in scene.clips.iter().enumerate() {
+        assert_eq!(character.clips()[index].name(), clip.name);
+        for time in clip.times() {
+            pose(
+                scene,
+                character,
+                &pairings,
+                Some((index, time)),
+                size,
+                &mut worst,
+            );
+        }
+    }
+    worst
+}
+
+/// The node of each joint.
+fn joint_nodes(scene: &Scene) -> Vec<usize> {
+    let mut needed = BTreeSet::new();
+    let mut need = |node: usize| {
+        let mut next = Some(node);
+        while let Some(node) = next {
+            needed.insert(node);
+            next = scene.nodes[node].parent;
+        }
+    };
+    for part in &scene.parts {
+        match part.skin {
+            Some(skin) => scene.skins[skin].joints.iter().copied().for_each(&mut need),
+            None => need(part.node),
+        }
+    }
+    let children = |of: Option<usize>| {
+        let needed = needed.iter().copied();
+        needed.filter(move |node| scene.nodes[*node].parent == of)
+    };
+    let mut order: Vec<usize> = children(None).collect();
+    let mut at = 0;
+    while at < order.len() {
+        order.extend(children(Some(order[at])));
+        at += 1;
+    }
+    order
+}
+
+fn check_skeleton(scene: &Scene, character: &Character, nodes: &[usize]) {
+    let joints = character.skeleton().joints();
+    assert_eq!(joints.len(), nodes.len(), "joints");
+    for (joint, node) in joints.iter().zip(nodes) {
+        let node = &scene.nodes[*node];
+        assert_eq!(*joint.name, *node.name);
+        let parent = (joint.parent != NO_PARENT).then(|| nodes[usize::from(joint.parent)]);
+        assert_eq!(parent, node.parent, "parent of {}", node.name);
+    }
+}
+
+fn pair<'a>(
+    scene: &Scene,
+    character: &Character,
+    nodes: &[usize],
+    part: &'a Part,
+    primitive: &'a Primitive,
+    size: f64,
+) -> Pairing<'a> {
+    let name = &primitive.name;
+    let (triangles, rest) = primitive.indices.as_chunks::<3>();
+    assert!(rest.is_empty(), "{name}");
+    assert_eq!(triangles.len(), part.triangles.len(), "{name}: triangles");
+    let same = |corners: &[usize; 3], triangle: &[u32; 3]| {
+        let pairs = corners.iter().zip(triangle);
+        pairs.fold(true, |same, (ours, theirs)| {
+            let theirs = primitive.positions[*theirs as usize]
+                .to_array()
+                .map(f64::from);
+            same && distance(part.positions[*ours], theirs)
+                <= 1e-6 * (size + bound(&part.positions))
+        })
+    };
+    let all = |flip: fn(&[u32; 3]) -> [u32; 3]| {
+        let mut pairs = part.triangles.iter().zip(triangles);
+        pairs.all(|(corners, triangle)| same(corners, &flip(triangle)))
+    };
+    let straight = |t: &[u32; 3]| *t;
+    let turned = |t: &[u32; 3]| [t[0], t[2], t[1]];
+    let flipped = !all(straight);
+    assert!(!flipped || all(turned), "{name}: the triangles are others");
+    let flip = if flipped { turned } else { straight };
+    let mut vertices = BTreeSet::new();
+    for (corners, triangle) in part.triangles.iter().zip(triangles) {
+        let triangle = flip(triangle);
+        vertices.extend((0..3).map(|k| (corners[k], triangle[k] as usize)));
+    }
+    let start = character.palette_range(primitive).start;
+    let used = vertices
+        .iter()
+        .flat_map(|(_, vertex)| primitive.influences.of(*vertex));
+    let used: BTreeSet<usize> = used.map(|(joint, _)| start + joint).collect();
+    let entries = used.into_iter().map(|entry| {
+        let joint = &character.palette()[entry];
+        let node = nodes[usize::from(joint.joint)];
+        (
+            entry,
+            (
+                node,
+                inverse_bind(scene, part, node, &wide(&joint.inverse_bind)),
+            ),
+        )
+    });
+    Pairing {
+        part,
+        primitive,
+        entries: entries.collect(),
+        vertices: vertices.into_iter().collect(),
+        flipped,
+    }
+}
+
+/// The part's own inverse bind matrix for `node` that is nearest to the crate's.
+fn inverse_bind(scene: &Scene, part: &Part, node: usize, ours: &M4) -> M4 {
+    let Some(skin) = part.skin.map(|skin| &scene.skins[skin]) else {
+        assert_eq!(node, part.node, "a rigid part follows its own node");
+        assert_eq!(*ours, IDENTITY);
+        return IDENTITY;
+    };
+    let slots = (0..skin.joints.len()).filter(|slot| skin.joints[*slot] == node);
+    let difference = |m: &M4| {
+        let pairs = m.iter().flatten().zip(ours.iter().flatten());
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let nearest = slots.map(|slot| skin.inverse_bind[slot]);
+    let nearest = nearest.min_by(|a, b| difference(a).total_cmp(&difference(b)));
+    nearest.expect("a palette entry's joint is one of the skin's")
+}
+
+fn bound(positions: &[V3]) -> f64 {
+    positions
+        .iter()
+        .flatten()
+        .fold(0.0, |max, v| v.abs().max(max))
+}
+
+fn wide(affine: &Affine) -> M4 {
+    let [x, y, z, t] = affine.to_cols_array_2d();
+    let mut out = IDENTITY;
+    for row in 0..3 {
+        out[row] = [x[row], y[row], z[row], t[row]].map(f64::from);
+    }
+    out
+}
+
+fn wide_entry(entry: &Mat3x4) -> M4 {
+    let mut out = IDENTITY;
+    for (wide, row) in out.iter_mut().zip(&entry.rows) {
+        *wide = row.map(f64::from);
+    }
+    out
+}
+
+fn check_rest_bounds(scene: &Scene, character: &Character, size: f64) {
+    let edges = character.rest_bounds().size().to_array().map(f64::from);
+    let largest = edges.into_iter().fold(0.0, f64::max);
+    assert!(
+        (largest - size).abs() <= 1e-4 * size || scene.parts.is_empty(),
+        "the rest bounds' largest edge is {largest}, the reference's {size}"
+    );
+}
+
+/// One pose on both sides.
+fn pose(
+    scene: &Scene,
+    character: &Character,
+    pairings: &[Pairing],
+    clip: Option<(usize, f64)>,
+    size: f64,
+    worst: &mut Worst,
+) {
+    let globals = scene.globals(clip);
+    let palette = palette(character, clip);
+    let bounds = posed_bounds(character, &palette).unwrap();
+    let mut posed = PosedVertices::default();
+    for pairing in pairings {
+        let part = pairing.part;
+        skin(character, pairing.primitive, &palette, &mut posed).unwrap();
+        for position in &posed.positions {
+            let inside = position.cmpge(bounds.min).all() && position.cmple(bounds.max).all();
+            assert!(inside, "{position} lies outside {bounds:?} at {clip:?}");
+        }
+        let error = matrix_error(pairing, character, &palette, &globals) / size;
+        if error > worst.matrix {
+            (worst.matrix, worst.at) = (error, clip);
+        }
+        let (positions, normals) = scene.posed(part, &globals);
+        assert_eq!(posed.normals.is_empty(), part.normals.is_empty());
+        for (theirs, ours) in &pairing.vertices {
+            let position = posed.positions[*ours].to_array().map(f64::from);
+            worst.position = maximum(
+                worst.position,
+                distance(position, positions[*theirs]) / size,
+            );
+            if let (Some(normal), Some(Some(expected))) =
+                (posed.normals.get(*ours), normals.get(*theirs))
+            {
+                let normal = normal.to_array().map(f64::from);
+                worst.normal = maximum(worst.normal, angle(normal, *expected));
+            }
+        }
+    }
+    worst.poses += 1;
+}
+
+/// The larger one; a value that is not a number counts as infinitely large.
+fn maximum(a: f64, b: f64) -> f64 {
+    if b.is_nan() { f64::INFINITY } else { a.max(b) }
+}
+
+fn palette(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
+    let mut memory = vec![MaybeUninit::uninit(); character.palette().len()];
+    let mut poser = Poser::new();
+    poser
+        .palette(character, clip, WriteOnly::new(&mut memory))
+        .unwrap();
+    // SAFETY: the palette stage returned without an error, so it has written every element.
+    memory
+        .into_iter()
+        .map(|entry| unsafe { entry.assume_init() })
+        .collect()
+}
+
+fn matrix_error(
+    pairing: &Pairing,
+    character: &Character,
+    palette: &[Mat3x4],
+    globals: &[M4],
+) -> f64 {
+    let start = character.palette_range(pairing.primitive).start;
+    let matrices: BTreeMap<usize, (M4, M4)> = pairing
+        .entries
+        .iter()
+        .map(|(entry, (node, inverse_bind))| {
+            (
+                *entry,
+                (
+                    wide_entry(&palette[*entry]),
+                    mul(&globals[*node], inverse_bind),
+                ),
+            )
+        })
+        .collect();
+    let mut worst = 0.0;
+    for (theirs, ours) in &pairing.vertices {
+        for (joint, weight) in pairing.primitive.influences.of(*ours) {
+            if weight > 0.0 {
+                let (got, expected) = &matrices[&(start + joint)];
+                let vertex = pairing.part.positions[*theirs];
+                worst = maximum(worst, distance(point(got, vertex), point(expected, vertex)));
+            }
+        }
+    }
+    worst
+}

@@ -1,0 +1,59 @@
+//! A small character for tests of single stages: a chain of joints one metre apart along +Y, each
+//! with one vertex of its own, and one vertex between each two.
+
+use throng::character::{Character, Keys, RawClip, Track, TrackValues, Transform};
+use throng::glam::{Mat4, Vec3};
+use throng::import::{
+    ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
+};
+
+pub fn chain(joints: usize) -> Character {
+    let node = |index: usize| RawNode {
+        name: format!("joint {index}").into(),
+        parent: index.checked_sub(1),
+        transform: RawTransform::Trs(Transform {
+            translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
+            ..Transform::IDENTITY
+        }),
+    };
+    let inverse_bind = |index: usize| Mat4::from_translation(Vec3::NEG_Y * index as f32);
+    let vertices = 2 * joints - 1;
+    let next = |vertex: usize| vertex / 2 + vertex % 2;
+    let raw = RawCharacter {
+        nodes: (0..joints).map(node).collect(),
+        skins: vec![RawSkin {
+            joints: (0..joints).collect(),
+            inverse_bind: (0..joints).map(inverse_bind).collect(),
+            ..RawSkin::default()
+        }],
+        primitives: vec![RawPrimitive {
+            skin: Some(0),
+            positions: (0..vertices).map(|v| Vec3::new(0.25, 0.5 * v as f32, 0.0)).collect(),
+            normals: vec![Vec3::X; vertices],
+            influences_per_vertex: 2,
+            joints: (0..vertices).flat_map(|v| [v / 2, next(v)]).map(|j| j as u32).collect(),
+            weights: vec![0.5; vertices * 2],
+            indices: (0..vertices as u32).flat_map(|v| [v, v, v]).collect(),
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    };
+    raw.build(&ImportOptions::default()).unwrap().character
+}
+
+/// A clip for [`chain`] of one track on its first joint.
+pub fn clip(values: TrackValues) -> RawClip {
+    RawClip::new("clip", vec![Track { joint: 0, values }], chain(1).skeleton()).unwrap()
+}
+
+pub fn keys<T: Clone>(
+    interpolation: throng::character::Interpolation,
+    times_s: &[f32],
+    values: &[T],
+) -> Keys<T> {
+    Keys {
+        times_s: times_s.to_vec(),
+        values: values.to_vec(),
+        interpolation,
+    }
+}
