@@ -17,13 +17,31 @@ pub mod pose;
 
 pub mod import;
 
+#[cfg(feature = "vulkan")]
+#[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]
+pub mod crowd;
+#[cfg(feature = "vulkan")]
+#[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]
+pub mod gpu;
+#[cfg(feature = "vulkan")]
+mod pass;
+
 #[cfg(feature = "standalone")]
 #[cfg_attr(docsrs, doc(cfg(feature = "standalone")))]
 pub mod standalone;
 
 #[cfg(feature = "vulkan")]
 pub use ash;
+#[cfg(feature = "vulkan")]
+pub use crowd::{
+    Capacity, CharacterId, Crowd, CrowdDesc, Frame, InstanceId, Lighting, PassId, Play, Spawn,
+    View, ViewId,
+};
 pub use error::{Error, Result};
 pub use glam;
 #[cfg(feature = "vulkan")]
+pub use gpu::Gpu;
+#[cfg(feature = "vulkan")]
 pub use gpu_allocator;
+#[cfg(feature = "vulkan")]
+pub use pass::draw::{PassDesc, PassKind};

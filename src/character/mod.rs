@@ -201,6 +201,22 @@ impl Character {
         self.rest_bounds
     }
 
+    /// The same without what only drawing needs: no primitives, no images. The materials stay.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn rig(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            skeleton: self.skeleton.clone(),
+            palette: self.palette.clone(),
+            primitives: Vec::new(),
+            materials: self.materials.clone(),
+            images: Vec::new(),
+            clips: self.clips.clone(),
+            skins: self.skins.clone(),
+            rest_bounds: self.rest_bounds,
+        }
+    }
+
     /// The clip of this name: the first that matches exactly.
     ///
     /// # Errors

@@ -45,7 +45,14 @@ impl Sections {
         let visible = section(instances * 4);
         let changes = section(instances * size_of::<Instance>() as u64);
         let slots = section(instances * 4);
-        Self { view_stride, views, visible, changes, slots, end }
+        Self {
+            view_stride,
+            views,
+            visible,
+            changes,
+            slots,
+            end,
+        }
     }
 }
 
@@ -78,7 +85,11 @@ impl FrameBuffers {
         scatter: &ScatterPass,
         desc: &CrowdDesc,
     ) -> Result<Self> {
-        limit("instances", desc.capacity.instances.into(), MAX_CHANGES.into())?;
+        limit(
+            "instances",
+            desc.capacity.instances.into(),
+            MAX_CHANGES.into(),
+        )?;
         let mut buffers = Self::null();
         match buffers.build(device, allocator, scatter, desc) {
             Ok(()) => Ok(buffers),
@@ -105,7 +116,9 @@ impl FrameBuffers {
         };
         // SAFETY: `allocator` is this device's by the contract of `Crowd::new`.
         self.palettes = unsafe { PaletteRing::new(device, allocator, &palettes)? };
-        let alignment = desc.min_offset_alignment.max(device.limits.offset_alignment);
+        let alignment = desc
+            .min_offset_alignment
+            .max(device.limits.offset_alignment);
         self.sections = Sections::new(desc, alignment);
         let records = RingDesc {
             name: "throng records (ring)",
@@ -130,12 +143,20 @@ impl FrameBuffers {
 
     /// A descriptor of `bytes` bytes of the record ring; where they start is a dynamic offset.
     pub(super) fn record_range(&self, bytes: u64) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo { buffer: self.records.buffer(), offset: 0, range: bytes }
+        vk::DescriptorBufferInfo {
+            buffer: self.records.buffer(),
+            offset: 0,
+            range: bytes,
+        }
     }
 
     /// The instance table.
     pub(super) fn instances(&self) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo { buffer: self.table.handle, offset: 0, range: vk::WHOLE_SIZE }
+        vk::DescriptorBufferInfo {
+            buffer: self.table.handle,
+            offset: 0,
+            range: vk::WHOLE_SIZE,
+        }
     }
 
     /// The dynamic offset of a section of `slot`.

@@ -16,7 +16,7 @@ pub struct CharacterId(pub(super) u32);
 pub(super) struct Entry {
     /// Skeleton, palette and clips; no meshes.
     pub(super) rig: Character,
-    pub(super) mesh: SkinnedMesh,
+    pub(super) mesh: Box<SkinnedMesh>,
     pub(super) pool: Object<vk::DescriptorPool>,
     /// One per material.
     pub(super) sets: Vec<vk::DescriptorSet>,
@@ -33,17 +33,35 @@ impl Entry {
         device: &Device,
         layout: &SetLayout,
         buffers: &FrameBuffers,
-        mesh: SkinnedMesh,
+        mesh: Box<SkinnedMesh>,
         character: &Character,
-    ) -> core::result::Result<Self, (SkinnedMesh, Error)> {
+    ) -> core::result::Result<Self, (Box<SkinnedMesh>, Error)> {
         let (pool, sets) = match make_sets(device, layout, buffers, &mesh) {
             Ok(made) => made,
             Err(error) => return Err((mesh, error)),
         };
         let mut draws = mesh.draws().to_vec();
-        draws.sort_by_key(|draw| (draw.double_sided, draw.material, draw.index_type.as_raw(), draw.primitive));
-        let triangles = draws.iter().map(|draw| u64::from(draw.index_count / 3)).sum();
-        Ok(Self { rig: character.rig(), mesh, pool, sets, draws, members: Vec::new(), triangles })
+        draws.sort_by_key(|draw| {
+            (
+                draw.double_sided,
+                draw.material,
+                draw.index_type.as_raw(),
+                draw.primitive,
+            )
+        });
+        let triangles = draws
+            .iter()
+            .map(|draw| u64::from(draw.index_count / 3))
+            .sum();
+        Ok(Self {
+            rig: character.rig(),
+            mesh,
+            pool,
+            sets,
+            draws,
+            members: Vec::new(),
+            triangles,
+        })
     }
 }
 

@@ -35,12 +35,18 @@ impl Views {
     /// View number `index` of those given to [`Frame::record_prepare`].
     #[must_use]
     pub fn get(&self, index: u32) -> Option<ViewId> {
-        (index < self.count).then_some(ViewId { frame: self.frame, index })
+        (index < self.count).then_some(ViewId {
+            frame: self.frame,
+            index,
+        })
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = ViewId> + '_ {
-        (0..self.count).map(|index| ViewId { frame: self.frame, index })
+        (0..self.count).map(|index| ViewId {
+            frame: self.frame,
+            index,
+        })
     }
 }
 
@@ -72,7 +78,11 @@ struct Written {
 
 impl<'a> Frame<'a> {
     pub(super) fn new(crowd: &'a mut Crowd, slot: u32) -> Self {
-        Self { crowd, slot, prepared: false }
+        Self {
+            crowd,
+            slot,
+            prepared: false,
+        }
     }
 
     /// The crowd, to change between [`Crowd::begin_frame`] and [`Self::record_prepare`].
@@ -91,7 +101,11 @@ impl<'a> Frame<'a> {
     /// # Safety
     /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and graphics. It is
     /// submitted before the draws of this frame, and after the commands of the frames before.
-    pub unsafe fn record_prepare(&mut self, cmd: vk::CommandBuffer, views: &[View]) -> Result<Views> {
+    pub unsafe fn record_prepare(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        views: &[View],
+    ) -> Result<Views> {
         let start = Instant::now();
         self.check(views)?;
         let written = self.write_records(views)?;
@@ -100,10 +114,14 @@ impl<'a> Frame<'a> {
         unsafe { self.record_commands(cmd, &written) };
         let crowd = &mut *self.crowd;
         crowd.instances.settle();
-        crowd.counters.upload_bytes += written.views + written.visible + written.changes + written.slots;
+        crowd.counters.upload_bytes +=
+            written.views + written.visible + written.changes + written.slots;
         crowd.counters.cpu.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         self.prepared = true;
-        Ok(Views { frame: self.crowd.graveyard.frame(), count: views.len() as u32 })
+        Ok(Views {
+            frame: self.crowd.graveyard.frame(),
+            count: views.len() as u32,
+        })
     }
 
     fn check(&self, views: &[View]) -> Result<()> {
@@ -111,7 +129,11 @@ impl<'a> Frame<'a> {
             let why = ArgumentFault::Invalid("record_prepare was already called for it");
             return Err(Error::Argument { what: "frame", why });
         }
-        limit("views", views.len() as u64, self.crowd.desc.capacity.views.into())?;
+        limit(
+            "views",
+            views.len() as u64,
+            self.crowd.desc.capacity.views.into(),
+        )?;
         views.iter().try_for_each(View::check)
     }
 
@@ -119,38 +141,68 @@ impl<'a> Frame<'a> {
     fn write_records(&mut self, views: &[View]) -> Result<Written> {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         let sections = crowd.buffers.sections;
-        let full = || Error::Capacity { what: "records", asked: u64::MAX, cap: sections.slots.bytes / 4 };
+        let full = || Error::Capacity {
+            what: "records",
+            asked: u64::MAX,
+            cap: sections.slots.bytes / 4,
+        };
         for (number, view) in (0..).zip(views) {
             crowd.views.push(Prepared::new(view));
             // SAFETY: the slot has ended, by the contract of `begin_frame`.
-            let out = unsafe { crowd.buffers.write(slot, sections.views, number * sections.view_stride, 1) };
-            out.ok_or_else(full)?.fill_with([view.record()].into_iter())?;
+            let out = unsafe {
+                crowd
+                    .buffers
+                    .write(slot, sections.views, number * sections.view_stride, 1)
+            };
+            out.ok_or_else(full)?
+                .fill_with([view.record()].into_iter())?;
         }
         let mut at = 0;
         for entry in crowd.characters.iter().flatten() {
             let instances = &crowd.instances;
-            let (plain, mirrored) = entry.split(|member| instances.is_mirrored(member));
+            let (plain, _) = entry.split(|member| instances.is_mirrored(member));
             let count = entry.members.len();
             // SAFETY: as above.
-            let out = unsafe { crowd.buffers.write::<u32>(slot, sections.visible, at * 4, count) };
+            let out = unsafe {
+                crowd
+                    .buffers
+                    .write::<u32>(slot, sections.visible, at * 4, count)
+            };
             let (mut first, mut second) = out.ok_or_else(full)?.split_at(plain);
             let of = |mirrored: bool| {
-                entry.members.iter().copied().filter(move |m| instances.is_mirrored(*m) == mirrored)
+                entry
+                    .members
+                    .iter()
+                    .copied()
+                    .filter(move |m| instances.is_mirrored(*m) == mirrored)
             };
-            first.fill_from(of(false), plain)?;
-            second.fill_from(of(true), mirrored)?;
+            first.fill_from(of(false))?;
+            second.fill_from(of(true))?;
             at += count as u64;
         }
         let changed = crowd.instances.changed();
         // SAFETY: as above.
-        let out = unsafe { crowd.buffers.write::<Instance>(slot, sections.changes, 0, changed.len()) };
-        out.ok_or_else(full)?.fill_with(changed.iter().map(|index| crowd.instances.record(*index)))?;
+        let out = unsafe {
+            crowd
+                .buffers
+                .write::<Instance>(slot, sections.changes, 0, changed.len())
+        };
+        out.ok_or_else(full)?
+            .fill_with(changed.iter().map(|index| crowd.instances.record(*index)))?;
         // SAFETY: as above.
-        let out = unsafe { crowd.buffers.write::<u32>(slot, sections.slots, 0, changed.len()) };
+        let out = unsafe {
+            crowd
+                .buffers
+                .write::<u32>(slot, sections.slots, 0, changed.len())
+        };
         out.ok_or_else(full)?.copy_from(changed)?;
         crowd.counters.changes = changed.len() as u32;
         Ok(Written {
-            views: if views.is_empty() { 0 } else { (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES },
+            views: if views.is_empty() {
+                0
+            } else {
+                (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES
+            },
             visible: at * 4,
             changes: changed.len() as u64 * size_of::<Instance>() as u64,
             slots: changed.len() as u64 * 4,
@@ -162,8 +214,16 @@ impl<'a> Frame<'a> {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         let counters = &mut crowd.counters;
         for entry in crowd.characters.iter().flatten() {
-            for (layer, first, count) in entry.members.iter().filter_map(|m| crowd.instances.animated(*m)) {
-                let duration_s = entry.rig.clips().get(layer.clip).map_or(0.0, |clip| clip.duration_s());
+            for (layer, first, count) in entry
+                .members
+                .iter()
+                .filter_map(|m| crowd.instances.animated(*m))
+            {
+                let duration_s = entry
+                    .rig
+                    .clips()
+                    .get(layer.clip)
+                    .map_or(0.0, |clip| clip.duration_s());
                 let clip = (layer.clip, layer.clip_time_s(crowd.time_s, duration_s));
                 let started = crowd.desc.profile.then(Instant::now);
                 crowd.poser.pose(&entry.rig, Some(clip))?;
@@ -179,7 +239,8 @@ impl<'a> Frame<'a> {
                 }
             }
         }
-        counters.upload_bytes += u64::from(counters.palette_entries) * size_of::<crate::pose::Mat3x4>() as u64;
+        counters.upload_bytes +=
+            u64::from(counters.palette_entries) * size_of::<crate::pose::Mat3x4>() as u64;
         Ok(())
     }
 
@@ -196,7 +257,10 @@ impl<'a> Frame<'a> {
             if let Some(profiler) = &mut crowd.profiler {
                 profiler.record_reset(device, cmd);
             }
-            let scope = crowd.profiler.as_ref().map(|profiler| profiler.begin(device, cmd, "prepare"));
+            let scope = crowd
+                .profiler
+                .as_ref()
+                .map(|profiler| profiler.begin(device, cmd, "prepare"));
             for mut upload in crowd.uploads.drain(..) {
                 crowd.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
@@ -222,15 +286,22 @@ impl<'a> Frame<'a> {
                 device.barrier(
                     cmd,
                     (shaders, Access::SHADER_STORAGE_WRITE),
-                    (scatter, Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE),
+                    (
+                        scatter,
+                        Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE,
+                    ),
                 );
-                let offsets =
-                    [sections.changes, sections.slots].map(|section| crowd.buffers.offset(slot, section));
+                let offsets = [sections.changes, sections.slots]
+                    .map(|section| crowd.buffers.offset(slot, section));
                 device.begin_label(cmd, c"throng scatter");
                 let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
                 crowd.scatter.record(device, cmd, set, offsets, count);
                 device.end_label(cmd);
-                device.barrier(cmd, (scatter, Access::SHADER_STORAGE_WRITE), (shaders, Access::SHADER_STORAGE_READ));
+                device.barrier(
+                    cmd,
+                    (scatter, Access::SHADER_STORAGE_WRITE),
+                    (shaders, Access::SHADER_STORAGE_READ),
+                );
             }
             if let (Some(profiler), Some(scope)) = (&crowd.profiler, scope) {
                 profiler.end(device, cmd, scope);
@@ -250,14 +321,23 @@ impl<'a> Frame<'a> {
     /// # Safety
     /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass, and is
     /// submitted after the commands of [`Self::record_prepare`].
-    pub unsafe fn record_draw(&self, cmd: vk::CommandBuffer, view: ViewId, pass: PassId) -> Result<()> {
+    pub unsafe fn record_draw(
+        &self,
+        cmd: vk::CommandBuffer,
+        view: ViewId,
+        pass: PassId,
+    ) -> Result<()> {
         let crowd = &*self.crowd;
         let count = crowd.passes.len() as u64;
-        let pass = crowd.passes.get(pass.0 as usize).and_then(Option::as_ref).ok_or(Error::NotFound {
-            what: "pass",
-            index: pass.0.into(),
-            count,
-        })?;
+        let pass = crowd
+            .passes
+            .get(pass.0 as usize)
+            .and_then(Option::as_ref)
+            .ok_or(Error::NotFound {
+                what: "pass",
+                index: pass.0.into(),
+                count,
+            })?;
         let why = ArgumentFault::Invalid("was not prepared in this frame");
         let prepared = crowd.views.get(view.index as usize);
         let prepared = prepared.filter(|_| self.prepared && view.frame == crowd.graveyard.frame());
@@ -265,7 +345,10 @@ impl<'a> Frame<'a> {
         // SAFETY: the caller's word.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
-            let scope = crowd.profiler.as_ref().map(|p| p.begin(&crowd.device, cmd, "draw"));
+            let scope = crowd
+                .profiler
+                .as_ref()
+                .map(|p| p.begin(&crowd.device, cmd, "draw"));
             self.draw_characters(cmd, view, prepared, pass);
             if let (Some(profiler), Some(scope)) = (&crowd.profiler, scope) {
                 profiler.end(&crowd.device, cmd, scope);
@@ -277,7 +360,13 @@ impl<'a> Frame<'a> {
 
     /// # Safety
     /// As [`Self::record_draw`].
-    unsafe fn draw_characters(&self, cmd: vk::CommandBuffer, view: ViewId, prepared: &Prepared, pass: &DrawPass) {
+    unsafe fn draw_characters(
+        &self,
+        cmd: vk::CommandBuffer,
+        view: ViewId,
+        prepared: &Prepared,
+        pass: &DrawPass,
+    ) {
         let crowd = &*self.crowd;
         let raw = &crowd.device.raw;
         // SAFETY: the caller's word.
@@ -307,20 +396,34 @@ impl<'a> Frame<'a> {
     ///
     /// # Safety
     /// As [`Self::record_draw`]; pipeline, viewport, scissor and front face are set.
-    unsafe fn draw_entry(&self, cmd: vk::CommandBuffer, view: ViewId, entry: &Entry, first: u32, count: u32) {
+    unsafe fn draw_entry(
+        &self,
+        cmd: vk::CommandBuffer,
+        view: ViewId,
+        entry: &Entry,
+        first: u32,
+        count: u32,
+    ) {
         let crowd = &*self.crowd;
         let (raw, layout) = (&crowd.device.raw, crowd.layout.handle);
         let buffers = &crowd.buffers;
         let sections = &buffers.sections;
-        let view_offset = buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
+        let view_offset =
+            buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
         let palettes = buffers.palettes.dynamic_offset(self.slot);
-        let offsets = [view_offset, palettes, buffers.offset(self.slot, sections.visible)];
+        let offsets = [
+            view_offset,
+            palettes,
+            buffers.offset(self.slot, sections.visible),
+        ];
         let (mut set, mut index_type, mut double_sided) = (None, None, None);
         for draw in &entry.draws {
             // SAFETY: the caller's word; sets, buffers and ranges are the entry's own.
             unsafe {
                 if set != Some(draw.material) {
-                    let Some(bound) = entry.sets.get(draw.material as usize) else { continue };
+                    let Some(bound) = entry.sets.get(draw.material as usize) else {
+                        continue;
+                    };
                     let point = vk::PipelineBindPoint::GRAPHICS;
                     raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*bound], &offsets);
                     set = Some(draw.material);
@@ -330,7 +433,11 @@ impl<'a> Frame<'a> {
                     index_type = Some(draw.index_type);
                 }
                 if double_sided != Some(draw.double_sided) {
-                    let cull = if draw.double_sided { vk::CullModeFlags::NONE } else { vk::CullModeFlags::BACK };
+                    let cull = if draw.double_sided {
+                        vk::CullModeFlags::NONE
+                    } else {
+                        vk::CullModeFlags::BACK
+                    };
                     raw.cmd_set_cull_mode(cmd, cull);
                     double_sided = Some(draw.double_sided);
                 }
@@ -339,8 +446,13 @@ impl<'a> Frame<'a> {
             }
         }
         let instances = u64::from(count);
-        let (vertices, triangles) = (entry.mesh.vertex_count() * instances, entry.triangles * instances);
-        crowd.counters.drew(entry.draws.len() as u32, vertices, triangles);
+        let (vertices, triangles) = (
+            entry.mesh.vertex_count() * instances,
+            entry.triangles * instances,
+        );
+        crowd
+            .counters
+            .drew(entry.draws.len() as u32, vertices, triangles);
     }
 
     /// Opens a scope of the engine's own, measured beside the crowd's; `None` without
@@ -373,19 +485,26 @@ impl<'a> Frame<'a> {
 
     /// Where a view's record lies, for the engine's own sets: buffer and dynamic offset. Layout:
     /// [`layout::View`].
-    #[must_use]
     pub fn view_buffer(&self, view: ViewId) -> (vk::DescriptorBufferInfo, u32) {
         let buffers = &self.crowd.buffers;
         let sections = &buffers.sections;
-        let offset = buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
-        (buffers.record_range(size_of::<layout::View>() as u64), offset)
+        let offset =
+            buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
+        (
+            buffers.record_range(size_of::<layout::View>() as u64),
+            offset,
+        )
     }
 }
 
 impl Entry {
     /// How many members are not mirrored, and how many are.
     fn split(&self, is_mirrored: impl Fn(u32) -> bool) -> (usize, usize) {
-        let mirrored = self.members.iter().filter(|member| is_mirrored(**member)).count();
+        let mirrored = self
+            .members
+            .iter()
+            .filter(|member| is_mirrored(**member))
+            .count();
         (self.members.len() - mirrored, mirrored)
     }
 }

@@ -45,8 +45,13 @@ pub struct Play<'a> {
 
 impl Play<'_> {
     /// The rest pose.
-    pub const REST: Self =
-        Self { clip: ClipRef::Rest, start_s: None, offset_s: 0.0, speed: 1.0, looping: Looping::Loop };
+    pub const REST: Self = Self {
+        clip: ClipRef::Rest,
+        start_s: None,
+        offset_s: 0.0,
+        speed: 1.0,
+        looping: Looping::Loop,
+    };
 }
 
 impl Default for Play<'_> {
@@ -57,13 +62,19 @@ impl Default for Play<'_> {
 
 impl<'a> From<&'a str> for Play<'a> {
     fn from(name: &'a str) -> Self {
-        Self { clip: ClipRef::Name(name), ..Self::REST }
+        Self {
+            clip: ClipRef::Name(name),
+            ..Self::REST
+        }
     }
 }
 
 impl From<usize> for Play<'_> {
     fn from(index: usize) -> Self {
-        Self { clip: ClipRef::Index(index), ..Self::REST }
+        Self {
+            clip: ClipRef::Index(index),
+            ..Self::REST
+        }
     }
 }
 
@@ -82,7 +93,12 @@ pub struct Spawn<'a> {
 
 impl Default for Spawn<'_> {
     fn default() -> Self {
-        Self { world_from_model: Affine::IDENTITY, tint: [1.0; 4], user: 0, play: Play::REST }
+        Self {
+            world_from_model: Affine::IDENTITY,
+            tint: [1.0; 4],
+            user: 0,
+            play: Play::REST,
+        }
     }
 }
 
@@ -134,7 +150,8 @@ impl Instances {
     /// More room, over a table that holds nothing yet: every living record counts as changed.
     pub(super) fn grow(&mut self, instances: u32, palette_entries: u32) {
         self.capacity = (instances, palette_entries);
-        self.changed.reserve((instances as usize).saturating_sub(self.changed.len()));
+        self.changed
+            .reserve((instances as usize).saturating_sub(self.changed.len()));
         for index in 0..self.slots.len() as u32 {
             self.touch(index);
         }
@@ -166,11 +183,15 @@ impl Instances {
     }
 
     pub(super) fn record(&self, index: u32) -> layout::Instance {
-        self.slots.get(index as usize).map_or_else(layout::Instance::zeroed, |slot| slot.record)
+        self.slots
+            .get(index as usize)
+            .map_or_else(layout::Instance::zeroed, |slot| slot.record)
     }
 
     pub(super) fn is_mirrored(&self, index: u32) -> bool {
-        self.slots.get(index as usize).is_some_and(|slot| slot.mirrored)
+        self.slots
+            .get(index as usize)
+            .is_some_and(|slot| slot.mirrored)
     }
 
     /// What an instance plays and where its palette goes: (layer, first entry, entries).
@@ -186,13 +207,22 @@ impl Instances {
 
     fn get(&self, id: InstanceId) -> Result<&Slot> {
         let count = self.slots.len() as u64;
-        let missing = Error::NotFound { what: "instance", index: id.index.into(), count };
+        let missing = Error::NotFound {
+            what: "instance",
+            index: id.index.into(),
+            count,
+        };
         let slot = self.slots.get(id.index as usize).ok_or(missing)?;
         if slot.alive && slot.generation == id.generation {
             return Ok(slot);
         }
         let (index, generation) = (id.index, id.generation);
-        Err(Error::Stale { what: "instance", index, generation, alive: slot.generation })
+        Err(Error::Stale {
+            what: "instance",
+            index,
+            generation,
+            alive: slot.generation,
+        })
     }
 
     /// Changes an instance and marks its record as changed.
@@ -210,7 +240,9 @@ impl Instances {
     fn compact(&mut self) {
         let mut end = 0;
         for index in 0..self.slots.len() as u32 {
-            let Some(slot) = self.slots.get_mut(index as usize).filter(|slot| slot.alive) else { continue };
+            let Some(slot) = self.slots.get_mut(index as usize).filter(|slot| slot.alive) else {
+                continue;
+            };
             let moved = slot.ring_base != end;
             slot.ring_base = end;
             end += slot.entries;
@@ -226,7 +258,11 @@ impl Instances {
     /// [`Error::Capacity`], by what ran out.
     fn check_room(&self, entries: u32) -> Result<()> {
         limit("instances", self.len() as u64 + 1, self.capacity.0.into())?;
-        limit("palette entries", u64::from(self.ring_used) + u64::from(entries), self.capacity.1.into())?;
+        limit(
+            "palette entries",
+            u64::from(self.ring_used) + u64::from(entries),
+            self.capacity.1.into(),
+        )?;
         Ok(())
     }
 
@@ -248,14 +284,21 @@ impl Instances {
             None => self.slots.push(slot.clone()),
         }
         self.touch(index);
-        InstanceId { index, generation: slot.generation }
+        InstanceId {
+            index,
+            generation: slot.generation,
+        }
     }
 
     /// Ends an instance; returns its character and its place among the members.
     fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
         self.get(id)?;
         let count = self.slots.len() as u64;
-        let missing = Error::NotFound { what: "instance", index: id.index.into(), count };
+        let missing = Error::NotFound {
+            what: "instance",
+            index: id.index.into(),
+            count,
+        };
         let slot = self.slots.get_mut(id.index as usize).ok_or(missing)?;
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
@@ -269,8 +312,11 @@ impl Slot {
     /// Says in the record where the palette lies: in the ring while a clip plays, else in the
     /// character's own rest palette.
     fn place_palette(&mut self) {
-        (self.record.source, self.record.palette_base) =
-            if self.layer.is_some() { (SOURCE_RING, self.ring_base) } else { (SOURCE_RESIDENT, 0) };
+        (self.record.source, self.record.palette_base) = if self.layer.is_some() {
+            (SOURCE_RING, self.ring_base)
+        } else {
+            (SOURCE_RESIDENT, 0)
+        };
     }
 }
 
@@ -279,13 +325,19 @@ fn check_transform(world_from_model: &Affine) -> Result<()> {
         return Ok(());
     }
     let why = ArgumentFault::Invalid("must be finite");
-    Err(Error::Argument { what: "world_from_model", why })
+    Err(Error::Argument {
+        what: "world_from_model",
+        why,
+    })
 }
 
 fn check_tint(tint: [f32; 4]) -> Result<()> {
     match tint.iter().find(|value| !value.is_finite()) {
         None => Ok(()),
-        Some(value) => Err(Error::Argument { what: "tint", why: ArgumentFault::NotFinite(f64::from(*value)) }),
+        Some(value) => Err(Error::Argument {
+            what: "tint",
+            why: ArgumentFault::NotFinite(f64::from(*value)),
+        }),
     }
 }
 
@@ -297,18 +349,33 @@ fn layer(rig: &Character, play: &Play<'_>, now_s: f64) -> Result<Option<Layer>> 
         ClipRef::Index(index) if index < rig.clips().len() => index,
         ClipRef::Index(index) => {
             let count = rig.clips().len() as u64;
-            return Err(Error::NotFound { what: "clip", index: index as u64, count });
+            return Err(Error::NotFound {
+                what: "clip",
+                index: index as u64,
+                count,
+            });
         }
     };
     let start_s = play.start_s.unwrap_or(now_s);
-    for (what, value) in
-        [("Play::start_s", start_s), ("Play::offset_s", play.offset_s), ("Play::speed", play.speed)]
-    {
+    for (what, value) in [
+        ("Play::start_s", start_s),
+        ("Play::offset_s", play.offset_s),
+        ("Play::speed", play.speed),
+    ] {
         if !value.is_finite() {
-            return Err(Error::Argument { what, why: ArgumentFault::NotFinite(value) });
+            return Err(Error::Argument {
+                what,
+                why: ArgumentFault::NotFinite(value),
+            });
         }
     }
-    Ok(Some(Layer { clip, start_s, offset_s: play.offset_s, speed: play.speed, looping: play.looping }))
+    Ok(Some(Layer {
+        clip,
+        start_s,
+        offset_s: play.offset_s,
+        speed: play.speed,
+        looping: play.looping,
+    }))
 }
 
 impl Crowd {
@@ -427,7 +494,11 @@ impl Crowd {
     /// are not finite.
     pub fn play<'a>(&mut self, id: InstanceId, play: impl Into<Play<'a>>) -> Result<()> {
         let character = self.instances.get(id)?.record.character;
-        let layer = layer(&self.entry(CharacterId(character))?.rig, &play.into(), self.time_s)?;
+        let layer = layer(
+            &self.entry(CharacterId(character))?.rig,
+            &play.into(),
+            self.time_s,
+        )?;
         let slot = self.instances.get(id)?;
         // The record changes only when the palette moves between ring and rest.
         if slot.layer.is_some() == layer.is_some() {

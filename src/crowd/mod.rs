@@ -17,7 +17,9 @@ pub use view::{Lighting, View, Viewport};
 use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::pipeline::pipeline_layout;
-use crate::gpu::{Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, SkinnedMesh, Upload};
+use crate::gpu::{
+    Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, SkinnedMesh, Upload,
+};
 use crate::pass::draw::{DrawPass, PUSH_STAGES, PassDesc};
 use crate::pass::scatter::ScatterPass;
 use crate::pose::Poser;
@@ -43,7 +45,11 @@ pub struct Capacity {
 
 impl Default for Capacity {
     fn default() -> Self {
-        Self { instances: 1024, palette_entries: 65_536, views: 4 }
+        Self {
+            instances: 1024,
+            palette_entries: 65_536,
+            views: 4,
+        }
     }
 }
 
@@ -160,12 +166,21 @@ impl Crowd {
     fn build(&mut self, allocator: &mut Allocator) -> Result<()> {
         self.set_layout = SetLayout::new(&self.device)?;
         let push = size_of::<u32>() as u32;
-        self.layout =
-            pipeline_layout(&self.device, "throng draw", &[self.set_layout.handle()], PUSH_STAGES, push)?;
+        self.layout = pipeline_layout(
+            &self.device,
+            "throng draw",
+            &[self.set_layout.handle()],
+            PUSH_STAGES,
+            push,
+        )?;
         self.scatter.build(&self.device)?;
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         if self.desc.profile {
-            self.profiler = Some(Profiler::new(&self.device, self.desc.slots, PROFILER_SCOPES)?);
+            self.profiler = Some(Profiler::new(
+                &self.device,
+                self.desc.slots,
+                PROFILER_SCOPES,
+            )?);
         }
         Ok(())
     }
@@ -240,7 +255,11 @@ impl Crowd {
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
         let count = self.passes.len() as u64;
         let slot = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
-        let pass = slot.ok_or(Error::NotFound { what: "pass", index: pass.0.into(), count })?;
+        let pass = slot.ok_or(Error::NotFound {
+            what: "pass",
+            index: pass.0.into(),
+            count,
+        })?;
         self.graveyard.bury(Retired::Pipeline(pass.pipeline));
         Ok(())
     }
@@ -251,12 +270,22 @@ impl Crowd {
     /// # Errors
     /// [`Error::Capacity`] if its geometry exceeds what the device can bind; [`Error::Memory`],
     /// [`Error::Vulkan`]. The crowd is then as it was.
-    pub fn add_character(&mut self, allocator: &mut Allocator, character: &Character) -> Result<CharacterId> {
+    pub fn add_character(
+        &mut self,
+        allocator: &mut Allocator,
+        character: &Character,
+    ) -> Result<CharacterId> {
         let mut upload = Upload::new();
         // SAFETY: `allocator` is this device's by the contract of `new`.
         let made = unsafe { SkinnedMesh::new(&self.device, allocator, &mut upload, character) };
-        let entry = made.and_then(|mesh| {
-            let made = Entry::new(&self.device, &self.set_layout, &self.buffers, mesh, character);
+        let entry = made.map(Box::new).and_then(|mesh| {
+            let made = Entry::new(
+                &self.device,
+                &self.set_layout,
+                &self.buffers,
+                mesh,
+                character,
+            );
             made.map_err(|(mut mesh, error)| {
                 // SAFETY: never used.
                 unsafe { mesh.destroy(&self.device, allocator) };
@@ -286,9 +315,16 @@ impl Crowd {
         let entry = self.entry(id)?;
         if !entry.members.is_empty() {
             let why = ArgumentFault::Invalid("instances of it are alive");
-            return Err(Error::Argument { what: "character", why });
+            return Err(Error::Argument {
+                what: "character",
+                why,
+            });
         }
-        if let Some(entry) = self.characters.get_mut(id.0 as usize).and_then(Option::take) {
+        if let Some(entry) = self
+            .characters
+            .get_mut(id.0 as usize)
+            .and_then(Option::take)
+        {
             self.graveyard.bury(Retired::Pool(entry.pool));
             self.graveyard.bury(Retired::Mesh(entry.mesh));
         }
@@ -314,7 +350,11 @@ impl Crowd {
     fn entry(&self, id: CharacterId) -> Result<&Entry> {
         let count = self.characters.len() as u64;
         let entry = self.characters.get(id.0 as usize).and_then(Option::as_ref);
-        entry.ok_or(Error::NotFound { what: "character", index: id.0.into(), count })
+        entry.ok_or(Error::NotFound {
+            what: "character",
+            index: id.0.into(),
+            count,
+        })
     }
 
     /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
@@ -333,9 +373,17 @@ impl Crowd {
         if wanted == now {
             return Ok(());
         }
-        let desc = CrowdDesc { capacity: wanted, ..self.desc };
+        let desc = CrowdDesc {
+            capacity: wanted,
+            ..self.desc
+        };
         let mut buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &desc)?;
-        let sets = match characters::all_sets(&self.device, &self.set_layout, &buffers, &self.characters) {
+        let sets = match characters::all_sets(
+            &self.device,
+            &self.set_layout,
+            &buffers,
+            &self.characters,
+        ) {
             Ok(sets) => sets,
             Err(error) => {
                 // SAFETY: never used.
@@ -343,15 +391,20 @@ impl Crowd {
                 return Err(error);
             }
         };
-        self.graveyard.bury(Retired::Buffers(core::mem::replace(&mut self.buffers, buffers).into()));
+        self.graveyard.bury(Retired::Buffers(
+            core::mem::replace(&mut self.buffers, buffers).into(),
+        ));
         for (entry, (pool, sets)) in self.characters.iter_mut().flatten().zip(sets) {
-            self.graveyard.bury(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));
+            self.graveyard
+                .bury(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));
             entry.sets = sets;
         }
         self.desc = desc;
-        self.views.reserve((wanted.views as usize).saturating_sub(self.views.len()));
+        self.views
+            .reserve((wanted.views as usize).saturating_sub(self.views.len()));
         // The new table is empty: every record is written again.
-        self.instances.grow(wanted.instances, wanted.palette_entries);
+        self.instances
+            .grow(wanted.instances, wanted.palette_entries);
         Ok(())
     }
 
@@ -365,12 +418,24 @@ impl Crowd {
     /// # Safety
     /// All work that was submitted with this slot has ended (its fence is signalled), and what was
     /// recorded with it was submitted or will never be.
-    pub unsafe fn begin_frame(&mut self, allocator: &mut Allocator, slot: u32, time_s: f64) -> Result<Frame<'_>> {
+    pub unsafe fn begin_frame(
+        &mut self,
+        allocator: &mut Allocator,
+        slot: u32,
+        time_s: f64,
+    ) -> Result<Frame<'_>> {
         if slot >= self.desc.slots {
-            return Err(Error::NotFound { what: "slot", index: slot.into(), count: self.desc.slots.into() });
+            return Err(Error::NotFound {
+                what: "slot",
+                index: slot.into(),
+                count: self.desc.slots.into(),
+            });
         }
         if !time_s.is_finite() {
-            return Err(Error::Argument { what: "time_s", why: ArgumentFault::NotFinite(time_s) });
+            return Err(Error::Argument {
+                what: "time_s",
+                why: ArgumentFault::NotFinite(time_s),
+            });
         }
         self.time_s = time_s;
         // SAFETY: the caller's word about the slot.
@@ -435,8 +500,16 @@ impl Drop for Crowd {
 
 fn check_desc(desc: &CrowdDesc) -> Result<()> {
     let least = |what, value: u32| {
-        let why = ArgumentFault::OutOfRange { value: value.into(), min: 1.0, max: u32::MAX.into() };
-        if value == 0 { Err(Error::Argument { what, why }) } else { Ok(()) }
+        let why = ArgumentFault::OutOfRange {
+            value: value.into(),
+            min: 1.0,
+            max: u32::MAX.into(),
+        };
+        if value == 0 {
+            Err(Error::Argument { what, why })
+        } else {
+            Ok(())
+        }
     };
     least("CrowdDesc::slots", desc.slots)?;
     least("Capacity::instances", desc.capacity.instances)?;
@@ -444,7 +517,10 @@ fn check_desc(desc: &CrowdDesc) -> Result<()> {
     least("Capacity::views", desc.capacity.views)?;
     if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
         let why = ArgumentFault::Invalid("must be 0 or a power of two");
-        return Err(Error::Argument { what: "CrowdDesc::min_offset_alignment", why });
+        return Err(Error::Argument {
+            what: "CrowdDesc::min_offset_alignment",
+            why,
+        });
     }
     Ok(())
 }

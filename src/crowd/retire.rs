@@ -10,7 +10,7 @@ use gpu_allocator::vulkan::Allocator;
 pub(super) enum Retired {
     Buffers(Box<FrameBuffers>),
     Pool(Object<vk::DescriptorPool>),
-    Mesh(SkinnedMesh),
+    Mesh(Box<SkinnedMesh>),
     Pipeline(Object<vk::Pipeline>),
     Upload(Upload),
 }
@@ -46,7 +46,11 @@ pub(super) struct Graveyard {
 
 impl Graveyard {
     pub(super) fn new(slots: u32) -> Self {
-        Self { begun: vec![0; slots as usize], frame: 0, graves: Vec::new() }
+        Self {
+            begun: vec![0; slots as usize],
+            frame: 0,
+            graves: Vec::new(),
+        }
     }
 
     /// The number of the frame begun last.
@@ -72,7 +76,13 @@ impl Graveyard {
         if let Some(begun) = self.begun.get_mut(slot as usize) {
             *begun = self.frame;
         }
-        let ended = self.begun.iter().filter(|begun| **begun > 0).min().copied().unwrap_or(0);
+        let ended = self
+            .begun
+            .iter()
+            .filter(|begun| **begun > 0)
+            .min()
+            .copied()
+            .unwrap_or(0);
         for (frame, retired) in &mut self.graves {
             if *frame < ended {
                 // SAFETY: every slot begun up to that frame has been begun again, so its work has ended.

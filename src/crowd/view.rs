@@ -48,7 +48,12 @@ pub struct Viewport {
 
 impl From<vk::Extent2D> for Viewport {
     fn from(extent: vk::Extent2D) -> Self {
-        Self { x: 0.0, y: 0.0, width: extent.width as f32, height: extent.height as f32 }
+        Self {
+            x: 0.0,
+            y: 0.0,
+            width: extent.width as f32,
+            height: extent.height as f32,
+        }
     }
 }
 
@@ -69,24 +74,52 @@ impl View {
     /// A view with the default light.
     #[must_use]
     pub fn new(clip_from_world: Mat4, eye: Vec3, viewport: impl Into<Viewport>) -> Self {
-        Self { clip_from_world, eye, viewport: viewport.into(), lighting: Lighting::default() }
+        Self {
+            clip_from_world,
+            eye,
+            viewport: viewport.into(),
+            lighting: Lighting::default(),
+        }
     }
 
     /// # Errors
     /// [`Error::Argument`] for what is not finite, an empty viewport or a sun without direction.
     pub(super) fn check(&self) -> Result<()> {
-        let Viewport { x, y, width, height } = self.viewport;
-        let fault = |what, why| Err(Error::Argument { what, why: ArgumentFault::Invalid(why) });
+        let Viewport {
+            x,
+            y,
+            width,
+            height,
+        } = self.viewport;
+        let fault = |what, why| {
+            Err(Error::Argument {
+                what,
+                why: ArgumentFault::Invalid(why),
+            })
+        };
         if !self.clip_from_world.is_finite() || !self.eye.is_finite() {
             return fault("View", "matrix and eye must be finite");
         }
         if !Vec4::new(x, y, width, height).is_finite() || width <= 0.0 || height == 0.0 {
-            return fault("View::viewport", "must be finite, wider than 0 and not of height 0");
+            return fault(
+                "View::viewport",
+                "must be finite, wider than 0 and not of height 0",
+            );
         }
-        let Lighting { sun_direction, sun_color, sky_color, ground_color } = self.lighting;
-        let finite = [sun_direction, sun_color, sky_color, ground_color].iter().all(|v| v.is_finite());
+        let Lighting {
+            sun_direction,
+            sun_color,
+            sky_color,
+            ground_color,
+        } = self.lighting;
+        let finite = [sun_direction, sun_color, sky_color, ground_color]
+            .iter()
+            .all(|v| v.is_finite());
         if !finite || sun_direction.try_normalize().is_none() {
-            return fault("View::lighting", "must be finite, the sun's direction not zero");
+            return fault(
+                "View::lighting",
+                "must be finite, the sun's direction not zero",
+            );
         }
         Ok(())
     }
@@ -97,7 +130,11 @@ impl View {
         layout::View {
             clip_from_world: self.clip_from_world.to_cols_array_2d(),
             eye: self.eye.extend(1.0).to_array(),
-            sun_direction: light.sun_direction.normalize_or(Vec3::Y).extend(0.0).to_array(),
+            sun_direction: light
+                .sun_direction
+                .normalize_or(Vec3::Y)
+                .extend(0.0)
+                .to_array(),
             sun_color: color(light.sun_color),
             sky_color: color(light.sky_color),
             ground_color: color(light.ground_color),
@@ -119,16 +156,29 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(view: &View) -> Self {
-        let Viewport { x, y, width, height } = view.viewport;
+        let Viewport {
+            x,
+            y,
+            width,
+            height,
+        } = view.viewport;
         let top = if height < 0.0 { y + height } else { y };
         // Handedness of (right, down, forward) in the framebuffer: the rows of the matrix are the world's
         // gradients of clip x, y and of depth or w.
-        let [right, down, depth, w] = [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
+        let [right, down, depth, w] =
+            [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
         let orthographic = w == Vec3::ZERO;
         let forward = if orthographic { depth } else { w };
         let handedness = Mat3::from_cols(right, down, forward).determinant() * height.signum();
         Self {
-            viewport: vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 },
+            viewport: vk::Viewport {
+                x,
+                y,
+                width,
+                height,
+                min_depth: 0.0,
+                max_depth: 1.0,
+            },
             scissor: scissor((x, top), (x + width, top + height.abs())),
             flipped: handedness < 0.0,
             orthographic,
@@ -153,7 +203,10 @@ fn scissor(min: (f32, f32), max: (f32, f32)) -> vk::Rect2D {
     };
     let ((x, width), (y, height)) = (span(min.0, max.0), span(min.1, max.1));
     vk::Rect2D {
-        offset: vk::Offset2D { x: x as i32, y: y as i32 },
+        offset: vk::Offset2D {
+            x: x as i32,
+            y: y as i32,
+        },
         extent: vk::Extent2D { width, height },
     }
 }
@@ -183,14 +236,25 @@ mod tests {
     #[test]
     fn upright_views_see_counter_clockwise_fronts() {
         let eye = Vec3::new(3.0, 2.0, 5.0);
-        let extent = vk::Extent2D { width: 300, height: 200 };
+        let extent = vk::Extent2D {
+            width: 300,
+            height: 200,
+        };
         for (clip, reversed) in upright(Mat4::look_at_rh(eye, Vec3::ZERO, Vec3::Y)) {
             let view = View::new(clip, eye, extent);
             let front = |view: &View, mirrored| Prepared::new(view).front_face(reversed, mirrored);
             assert_eq!(front(&view, false), vk::FrontFace::COUNTER_CLOCKWISE);
             assert_eq!(front(&view, true), vk::FrontFace::CLOCKWISE);
-            let flipped = Viewport { x: 0.0, y: 200.0, width: 300.0, height: -200.0 };
-            let view = View { viewport: flipped, ..view };
+            let flipped = Viewport {
+                x: 0.0,
+                y: 200.0,
+                width: 300.0,
+                height: -200.0,
+            };
+            let view = View {
+                viewport: flipped,
+                ..view
+            };
             assert_eq!(front(&view, false), vk::FrontFace::CLOCKWISE);
         }
     }
@@ -198,7 +262,12 @@ mod tests {
     #[test]
     fn scissor_is_the_viewport_whatever_its_sign() {
         let scissor = |x, y, width, height| {
-            let viewport = Viewport { x, y, width, height };
+            let viewport = Viewport {
+                x,
+                y,
+                width,
+                height,
+            };
             Prepared::new(&View::new(Mat4::IDENTITY, Vec3::ZERO, viewport)).scissor
         };
         let rect = |x, y, width, height| vk::Rect2D {

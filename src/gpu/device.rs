@@ -30,7 +30,10 @@ pub struct Device {
 
 impl core::fmt::Debug for Device {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Device").field("name", &self.name).field("enabled", &self.enabled).finish_non_exhaustive()
+        f.debug_struct("Device")
+            .field("name", &self.name)
+            .field("enabled", &self.enabled)
+            .finish_non_exhaustive()
     }
 }
 
@@ -47,15 +50,26 @@ impl Device {
         // SAFETY: the caller vouches for the handles.
         let support = unsafe { check(gpu.instance, gpu.physical_device) };
         if let Some(what) = support.missing.first() {
-            return Err(Error::Unsupported { what, device: support.device });
+            return Err(Error::Unsupported {
+                what,
+                device: support.device,
+            });
         }
         // SAFETY: as above.
-        let properties = unsafe { gpu.instance.get_physical_device_properties(gpu.physical_device) };
+        let properties = unsafe {
+            gpu.instance
+                .get_physical_device_properties(gpu.physical_device)
+        };
         // SAFETY: as above.
-        let memory = unsafe { gpu.instance.get_physical_device_memory_properties(gpu.physical_device) };
+        let memory = unsafe {
+            gpu.instance
+                .get_physical_device_memory_properties(gpu.physical_device)
+        };
         let limits = &properties.limits;
-        let debug =
-            gpu.enabled.debug_utils.then(|| ash::ext::debug_utils::Device::new(gpu.instance, gpu.device));
+        let debug = gpu
+            .enabled
+            .debug_utils
+            .then(|| ash::ext::debug_utils::Device::new(gpu.instance, gpu.device));
         Ok(Self {
             raw: gpu.device.clone(),
             debug,
@@ -83,8 +97,12 @@ impl Device {
 
     /// Names `handle` for debuggers and validation messages; silently nothing without debug utils.
     pub(crate) fn set_name<T: vk::Handle>(&self, handle: T, name: &str) {
-        let (Some(debug), Ok(name)) = (&self.debug, CString::new(name)) else { return };
-        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(&name);
+        let (Some(debug), Ok(name)) = (&self.debug, CString::new(name)) else {
+            return;
+        };
+        let info = vk::DebugUtilsObjectNameInfoEXT::default()
+            .object_handle(handle)
+            .object_name(&name);
         // SAFETY: the handle was just made on this device. A failure to name is no failure.
         let _ = unsafe { debug.set_debug_utils_object_name(&info) };
     }
@@ -95,7 +113,9 @@ impl Device {
     /// `cmd` is recording.
     pub(crate) unsafe fn begin_label(&self, cmd: vk::CommandBuffer, label: &CStr) {
         if let Some(debug) = &self.debug {
-            let info = vk::DebugUtilsLabelEXT::default().label_name(label).color([0.3, 0.6, 0.9, 1.0]);
+            let info = vk::DebugUtilsLabelEXT::default()
+                .label_name(label)
+                .color([0.3, 0.6, 0.9, 1.0]);
             // SAFETY: the caller vouches for the command buffer.
             unsafe { debug.cmd_begin_debug_utils_label(cmd, &info) };
         }
@@ -146,5 +166,9 @@ impl<T> VkCall<T> for Result<T, vk::Result> {
 
 /// `asked` if it is at most `cap`, else the error that says what ran out.
 pub(crate) fn limit(what: &'static str, asked: u64, cap: u64) -> Result<u64> {
-    if asked <= cap { Ok(asked) } else { Err(Error::Capacity { what, asked, cap }) }
+    if asked <= cap {
+        Ok(asked)
+    } else {
+        Err(Error::Capacity { what, asked, cap })
+    }
 }

@@ -28,7 +28,11 @@ impl Geometry {
         let mut geometry = Self::default();
         for primitive in character.primitives() {
             geometry.add(character, primitive)?;
-            limit("bytes of geometry (maxStorageBufferRange)", geometry.words.len() as u64 * 4, max_bytes)?;
+            limit(
+                "bytes of geometry (maxStorageBufferRange)",
+                geometry.words.len() as u64 * 4,
+                max_bytes,
+            )?;
         }
         Ok(geometry)
     }
@@ -65,16 +69,28 @@ impl Geometry {
 
     fn add_indices(&mut self, primitive: &Primitive) -> Result<()> {
         let count = primitive.indices.len() as u32;
-        let small: Option<Vec<u16>> = primitive.indices.iter().map(|i| u16::try_from(*i).ok()).collect();
+        let small: Option<Vec<u16>> = primitive
+            .indices
+            .iter()
+            .map(|i| u16::try_from(*i).ok())
+            .collect();
         // 0xFFFF restarts strips; lists don't care, but a vertex of that number stays in 32 bits.
         let range = match small {
             Some(list) if primitive.vertex_count() <= 0xFFFF => {
                 let first = self.bytes(bytemuck::cast_slice(&list))? * 2;
-                IndexRange { first, count, kind: vk::IndexType::UINT16 }
+                IndexRange {
+                    first,
+                    count,
+                    kind: vk::IndexType::UINT16,
+                }
             }
             _ => {
                 let first = self.push(primitive.indices.iter().copied())?;
-                IndexRange { first, count, kind: vk::IndexType::UINT32 }
+                IndexRange {
+                    first,
+                    count,
+                    kind: vk::IndexType::UINT32,
+                }
             }
         };
         self.indices.push(range);
@@ -83,7 +99,11 @@ impl Geometry {
 
     /// Appends words and returns where they start.
     fn push(&mut self, words: impl Iterator<Item = u32>) -> Result<u32> {
-        let start = limit("words of geometry", self.words.len() as u64, u32::MAX.into())? as u32;
+        let start = limit(
+            "words of geometry",
+            self.words.len() as u64,
+            u32::MAX.into(),
+        )? as u32;
         self.words.extend(words);
         Ok(start)
     }
@@ -112,14 +132,18 @@ fn octahedral(normal: Vec3) -> u32 {
     } else {
         ((1.0 - n.y.abs()) * sign(n.x), (1.0 - n.x.abs()) * sign(n.y))
     };
-    let snorm = |value: f32| u32::from(((value.clamp(-1.0, 1.0) * 32767.0).round() as i16).cast_unsigned());
+    let snorm =
+        |value: f32| u32::from(((value.clamp(-1.0, 1.0) * 32767.0).round() as i16).cast_unsigned());
     snorm(x) | snorm(y) << 16
 }
 
 /// Linear RGBA as four unorm16 in two words.
 fn color(rgba: &[f32; 4]) -> [u32; 2] {
     let unorm = |value: f32| (value.clamp(0.0, 1.0) * 65535.0).round() as u32;
-    [unorm(rgba[0]) | unorm(rgba[1]) << 16, unorm(rgba[2]) | unorm(rgba[3]) << 16]
+    [
+        unorm(rgba[0]) | unorm(rgba[1]) << 16,
+        unorm(rgba[2]) | unorm(rgba[3]) << 16,
+    ]
 }
 
 #[cfg(test)]
@@ -149,7 +173,14 @@ mod tests {
         }
         // One step of 1/32767 on the octahedron turns a normal by at most about 1e-4 / sqrt(2).
         assert!(worst < 8e-5, "{worst}");
-        for axis in [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z] {
+        for axis in [
+            Vec3::X,
+            Vec3::NEG_X,
+            Vec3::Y,
+            Vec3::NEG_Y,
+            Vec3::Z,
+            Vec3::NEG_Z,
+        ] {
             assert_eq!(decode(octahedral(axis)), axis);
         }
     }

@@ -19,7 +19,6 @@ pub struct Features {
 
 impl Features {
     /// The same as a structure for the device's creation.
-    #[must_use]
     pub fn vulkan_1_3(&self) -> vk::PhysicalDeviceVulkan13Features<'static> {
         vk::PhysicalDeviceVulkan13Features::default()
             .dynamic_rendering(self.dynamic_rendering)
@@ -31,7 +30,12 @@ impl Features {
 /// What the crate needs of every device: Vulkan 1.3 and three features that every such device has.
 #[must_use]
 pub const fn required() -> Features {
-    Features { api_version: vk::API_VERSION_1_3, dynamic_rendering: true, synchronization2: true, maintenance4: true }
+    Features {
+        api_version: vk::API_VERSION_1_3,
+        dynamic_rendering: true,
+        synchronization2: true,
+        maintenance4: true,
+    }
 }
 
 /// Optional things that the engine switched on. Everything works without any of them.
@@ -48,7 +52,11 @@ pub struct Enabled {
 
 impl Enabled {
     /// Nothing beyond what is required.
-    pub const NONE: Self = Self { sampler_anisotropy: false, independent_blend: false, debug_utils: false };
+    pub const NONE: Self = Self {
+        sampler_anisotropy: false,
+        independent_blend: false,
+        debug_utils: false,
+    };
 
     /// The same with [`Self::sampler_anisotropy`] set.
     #[must_use]
@@ -92,7 +100,11 @@ pub struct Support {
 pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Support {
     // SAFETY: the caller vouches for the handles.
     let properties = unsafe { instance.get_physical_device_properties(physical_device) };
-    let mut support = Support { device: device_name(&properties), missing: Vec::new(), optional: Enabled::NONE };
+    let mut support = Support {
+        device: device_name(&properties),
+        missing: Vec::new(),
+        optional: Enabled::NONE,
+    };
     if properties.api_version < required().api_version {
         support.missing.push("Vulkan 1.3");
         return support;
@@ -116,5 +128,8 @@ pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevic
 }
 
 pub(super) fn device_name(properties: &vk::PhysicalDeviceProperties) -> Box<str> {
-    properties.device_name_as_c_str().map_or_else(|_| "unnamed device".into(), |name: &CStr| name.to_string_lossy().into())
+    properties.device_name_as_c_str().map_or_else(
+        |_| "unnamed device".into(),
+        |name: &CStr| name.to_string_lossy().into(),
+    )
 }

@@ -47,12 +47,18 @@ impl<H: Kind> Object<H> {
     /// Takes charge of a handle that was just made, and names it.
     pub(crate) fn new(device: &Device, handle: H, name: &str) -> Self {
         device.set_name(handle, name);
-        Self { handle, name: name.into() }
+        Self {
+            handle,
+            name: name.into(),
+        }
     }
 
     /// Nothing; destroying it does nothing.
     pub(crate) fn null() -> Self {
-        Self { handle: H::from_raw(0), name: Box::default() }
+        Self {
+            handle: H::from_raw(0),
+            name: Box::default(),
+        }
     }
 
     /// # Safety
@@ -67,7 +73,11 @@ impl<H: Kind> Object<H> {
 impl<H: Kind> Drop for Object<H> {
     fn drop(&mut self) {
         if self.handle.as_raw() != 0 {
-            log::error!("throng: leaked {:?} \"{}\": dropped without destroy", H::TYPE, self.name);
+            log::error!(
+                "throng: leaked {:?} \"{}\": dropped without destroy",
+                H::TYPE,
+                self.name
+            );
         }
     }
 }
@@ -93,7 +103,12 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn null() -> Self {
-        Self { handle: vk::Buffer::null(), bytes: 0, name: Box::default(), allocation: None }
+        Self {
+            handle: vk::Buffer::null(),
+            bytes: 0,
+            name: Box::default(),
+            allocation: None,
+        }
     }
 
     /// In device-local memory.
@@ -105,15 +120,35 @@ impl Buffer {
         usage: vk::BufferUsageFlags,
     ) -> Result<Self> {
         let location = MemoryLocation::GpuOnly;
-        Self::new(device, allocator, &BufferDesc { name, bytes, usage, location, types: u32::MAX })
+        Self::new(
+            device,
+            allocator,
+            &BufferDesc {
+                name,
+                bytes,
+                usage,
+                location,
+                types: u32::MAX,
+            },
+        )
     }
 
-    pub(crate) fn new(device: &Device, allocator: &mut Allocator, desc: &BufferDesc<'_>) -> Result<Self> {
-        let info = vk::BufferCreateInfo::default().size(desc.bytes.max(16)).usage(desc.usage);
+    pub(crate) fn new(
+        device: &Device,
+        allocator: &mut Allocator,
+        desc: &BufferDesc<'_>,
+    ) -> Result<Self> {
+        let info = vk::BufferCreateInfo::default()
+            .size(desc.bytes.max(16))
+            .usage(desc.usage);
         // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
         let handle = unsafe { device.raw.create_buffer(&info, None) }.call("vkCreateBuffer")?;
-        let mut buffer =
-            Self { handle, bytes: desc.bytes.max(16), name: desc.name.into(), allocation: None };
+        let mut buffer = Self {
+            handle,
+            bytes: desc.bytes.max(16),
+            name: desc.name.into(),
+            allocation: None,
+        };
         device.set_name(handle, desc.name);
         match buffer.back(device, allocator, desc) {
             Ok(()) => Ok(buffer),
@@ -125,13 +160,22 @@ impl Buffer {
         }
     }
 
-    fn back(&mut self, device: &Device, allocator: &mut Allocator, desc: &BufferDesc<'_>) -> Result<()> {
+    fn back(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        desc: &BufferDesc<'_>,
+    ) -> Result<()> {
         // SAFETY: the buffer was just made on this device.
         let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
         requirements.memory_type_bits &= desc.types;
         let allocation = allocate(allocator, desc.name, requirements, desc.location, true)?;
         // SAFETY: the memory fits the requirements; neither is bound yet.
-        let bound = unsafe { device.raw.bind_buffer_memory(self.handle, allocation.memory(), allocation.offset()) };
+        let bound = unsafe {
+            device
+                .raw
+                .bind_buffer_memory(self.handle, allocation.memory(), allocation.offset())
+        };
         self.allocation = Some(allocation);
         bound.call("vkBindBufferMemory")
     }
@@ -154,7 +198,10 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.handle != vk::Buffer::null() {
-            log::error!("throng: leaked BUFFER \"{}\": dropped without destroy", self.name);
+            log::error!(
+                "throng: leaked BUFFER \"{}\": dropped without destroy",
+                self.name
+            );
         }
     }
 }
@@ -169,10 +216,6 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    pub(crate) fn null() -> Self {
-        Self { handle: vk::Image::null(), view: Object::null(), name: Box::default(), allocation: None }
-    }
-
     /// An sRGB RGBA8 image with `levels` mip levels, to be filled by a transfer and sampled.
     pub(crate) fn new(
         device: &Device,
@@ -185,7 +228,11 @@ impl Image {
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)
-            .extent(vk::Extent3D { width, height, depth: 1 })
+            .extent(vk::Extent3D {
+                width,
+                height,
+                depth: 1,
+            })
             .mip_levels(levels)
             .array_layers(1)
             .samples(vk::SampleCountFlags::TYPE_1)
@@ -193,7 +240,12 @@ impl Image {
         // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
         let handle = unsafe { device.raw.create_image(&info, None) }.call("vkCreateImage")?;
         device.set_name(handle, name);
-        let mut image = Self { handle, view: Object::null(), name: name.into(), allocation: None };
+        let mut image = Self {
+            handle,
+            view: Object::null(),
+            name: name.into(),
+            allocation: None,
+        };
         match image.back(device, allocator, format) {
             Ok(()) => Ok(image),
             Err(error) => {
@@ -204,12 +256,27 @@ impl Image {
         }
     }
 
-    fn back(&mut self, device: &Device, allocator: &mut Allocator, format: vk::Format) -> Result<()> {
+    fn back(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        format: vk::Format,
+    ) -> Result<()> {
         // SAFETY: the image was just made on this device.
         let requirements = unsafe { device.raw.get_image_memory_requirements(self.handle) };
-        let allocation = allocate(allocator, &self.name, requirements, MemoryLocation::GpuOnly, false)?;
+        let allocation = allocate(
+            allocator,
+            &self.name,
+            requirements,
+            MemoryLocation::GpuOnly,
+            false,
+        )?;
         // SAFETY: the memory fits the requirements; neither is bound yet.
-        let bound = unsafe { device.raw.bind_image_memory(self.handle, allocation.memory(), allocation.offset()) };
+        let bound = unsafe {
+            device
+                .raw
+                .bind_image_memory(self.handle, allocation.memory(), allocation.offset())
+        };
         self.allocation = Some(allocation);
         bound.call("vkBindImageMemory")?;
         let info = vk::ImageViewCreateInfo::default()
@@ -218,7 +285,8 @@ impl Image {
             .format(format)
             .subresource_range(color_range());
         // SAFETY: the image is bound and has that format.
-        let view = unsafe { device.raw.create_image_view(&info, None) }.call("vkCreateImageView")?;
+        let view =
+            unsafe { device.raw.create_image_view(&info, None) }.call("vkCreateImageView")?;
         self.view = Object::new(device, view, &self.name);
         Ok(())
     }
@@ -239,7 +307,10 @@ impl Image {
 impl Drop for Image {
     fn drop(&mut self) {
         if self.handle != vk::Image::null() {
-            log::error!("throng: leaked IMAGE \"{}\": dropped without destroy", self.name);
+            log::error!(
+                "throng: leaked IMAGE \"{}\": dropped without destroy",
+                self.name
+            );
         }
     }
 }
@@ -267,9 +338,11 @@ fn allocate(
         linear,
         allocation_scheme: AllocationScheme::GpuAllocatorManaged,
     };
-    allocator
-        .allocate(&desc)
-        .map_err(|error| Error::Memory { name: name.into(), bytes, why: error.to_string().into() })
+    allocator.allocate(&desc).map_err(|error| Error::Memory {
+        name: name.into(),
+        bytes,
+        why: error.to_string().into(),
+    })
 }
 
 fn free(allocator: &mut Allocator, allocation: Option<Allocation>, name: &str) {

@@ -106,8 +106,18 @@ impl SkinnedMesh {
                 storage | vk::BufferUsageFlags::INDEX_BUFFER,
                 bytemuck::cast_slice(&geometry.words),
             ),
-            (&mut self.primitives, "primitives", storage, bytemuck::cast_slice(&geometry.primitives)),
-            (&mut self.rest, "rest palette", storage, bytemuck::cast_slice(&rest)),
+            (
+                &mut self.primitives,
+                "primitives",
+                storage,
+                bytemuck::cast_slice(&geometry.primitives),
+            ),
+            (
+                &mut self.rest,
+                "rest palette",
+                storage,
+                bytemuck::cast_slice(&rest),
+            ),
         ];
         for (buffer, what, usage, bytes) in parts {
             let name = format!("throng {}: {what}", character.name());
@@ -130,11 +140,19 @@ impl SkinnedMesh {
         let mut white = None;
         for material in character.materials() {
             let texture = match material.base_color_texture {
-                Some(TextureRef { image, sampler }) => (image as usize, self.sampler(device, sampler)?),
+                Some(TextureRef { image, sampler }) => {
+                    (image as usize, self.sampler(device, sampler)?)
+                }
                 None => {
                     let image = match white {
                         Some(image) => image,
-                        None => self.add_image(device, allocator, upload, character.name(), &white_texel())?,
+                        None => self.add_image(
+                            device,
+                            allocator,
+                            upload,
+                            character.name(),
+                            &white_texel(),
+                        )?,
                     };
                     white = Some(image);
                     (image, self.sampler(device, Sampler::default())?)
@@ -156,14 +174,24 @@ impl SkinnedMesh {
         let chain = MipChain::new(image, device.limits.max_image_dimension);
         let Some(top) = chain.levels.first() else {
             let cap = device.limits.max_image_dimension.into();
-            return Err(Error::Capacity { what: "texels", asked: image.width.max(image.height).into(), cap });
+            return Err(Error::Capacity {
+                what: "texels",
+                asked: image.width.max(image.height).into(),
+                cap,
+            });
         };
         let name = format!("throng {owner}: image {}", image.name);
         let size = (top.width, top.height);
         let made = Image::new(device, allocator, &name, size, chain.levels.len() as u32)?;
         let handle = made.handle;
         self.images.push(made);
-        upload.image(device, allocator, handle, &chain.texels, chain.levels.iter())?;
+        upload.image(
+            device,
+            allocator,
+            handle,
+            &chain.texels,
+            chain.levels.iter(),
+        )?;
         Ok(self.images.len() - 1)
     }
 
@@ -174,7 +202,8 @@ impl SkinnedMesh {
         let info = sampler_info(device, sampler);
         // SAFETY: the info is valid; anisotropy is used only where it is enabled.
         let handle = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
-        self.samplers.push((sampler, Object::new(device, handle, "throng sampler")));
+        self.samplers
+            .push((sampler, Object::new(device, handle, "throng sampler")));
         Ok(self.samplers.len() - 1)
     }
 
@@ -203,19 +232,16 @@ impl SkinnedMesh {
     }
 
     /// For a storage buffer descriptor: every stream of every primitive.
-    #[must_use]
     pub fn geometry(&self) -> vk::DescriptorBufferInfo {
         whole(&self.geometry)
     }
 
     /// For a storage buffer descriptor: [`super::layout::Primitive`]s.
-    #[must_use]
     pub fn primitives(&self) -> vk::DescriptorBufferInfo {
         whole(&self.primitives)
     }
 
     /// For a storage buffer descriptor: the palette of the rest pose, [`Mat3x4`]s.
-    #[must_use]
     pub fn rest_palette(&self) -> vk::DescriptorBufferInfo {
         whole(&self.rest)
     }
@@ -255,11 +281,20 @@ impl SkinnedMesh {
 }
 
 fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
-    vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }
+    vk::DescriptorBufferInfo {
+        buffer: buffer.handle,
+        offset: 0,
+        range: vk::WHOLE_SIZE,
+    }
 }
 
 fn white_texel() -> character::Image {
-    character::Image { name: "white".into(), width: 1, height: 1, rgba: vec![255; 4] }
+    character::Image {
+        name: "white".into(),
+        width: 1,
+        height: 1,
+        rgba: vec![255; 4],
+    }
 }
 
 fn draws(character: &Character, indices: &[IndexRange]) -> Vec<PrimitiveDraw> {
@@ -272,7 +307,10 @@ fn draws(character: &Character, indices: &[IndexRange]) -> Vec<PrimitiveDraw> {
             index_count: range.count,
             index_type: range.kind,
             double_sided: primitive.mixed_winding
-                || character.materials().get(primitive.material as usize).is_some_and(|m| m.double_sided),
+                || character
+                    .materials()
+                    .get(primitive.material as usize)
+                    .is_some_and(|m| m.double_sided),
         })
         .collect()
 }
@@ -299,6 +337,14 @@ fn sampler_info(device: &Device, sampler: Sampler) -> vk::SamplerCreateInfo<'sta
         .address_mode_v(wrap(sampler.wrap_v))
         .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
         .anisotropy_enable(anisotropic)
-        .max_anisotropy(if anisotropic { device.limits.max_anisotropy.min(8.0) } else { 1.0 })
-        .max_lod(if sampler.mip.is_some() { vk::LOD_CLAMP_NONE } else { 0.25 })
+        .max_anisotropy(if anisotropic {
+            device.limits.max_anisotropy.min(8.0)
+        } else {
+            1.0
+        })
+        .max_lod(if sampler.mip.is_some() {
+            vk::LOD_CLAMP_NONE
+        } else {
+            0.25
+        })
 }

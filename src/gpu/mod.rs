@@ -17,7 +17,7 @@ mod palette_ring;
 pub(crate) mod pipeline;
 mod profile;
 pub(crate) mod ring;
-mod sets;
+pub(crate) mod sets;
 mod texture;
 mod upload;
 

@@ -23,7 +23,12 @@ pub struct PaletteRingDesc {
 
 impl Default for PaletteRingDesc {
     fn default() -> Self {
-        Self { slots: 2, entries: 65_536, memory: RingMemory::Auto, min_offset_alignment: 0 }
+        Self {
+            slots: 2,
+            entries: 65_536,
+            memory: RingMemory::Auto,
+            min_offset_alignment: 0,
+        }
     }
 }
 
@@ -52,13 +57,23 @@ impl PaletteRing {
     ///
     /// # Safety
     /// `allocator` was made for the same device as `device`.
-    pub unsafe fn new(device: &Device, allocator: &mut Allocator, desc: &PaletteRingDesc) -> Result<Self> {
+    pub unsafe fn new(
+        device: &Device,
+        allocator: &mut Allocator,
+        desc: &PaletteRingDesc,
+    ) -> Result<Self> {
         if desc.slots == 0 {
-            return Err(Error::Argument { what: "slots", why: ArgumentFault::Invalid("must be at least 1") });
+            return Err(Error::Argument {
+                what: "slots",
+                why: ArgumentFault::Invalid("must be at least 1"),
+            });
         }
         if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
             let why = ArgumentFault::Invalid("must be 0 or a power of two");
-            return Err(Error::Argument { what: "min_offset_alignment", why });
+            return Err(Error::Argument {
+                what: "min_offset_alignment",
+                why,
+            });
         }
         let ring = RingDesc {
             name: "throng palettes (ring)",
@@ -68,11 +83,17 @@ impl PaletteRing {
             usage: vk::BufferUsageFlags::STORAGE_BUFFER,
             memory: desc.memory,
         };
-        Ok(Self { ring: Ring::new(device, allocator, &ring)?, entries: desc.entries })
+        Ok(Self {
+            ring: Ring::new(device, allocator, &ring)?,
+            entries: desc.entries,
+        })
     }
 
     pub(crate) fn null() -> Self {
-        Self { ring: Ring::null(), entries: 0 }
+        Self {
+            ring: Ring::null(),
+            entries: 0,
+        }
     }
 
     /// Palette entries of one slot.
@@ -94,9 +115,12 @@ impl PaletteRing {
     }
 
     /// For a dynamic storage buffer descriptor; its range is one slot.
-    #[must_use]
     pub fn descriptor(&self) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo { buffer: self.ring.buffer(), offset: 0, range: self.ring.slot_bytes() }
+        vk::DescriptorBufferInfo {
+            buffer: self.ring.buffer(),
+            offset: 0,
+            range: self.ring.slot_bytes(),
+        }
     }
 
     /// The dynamic offset of `slot`, in bytes.
@@ -112,17 +136,33 @@ impl PaletteRing {
     ///
     /// # Safety
     /// The GPU has finished all work that was submitted with this slot.
-    pub unsafe fn writer(&mut self, slot: u32, first: u32, count: u32) -> Result<WriteOnly<'_, Mat3x4>> {
+    pub unsafe fn writer(
+        &mut self,
+        slot: u32,
+        first: u32,
+        count: u32,
+    ) -> Result<WriteOnly<'_, Mat3x4>> {
         if slot >= self.ring.slots() {
-            return Err(Error::NotFound { what: "slot", index: slot.into(), count: self.ring.slots().into() });
+            return Err(Error::NotFound {
+                what: "slot",
+                index: slot.into(),
+                count: self.ring.slots().into(),
+            });
         }
-        limit("palette entries", u64::from(first) + u64::from(count), self.entries.into())?;
+        limit(
+            "palette entries",
+            u64::from(first) + u64::from(count),
+            self.entries.into(),
+        )?;
         let bytes = u64::from(count) * ENTRY_BYTES;
-        let place = self.ring.place(slot, u64::from(first) * ENTRY_BYTES, bytes).ok_or(Error::Capacity {
-            what: "palette entries",
-            asked: u64::from(first) + u64::from(count),
-            cap: self.entries.into(),
-        })?;
+        let place = self
+            .ring
+            .place(slot, u64::from(first) * ENTRY_BYTES, bytes)
+            .ok_or(Error::Capacity {
+                what: "palette entries",
+                asked: u64::from(first) + u64::from(count),
+                cap: self.entries.into(),
+            })?;
         // SAFETY: `place` checked the range; 48-byte entries from an aligned start stay aligned to
         // 16; the borrow is exclusive on the CPU, and the caller vouches for the GPU.
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
@@ -147,7 +187,13 @@ impl PaletteRing {
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass, and is submitted after the slot was written.
-    pub unsafe fn record_upload(&self, device: &Device, cmd: vk::CommandBuffer, slot: u32, entries: u32) -> bool {
+    pub unsafe fn record_upload(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        slot: u32,
+        entries: u32,
+    ) -> bool {
         let part = (0, u64::from(entries.min(self.entries)) * ENTRY_BYTES);
         // SAFETY: the caller's word; the part lies in the slot.
         unsafe { self.ring.record_upload(device, cmd, slot, &[part]) }

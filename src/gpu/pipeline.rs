@@ -10,10 +10,15 @@ pub(crate) mod spirv {
 }
 
 /// A module that lives while pipelines are made from it.
-pub(crate) fn shader_module(device: &Device, words: &[u32], name: &str) -> Result<Object<vk::ShaderModule>> {
+pub(crate) fn shader_module(
+    device: &Device,
+    words: &[u32],
+    name: &str,
+) -> Result<Object<vk::ShaderModule>> {
     let info = vk::ShaderModuleCreateInfo::default().code(words);
     // SAFETY: the words are a whole module, compiled for this Vulkan version.
-    let module = unsafe { device.raw.create_shader_module(&info, None) }.call("vkCreateShaderModule")?;
+    let module =
+        unsafe { device.raw.create_shader_module(&info, None) }.call("vkCreateShaderModule")?;
     Ok(Object::new(device, module, name))
 }
 
@@ -25,10 +30,17 @@ pub(crate) fn pipeline_layout(
     stages: vk::ShaderStageFlags,
     push_bytes: u32,
 ) -> Result<Object<vk::PipelineLayout>> {
-    let push = [vk::PushConstantRange { stage_flags: stages, offset: 0, size: push_bytes }];
-    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(sets).push_constant_ranges(&push);
+    let push = [vk::PushConstantRange {
+        stage_flags: stages,
+        offset: 0,
+        size: push_bytes,
+    }];
+    let info = vk::PipelineLayoutCreateInfo::default()
+        .set_layouts(sets)
+        .push_constant_ranges(&push);
     // SAFETY: the set layouts are alive.
-    let layout = unsafe { device.raw.create_pipeline_layout(&info, None) }.call("vkCreatePipelineLayout")?;
+    let layout =
+        unsafe { device.raw.create_pipeline_layout(&info, None) }.call("vkCreatePipelineLayout")?;
     Ok(Object::new(device, layout, name))
 }
 
@@ -41,20 +53,36 @@ pub(crate) fn compute_pipeline(
     workgroup: u32,
 ) -> Result<Object<vk::Pipeline>> {
     let mut module = shader_module(device, words, name)?;
-    let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: size_of::<u32>() }];
+    let entries = [vk::SpecializationMapEntry {
+        constant_id: 0,
+        offset: 0,
+        size: size_of::<u32>(),
+    }];
     let value = workgroup.to_ne_bytes();
-    let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&value);
+    let constants = vk::SpecializationInfo::default()
+        .map_entries(&entries)
+        .data(&value);
     let stage = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
         .module(module.handle)
         .name(c"main")
         .specialization_info(&constants);
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    let info = [vk::ComputePipelineCreateInfo::default()
+        .stage(stage)
+        .layout(layout)];
     // SAFETY: module and layout are alive; the stage has an entry point "main".
-    let made = unsafe { device.raw.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+    let made = unsafe {
+        device
+            .raw
+            .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
+    };
     // SAFETY: a module is not needed past the pipeline's creation.
     unsafe { module.destroy(device) };
-    Ok(Object::new(device, first_pipeline(device, made, "vkCreateComputePipelines")?, name))
+    Ok(Object::new(
+        device,
+        first_pipeline(device, made, "vkCreateComputePipelines")?,
+        name,
+    ))
 }
 
 /// The one pipeline that was asked for. Where creation failed, what was made nevertheless is destroyed.
@@ -74,5 +102,9 @@ pub(crate) fn first_pipeline(
         }
         return Err(result).call(call);
     }
-    pipelines.into_iter().next().ok_or(vk::Result::ERROR_UNKNOWN).call(call)
+    pipelines
+        .into_iter()
+        .next()
+        .ok_or(vk::Result::ERROR_UNKNOWN)
+        .call(call)
 }

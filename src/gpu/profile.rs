@@ -44,19 +44,27 @@ impl Profiler {
     pub fn new(device: &Device, slots: u32, scopes: u32) -> Result<Self> {
         let period_ns = device.limits.timestamp_period_ns;
         if period_ns <= 0.0 {
-            return Err(Error::Unsupported { what: "timestamps", device: device.name().into() });
+            return Err(Error::Unsupported {
+                what: "timestamps",
+                device: device.name().into(),
+            });
         }
         let count = slots * scopes * 2;
-        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
+        let info = vk::QueryPoolCreateInfo::default()
+            .query_type(vk::QueryType::TIMESTAMP)
+            .query_count(count);
         // SAFETY: the info is valid.
-        let pool = unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
+        let pool =
+            unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
         Ok(Self {
             pool: Object::new(device, pool, "throng timestamps"),
             scopes_per_slot: scopes,
             period_ns,
             slot: 0,
             used: AtomicU32::new(scopes),
-            names: (0..slots).map(|_| Mutex::new(Vec::with_capacity(scopes as usize))).collect(),
+            names: (0..slots)
+                .map(|_| Mutex::new(Vec::with_capacity(scopes as usize)))
+                .collect(),
             times: Vec::with_capacity(scopes as usize),
             raw: Vec::with_capacity(scopes as usize * 2),
         })
@@ -66,7 +74,11 @@ impl Profiler {
     pub fn begin_frame(&mut self, device: &Device, slot: u32) {
         self.slot = slot.min(self.names.len() as u32 - 1);
         self.times.clear();
-        let Some(names) = self.names.get_mut(self.slot as usize).and_then(|names| names.get_mut().ok()) else {
+        let Some(names) = self
+            .names
+            .get_mut(self.slot as usize)
+            .and_then(|names| names.get_mut().ok())
+        else {
             return;
         };
         self.raw.clear();
@@ -76,13 +88,19 @@ impl Profiler {
         if !names.is_empty() {
             // SAFETY: the queries were reset in the command buffer that used them; without the wait flag
             // this returns at once.
-            let read = unsafe { device.raw.get_query_pool_results(self.pool.handle, first, &mut self.raw, flags) };
+            let read = unsafe {
+                device
+                    .raw
+                    .get_query_pool_results(self.pool.handle, first, &mut self.raw, flags)
+            };
             if matches!(read, Ok(()) | Err(vk::Result::NOT_READY)) {
                 let scopes = names.iter().zip(self.raw.chunks_exact(2));
                 let done = scopes.filter(|(_, stamps)| stamps.iter().all(|stamp| stamp[1] != 0));
                 self.times.extend(done.map(|(name, stamps)| ScopeTime {
                     name,
-                    ms: stamps[1][0].saturating_sub(stamps[0][0]) as f64 * f64::from(self.period_ns) * 1e-6,
+                    ms: stamps[1][0].saturating_sub(stamps[0][0]) as f64
+                        * f64::from(self.period_ns)
+                        * 1e-6,
                 }));
             }
         }
@@ -96,9 +114,16 @@ impl Profiler {
     /// # Safety
     /// `cmd` is recording, outside a render pass, and is submitted before what opens scopes.
     pub unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
-        let (first, count) = (self.slot * self.scopes_per_slot * 2, self.scopes_per_slot * 2);
+        let (first, count) = (
+            self.slot * self.scopes_per_slot * 2,
+            self.scopes_per_slot * 2,
+        );
         // SAFETY: the caller's word; the range lies in the pool.
-        unsafe { device.raw.cmd_reset_query_pool(cmd, self.pool.handle, first, count) };
+        unsafe {
+            device
+                .raw
+                .cmd_reset_query_pool(cmd, self.pool.handle, first, count)
+        };
         *self.used.get_mut() = 0;
     }
 
@@ -106,10 +131,17 @@ impl Profiler {
     ///
     /// # Safety
     /// `cmd` is recording.
-    pub unsafe fn begin(&self, device: &Device, cmd: vk::CommandBuffer, name: &'static str) -> Scope {
+    pub unsafe fn begin(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        name: &'static str,
+    ) -> Scope {
         let none = Scope { query: None };
         // Names and numbers are taken together, so that they agree.
-        let Some(Ok(mut names)) = self.names.get(self.slot as usize).map(Mutex::lock) else { return none };
+        let Some(Ok(mut names)) = self.names.get(self.slot as usize).map(Mutex::lock) else {
+            return none;
+        };
         let number = self.used.load(Ordering::Relaxed);
         if number >= self.scopes_per_slot {
             return none;
@@ -119,7 +151,11 @@ impl Profiler {
         let query = (self.slot * self.scopes_per_slot + number) * 2;
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
         // SAFETY: the caller's word; the query was reset and is written once.
-        unsafe { device.raw.cmd_write_timestamp2(cmd, stage, self.pool.handle, query) };
+        unsafe {
+            device
+                .raw
+                .cmd_write_timestamp2(cmd, stage, self.pool.handle, query)
+        };
         Scope { query: Some(query) }
     }
 
@@ -131,7 +167,11 @@ impl Profiler {
         if let Some(query) = scope.query {
             let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
             // SAFETY: as in `begin`.
-            unsafe { device.raw.cmd_write_timestamp2(cmd, stage, self.pool.handle, query + 1) };
+            unsafe {
+                device
+                    .raw
+                    .cmd_write_timestamp2(cmd, stage, self.pool.handle, query + 1)
+            };
         }
     }
 

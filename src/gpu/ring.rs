@@ -49,24 +49,46 @@ unsafe impl Sync for Ring {}
 
 impl Ring {
     pub(crate) fn null() -> Self {
-        Self { host: Buffer::null(), staged: None, mapped: NonNull::dangling(), slot_bytes: 0, slots: 0 }
+        Self {
+            host: Buffer::null(),
+            staged: None,
+            mapped: NonNull::dangling(),
+            slot_bytes: 0,
+            slots: 0,
+        }
     }
 
-    pub(crate) fn new(device: &Device, allocator: &mut Allocator, desc: &RingDesc<'_>) -> Result<Self> {
+    pub(crate) fn new(
+        device: &Device,
+        allocator: &mut Allocator,
+        desc: &RingDesc<'_>,
+    ) -> Result<Self> {
         let alignment = desc.alignment.max(device.limits.offset_alignment);
         let slot_bytes = desc.slot_bytes.max(1).next_multiple_of(alignment);
         let bytes = slot_bytes.saturating_mul(desc.slots.into());
         // A dynamic offset has 32 bits.
         limit("bytes of a frame ring", bytes, u32::MAX.into())?;
-        limit("bytes of a slot (maxStorageBufferRange)", slot_bytes, device.limits.max_storage_range)?;
+        limit(
+            "bytes of a slot (maxStorageBufferRange)",
+            slot_bytes,
+            device.limits.max_storage_range,
+        )?;
         if desc.memory == RingMemory::Auto
             && let Some(types) = direct_types(device, bytes)
         {
             let usage = desc.usage;
             let location = MemoryLocation::CpuToGpu;
-            let buffer = BufferDesc { name: desc.name, bytes, usage, location, types };
+            let buffer = BufferDesc {
+                name: desc.name,
+                bytes,
+                usage,
+                location,
+                types,
+            };
             match Buffer::new(device, allocator, &buffer) {
-                Ok(host) => return Self::over(device, allocator, host, None, slot_bytes, desc.slots),
+                Ok(host) => {
+                    return Self::over(device, allocator, host, None, slot_bytes, desc.slots);
+                }
                 // The window may be full: host memory still does.
                 Err(Error::Memory { .. }) => {}
                 Err(error) => return Err(error),
@@ -82,7 +104,14 @@ impl Ring {
         let mut host = Buffer::new(device, allocator, &staging)?;
         let usage = desc.usage | vk::BufferUsageFlags::TRANSFER_DST;
         match Buffer::device_local(device, allocator, desc.name, bytes, usage) {
-            Ok(staged) => Self::over(device, allocator, host, Some(staged), slot_bytes, desc.slots),
+            Ok(staged) => Self::over(
+                device,
+                allocator,
+                host,
+                Some(staged),
+                slot_bytes,
+                desc.slots,
+            ),
             Err(error) => {
                 // SAFETY: made above and never used.
                 unsafe { host.destroy(device, allocator) };
@@ -100,12 +129,21 @@ impl Ring {
         slots: u32,
     ) -> Result<Self> {
         let mapped = host.mapped();
-        let mut ring = Self { host, staged, mapped: mapped.unwrap_or(NonNull::dangling()), slot_bytes, slots };
+        let mut ring = Self {
+            host,
+            staged,
+            mapped: mapped.unwrap_or(NonNull::dangling()),
+            slot_bytes,
+            slots,
+        };
         if mapped.is_none() {
             // SAFETY: never used.
             unsafe { ring.destroy(device, allocator) };
             let why = vk::Result::ERROR_MEMORY_MAP_FAILED;
-            return Err(Error::Vulkan { call: "vkMapMemory", result: why });
+            return Err(Error::Vulkan {
+                call: "vkMapMemory",
+                result: why,
+            });
         }
         Ok(ring)
     }
@@ -152,13 +190,23 @@ impl Ring {
         slot: u32,
         parts: &[(u64, u64)],
     ) -> bool {
-        let Some(staged) = &self.staged else { return false };
+        let Some(staged) = &self.staged else {
+            return false;
+        };
         let mut any = false;
         for (start, size) in parts.iter().filter(|(_, size)| *size > 0) {
             let offset = u64::from(self.offset(slot)) + start;
-            let region = vk::BufferCopy { src_offset: offset, dst_offset: offset, size: *size };
+            let region = vk::BufferCopy {
+                src_offset: offset,
+                dst_offset: offset,
+                size: *size,
+            };
             // SAFETY: both buffers are the whole ring long; the caller vouches for the parts.
-            unsafe { device.raw.cmd_copy_buffer(cmd, self.host.handle, staged.handle, &[region]) };
+            unsafe {
+                device
+                    .raw
+                    .cmd_copy_buffer(cmd, self.host.handle, staged.handle, &[region])
+            };
             any = true;
         }
         any
@@ -182,11 +230,19 @@ fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
     use vk::MemoryPropertyFlags as Flags;
     let wanted = Flags::DEVICE_LOCAL | Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
     let memory = &device.memory;
-    let mask = memory.memory_types_as_slice().iter().enumerate().fold(0, |mask, (index, kind)| {
-        let heap = memory.memory_heaps_as_slice().get(kind.heap_index as usize);
-        let room = heap.is_some_and(|heap| bytes <= heap.size / LARGEST_SHARE_OF_HEAP);
-        if kind.property_flags.contains(wanted) && room { mask | 1 << index } else { mask }
-    });
+    let mask = memory
+        .memory_types_as_slice()
+        .iter()
+        .enumerate()
+        .fold(0, |mask, (index, kind)| {
+            let heap = memory.memory_heaps_as_slice().get(kind.heap_index as usize);
+            let room = heap.is_some_and(|heap| bytes <= heap.size / LARGEST_SHARE_OF_HEAP);
+            if kind.property_flags.contains(wanted) && room {
+                mask | 1 << index
+            } else {
+                mask
+            }
+        });
     (mask != 0).then_some(mask)
 }
 
@@ -195,8 +251,14 @@ fn host_types(device: &Device) -> u32 {
     use vk::MemoryPropertyFlags as Flags;
     let types = device.memory.memory_types_as_slice().iter().enumerate();
     let mask = types.fold(0, |mask, (index, kind)| {
-        let host = kind.property_flags.contains(Flags::HOST_VISIBLE | Flags::HOST_COHERENT);
-        if host && !kind.property_flags.contains(Flags::DEVICE_LOCAL) { mask | 1 << index } else { mask }
+        let host = kind
+            .property_flags
+            .contains(Flags::HOST_VISIBLE | Flags::HOST_COHERENT);
+        if host && !kind.property_flags.contains(Flags::DEVICE_LOCAL) {
+            mask | 1 << index
+        } else {
+            mask
+        }
     });
     if mask == 0 { u32::MAX } else { mask }
 }

@@ -92,11 +92,15 @@ impl SetLayout {
         // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
         let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
         let layout = layout.call("vkCreateDescriptorSetLayout")?;
-        Ok(Self { layout: Object::new(device, layout, "throng set 0") })
+        Ok(Self {
+            layout: Object::new(device, layout, "throng set 0"),
+        })
     }
 
     pub(crate) fn null() -> Self {
-        Self { layout: Object::null() }
+        Self {
+            layout: Object::null(),
+        }
     }
 
     /// For the engine's own pipeline layouts.
@@ -106,14 +110,27 @@ impl SetLayout {
     }
 
     /// How many descriptors of each type `sets` sets take from a pool.
-    #[must_use]
     pub fn pool_sizes(sets: u32) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
         let count = |kind: Type| BUFFERS.iter().filter(|(have, _)| *have == kind).count() as u32;
-        let kinds = [Type::UNIFORM_BUFFER_DYNAMIC, Type::STORAGE_BUFFER_DYNAMIC, Type::STORAGE_BUFFER];
-        let [view, dynamic, storage] =
-            kinds.map(|ty| vk::DescriptorPoolSize { ty, descriptor_count: count(ty) * sets });
-        [view, dynamic, storage, vk::DescriptorPoolSize { ty: Type::COMBINED_IMAGE_SAMPLER, descriptor_count: sets }]
+        let kinds = [
+            Type::UNIFORM_BUFFER_DYNAMIC,
+            Type::STORAGE_BUFFER_DYNAMIC,
+            Type::STORAGE_BUFFER,
+        ];
+        let [view, dynamic, storage] = kinds.map(|ty| vk::DescriptorPoolSize {
+            ty,
+            descriptor_count: count(ty) * sets,
+        });
+        [
+            view,
+            dynamic,
+            storage,
+            vk::DescriptorPoolSize {
+                ty: Type::COMBINED_IMAGE_SAMPLER,
+                descriptor_count: sets,
+            },
+        ]
     }
 
     /// Writes `set`, once, before its first use.
@@ -136,12 +153,16 @@ impl SetLayout {
         let mut writes = Vec::with_capacity(8);
         for (binding, (info, (kind, _))) in infos.iter().zip(BUFFERS).enumerate() {
             if !info.is_empty() {
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding as u32);
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(set)
+                    .dst_binding(binding as u32);
                 writes.push(write.descriptor_type(kind).buffer_info(info));
             }
         }
         if !image.is_empty() {
-            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(BASE_COLOR_BINDING);
+            let write = vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .dst_binding(BASE_COLOR_BINDING);
             let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
             writes.push(write.descriptor_type(kind).image_info(&image));
         }
@@ -167,12 +188,17 @@ pub(crate) fn allocate(
     layout: vk::DescriptorSetLayout,
     sets: u32,
 ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
-    let info = vk::DescriptorPoolCreateInfo::default().max_sets(sets).pool_sizes(sizes);
+    let info = vk::DescriptorPoolCreateInfo::default()
+        .max_sets(sets)
+        .pool_sizes(sizes);
     // SAFETY: the info is valid.
-    let pool = unsafe { device.raw.create_descriptor_pool(&info, None) }.call("vkCreateDescriptorPool")?;
+    let pool =
+        unsafe { device.raw.create_descriptor_pool(&info, None) }.call("vkCreateDescriptorPool")?;
     let mut pool = Object::new(device, pool, name);
     let layouts = vec![layout; sets as usize];
-    let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool.handle).set_layouts(&layouts);
+    let info = vk::DescriptorSetAllocateInfo::default()
+        .descriptor_pool(pool.handle)
+        .set_layouts(&layouts);
     // SAFETY: the pool was made for that many.
     match unsafe { device.raw.allocate_descriptor_sets(&info) }.call("vkAllocateDescriptorSets") {
         Ok(sets) => {

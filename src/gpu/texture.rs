@@ -22,11 +22,18 @@ impl MipChain {
     /// `max_dimension` are left out.
     pub(crate) fn new(image: &Image, max_dimension: u32) -> Self {
         let decode = srgb_to_linear_table();
-        let mut chain = Self { levels: Vec::new(), texels: Vec::new() };
+        let mut chain = Self {
+            levels: Vec::new(),
+            texels: Vec::new(),
+        };
         let (mut width, mut height, mut level) = (image.width, image.height, image.rgba.clone());
         loop {
             if width.max(height) <= max_dimension {
-                chain.levels.push(Level { width, height, offset: chain.texels.len() });
+                chain.levels.push(Level {
+                    width,
+                    height,
+                    offset: chain.texels.len(),
+                });
                 chain.texels.extend_from_slice(&level);
             }
             if width.max(height) <= 1 {
@@ -48,7 +55,9 @@ fn halve(texels: &[u8], width: u32, height: u32, decode: &[f32; 256]) -> Vec<u8>
             for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
                 let (sx, sy) = ((x * 2 + dx).min(width - 1), (y * 2 + dy).min(height - 1));
                 let at = (sy as usize * width as usize + sx as usize) * 4;
-                let Some(texel) = texels.get(at..at + 4) else { continue };
+                let Some(texel) = texels.get(at..at + 4) else {
+                    continue;
+                };
                 for (channel, sum) in sum.iter_mut().take(3).enumerate() {
                     *sum += decode[usize::from(texel[channel])];
                 }
@@ -65,12 +74,20 @@ fn halve(texels: &[u8], width: u32, height: u32, decode: &[f32; 256]) -> Vec<u8>
 fn srgb_to_linear_table() -> [f32; 256] {
     core::array::from_fn(|byte| {
         let value = byte as f32 / 255.0;
-        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        if value <= 0.040_45 {
+            value / 12.92
+        } else {
+            ((value + 0.055) / 1.055).powf(2.4)
+        }
     })
 }
 
 fn linear_to_srgb(value: f32) -> u8 {
-    let encoded = if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 };
+    let encoded = if value <= 0.003_130_8 {
+        value * 12.92
+    } else {
+        1.055 * value.powf(1.0 / 2.4) - 0.055
+    };
     (encoded * 255.0).round().clamp(0.0, 255.0) as u8
 }
 
@@ -79,22 +96,42 @@ mod tests {
     use super::*;
 
     fn image(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Image {
-        let rgba = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).flat_map(|(x, y)| texel(x, y)).collect();
-        Image { name: "test".into(), width, height, rgba }
+        let rgba = (0..height)
+            .flat_map(|y| (0..width).map(move |x| (x, y)))
+            .flat_map(|(x, y)| texel(x, y))
+            .collect();
+        Image {
+            name: "test".into(),
+            width,
+            height,
+            rgba,
+        }
     }
 
     #[test]
     fn chain_ends_in_one_texel() {
         let chain = MipChain::new(&image(5, 3, |_, _| [10, 20, 30, 40]), 4096);
-        let sizes: Vec<_> = chain.levels.iter().map(|level| (level.width, level.height)).collect();
+        let sizes: Vec<_> = chain
+            .levels
+            .iter()
+            .map(|level| (level.width, level.height))
+            .collect();
         assert_eq!(sizes, [(5, 3), (2, 1), (1, 1)]);
         assert_eq!(chain.texels.len(), (15 + 2 + 1) * 4);
-        assert!(chain.texels.chunks(4).all(|texel| texel == [10, 20, 30, 40]));
+        assert!(
+            chain
+                .texels
+                .chunks(4)
+                .all(|texel| texel == [10, 20, 30, 40])
+        );
     }
 
     #[test]
     fn black_and_white_average_in_linear_light() {
-        let chain = MipChain::new(&image(2, 1, |x, _| if x == 0 { [0, 0, 0, 255] } else { [255; 4] }), 4096);
+        let chain = MipChain::new(
+            &image(2, 1, |x, _| if x == 0 { [0, 0, 0, 255] } else { [255; 4] }),
+            4096,
+        );
         // Half the light of white is 188 in sRGB, not 128.
         assert_eq!(chain.texels[8..], [188, 188, 188, 255]);
     }

@@ -73,8 +73,16 @@ impl Upload {
             return Ok(());
         }
         let (from, src_offset) = self.stage(device, allocator, bytes)?;
-        let region = vk::BufferCopy { src_offset, dst_offset: 0, size: bytes.len() as u64 };
-        self.buffers.push(BufferCopy { from, to: to.handle, region });
+        let region = vk::BufferCopy {
+            src_offset,
+            dst_offset: 0,
+            size: bytes.len() as u64,
+        };
+        self.buffers.push(BufferCopy {
+            from,
+            to: to.handle,
+            region,
+        });
         Ok(())
     }
 
@@ -97,13 +105,26 @@ impl Upload {
                     base_array_layer: 0,
                     layer_count: 1,
                 })
-                .image_extent(vk::Extent3D { width: level.width, height: level.height, depth: 1 })
+                .image_extent(vk::Extent3D {
+                    width: level.width,
+                    height: level.height,
+                    depth: 1,
+                })
         });
-        self.images.push(ImageCopy { from, to, regions: regions.collect() });
+        self.images.push(ImageCopy {
+            from,
+            to,
+            regions: regions.collect(),
+        });
         Ok(())
     }
 
-    fn stage(&mut self, device: &Device, allocator: &mut Allocator, bytes: &[u8]) -> Result<(vk::Buffer, u64)> {
+    fn stage(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        bytes: &[u8],
+    ) -> Result<(vk::Buffer, u64)> {
         let need = bytes.len() as u64;
         let fits = |chunk: &Chunk| chunk.used + need <= chunk.buffer.bytes;
         if !self.chunks.last().is_some_and(fits) {
@@ -114,15 +135,27 @@ impl Upload {
                 location: MemoryLocation::CpuToGpu,
                 types: u32::MAX,
             };
-            self.chunks.push(Chunk { buffer: Buffer::new(device, allocator, &desc)?, used: 0 });
+            self.chunks.push(Chunk {
+                buffer: Buffer::new(device, allocator, &desc)?,
+                used: 0,
+            });
         }
-        let unmapped = Error::Vulkan { call: "vkMapMemory", result: vk::Result::ERROR_MEMORY_MAP_FAILED };
+        let unmapped = Error::Vulkan {
+            call: "vkMapMemory",
+            result: vk::Result::ERROR_MEMORY_MAP_FAILED,
+        };
         let chunk = self.chunks.last_mut().ok_or(unmapped.clone())?;
         let mapped = chunk.buffer.mapped().ok_or(unmapped)?;
         let at = chunk.used;
         // SAFETY: `fits` or the new chunk's size keeps the range inside the mapped buffer, which no
         // recorded command reads before the engine submits.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr().add(at as usize), bytes.len()) };
+        unsafe {
+            core::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                mapped.as_ptr().add(at as usize),
+                bytes.len(),
+            )
+        };
         chunk.used = (at + need).next_multiple_of(ALIGNMENT);
         self.bytes += need;
         Ok((chunk.buffer.handle, at))
@@ -143,14 +176,29 @@ impl Upload {
         for copy in self.images.drain(..) {
             // SAFETY: as above; the image is fresh, so its content may be discarded.
             unsafe {
-                transition(device, cmd, copy.to, vk::ImageLayout::UNDEFINED, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+                transition(
+                    device,
+                    cmd,
+                    copy.to,
+                    vk::ImageLayout::UNDEFINED,
+                    vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+                );
                 let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
                 raw.cmd_copy_buffer_to_image(cmd, copy.from, copy.to, layout, &copy.regions);
-                transition(device, cmd, copy.to, layout, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL);
+                transition(
+                    device,
+                    cmd,
+                    copy.to,
+                    layout,
+                    vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+                );
             }
         }
         use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
-        let readers = Stage::VERTEX_SHADER | Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER | Stage::INDEX_INPUT;
+        let readers = Stage::VERTEX_SHADER
+            | Stage::FRAGMENT_SHADER
+            | Stage::COMPUTE_SHADER
+            | Stage::INDEX_INPUT;
         let reads = Access::SHADER_READ | Access::INDEX_READ;
         // SAFETY: the caller's word.
         unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (readers, reads)) };
@@ -189,7 +237,13 @@ unsafe fn transition(
     let (src, dst) = if filling {
         ((Stage::NONE, Access::NONE), write)
     } else {
-        (write, (Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER, Access::SHADER_SAMPLED_READ))
+        (
+            write,
+            (
+                Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER,
+                Access::SHADER_SAMPLED_READ,
+            ),
+        )
     };
     let barriers = [vk::ImageMemoryBarrier2::default()
         .image(image)

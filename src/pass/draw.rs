@@ -60,14 +60,23 @@ pub(crate) struct DrawPass {
 }
 
 impl DrawPass {
-    pub(crate) fn new(device: &Device, layout: vk::PipelineLayout, desc: &PassDesc<'_>) -> Result<Self> {
+    pub(crate) fn new(
+        device: &Device,
+        layout: vk::PipelineLayout,
+        desc: &PassDesc<'_>,
+    ) -> Result<Self> {
         check(desc)?;
         if desc.color_formats.len() > 1 && !device.enabled.independent_blend {
-            return Err(Error::Unsupported { what: "independentBlend", device: device.name().into() });
+            return Err(Error::Unsupported {
+                what: "independentBlend",
+                device: device.name().into(),
+            });
         }
         let mut vertex = shader_module(device, spirv::CROWD_VERT, "throng crowd.vert")?;
         let fragment = match desc.kind {
-            PassKind::Color => shader_module(device, spirv::CROWD_FRAG, "throng crowd.frag").map(Some),
+            PassKind::Color => {
+                shader_module(device, spirv::CROWD_FRAG, "throng crowd.frag").map(Some)
+            }
             PassKind::Depth => Ok(None),
         };
         let made = fragment.and_then(|mut fragment| {
@@ -81,16 +90,25 @@ impl DrawPass {
         });
         // SAFETY: as above.
         unsafe { vertex.destroy(device) };
-        Ok(Self { pipeline: Object::new(device, made?, "throng crowd"), reversed_z: desc.reversed_z })
+        Ok(Self {
+            pipeline: Object::new(device, made?, "throng crowd"),
+            reversed_z: desc.reversed_z,
+        })
     }
 }
 
 fn check(desc: &PassDesc<'_>) -> Result<()> {
-    let invalid = |what, why| Err(Error::Argument { what, why: ArgumentFault::Invalid(why) });
+    let invalid = |what, why| {
+        Err(Error::Argument {
+            what,
+            why: ArgumentFault::Invalid(why),
+        })
+    };
     match desc.kind {
-        PassKind::Color if desc.color_formats.is_empty() => {
-            invalid("PassDesc::color_formats", "a colour pass needs at least one")
-        }
+        PassKind::Color if desc.color_formats.is_empty() => invalid(
+            "PassDesc::color_formats",
+            "a colour pass needs at least one",
+        ),
         PassKind::Depth if desc.depth_format == vk::Format::UNDEFINED => {
             invalid("PassDesc::depth_format", "a depth pass needs one")
         }
@@ -109,18 +127,25 @@ fn graphics_pipeline(
     fragment: Option<vk::ShaderModule>,
 ) -> Result<vk::Pipeline> {
     let stage = |stage, module| {
-        vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+        vk::PipelineShaderStageCreateInfo::default()
+            .stage(stage)
+            .module(module)
+            .name(c"main")
     };
     let stages: Vec<_> = core::iter::once(stage(vk::ShaderStageFlags::VERTEX, vertex))
         .chain(fragment.map(|module| stage(vk::ShaderStageFlags::FRAGMENT, module)))
         .collect();
     let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-    let assembly =
-        vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-    let raster =
-        vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(vk::PolygonMode::FILL).line_width(1.0);
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples);
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+        .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let viewport = vk::PipelineViewportStateCreateInfo::default()
+        .viewport_count(1)
+        .scissor_count(1);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default()
+        .polygon_mode(vk::PolygonMode::FILL)
+        .line_width(1.0);
+    let multisample =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples);
     let has_depth = desc.depth_format != vk::Format::UNDEFINED;
     let depth = vk::PipelineDepthStencilStateCreateInfo::default()
         .depth_test_enable(has_depth)
@@ -133,7 +158,11 @@ fn graphics_pipeline(
     let blends: Vec<_> = (0..desc.color_formats.len())
         .map(|attachment| {
             let first = desc.kind == PassKind::Color && attachment == 0;
-            let mask = if first { vk::ColorComponentFlags::RGBA } else { vk::ColorComponentFlags::empty() };
+            let mask = if first {
+                vk::ColorComponentFlags::RGBA
+            } else {
+                vk::ColorComponentFlags::empty()
+            };
             vk::PipelineColorBlendAttachmentState::default().color_write_mask(mask)
         })
         .collect();
@@ -162,6 +191,10 @@ fn graphics_pipeline(
         .layout(layout)
         .push_next(&mut rendering)];
     // SAFETY: modules and layout are alive; the formats are the caller's, checked by the driver.
-    let made = unsafe { device.raw.create_graphics_pipelines(vk::PipelineCache::null(), &info, None) };
+    let made = unsafe {
+        device
+            .raw
+            .create_graphics_pipelines(vk::PipelineCache::null(), &info, None)
+    };
     first_pipeline(device, made, "vkCreateGraphicsPipelines")
 }

@@ -40,7 +40,11 @@ const BINDINGS: [vk::DescriptorType; 3] = [
 
 impl ScatterPass {
     pub(crate) fn null() -> Self {
-        Self { set_layout: Object::null(), layout: Object::null(), pipeline: Object::null() }
+        Self {
+            set_layout: Object::null(),
+            layout: Object::null(),
+            pipeline: Object::null(),
+        }
     }
 
     /// Fills a null pass. What was made before an error is there to be destroyed.
@@ -59,10 +63,25 @@ impl ScatterPass {
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         // SAFETY: the info is valid.
         let set_layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
-        self.set_layout = Object::new(device, set_layout.call("vkCreateDescriptorSetLayout")?, "throng scatter");
-        self.layout = pipeline_layout(device, "throng scatter", &[self.set_layout.handle], stages, 4)?;
-        self.pipeline =
-            compute_pipeline(device, "throng scatter", spirv::SCATTER_COMP, self.layout.handle, WORKGROUP)?;
+        self.set_layout = Object::new(
+            device,
+            set_layout.call("vkCreateDescriptorSetLayout")?,
+            "throng scatter",
+        );
+        self.layout = pipeline_layout(
+            device,
+            "throng scatter",
+            &[self.set_layout.handle],
+            stages,
+            4,
+        )?;
+        self.pipeline = compute_pipeline(
+            device,
+            "throng scatter",
+            spirv::SCATTER_COMP,
+            self.layout.handle,
+            WORKGROUP,
+        )?;
         Ok(())
     }
 
@@ -73,10 +92,17 @@ impl ScatterPass {
         buffers: &ScatterBuffers,
     ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
         let sizes = [
-            vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC, descriptor_count: 2 },
-            vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 1 },
+            vk::DescriptorPoolSize {
+                ty: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+                descriptor_count: 2,
+            },
+            vk::DescriptorPoolSize {
+                ty: vk::DescriptorType::STORAGE_BUFFER,
+                descriptor_count: 1,
+            },
         ];
-        let (pool, sets) = sets::allocate(device, "throng scatter", &sizes, self.set_layout.handle, 1)?;
+        let (pool, sets) =
+            sets::allocate(device, "throng scatter", &sizes, self.set_layout.handle, 1)?;
         let set = sets.first().copied().unwrap_or_default();
         let infos = [[buffers.changes], [buffers.slots], [buffers.table]];
         let writes: Vec<_> = (0..)
@@ -114,7 +140,13 @@ impl ScatterPass {
         unsafe {
             raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
-            raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, &count.to_ne_bytes());
+            raw.cmd_push_constants(
+                cmd,
+                layout,
+                vk::ShaderStageFlags::COMPUTE,
+                0,
+                &count.to_ne_bytes(),
+            );
             raw.cmd_dispatch(cmd, groups, 1, 1);
         }
     }

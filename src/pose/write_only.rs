@@ -135,18 +135,34 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// `items`, which must be as many as there are.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then. The same if
+    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is written then. The same if
     /// it ends before the length that it announced, with what came until then written.
     pub fn fill_with(&mut self, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
+        // The length that an iterator announces is a promise that safe code can break.
+        self.fill_from(items)
+    }
+
+    /// As [`Self::fill_with`], for iterators that don't know their length. What they have beyond the
+    /// last element is not taken.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if `items` ends too soon, with what came until then written.
+    pub fn fill_from(&mut self, items: impl Iterator<Item = T>) -> Result<()> {
         let mut written = 0;
         for item in items.take(self.len) {
             // SAFETY: `take` keeps `written` below the length.
             unsafe { self.start.add(written).write(item) };
             written += 1;
         }
-        // The length that an iterator announces is a promise that safe code can break.
         expect_len("elements to write", written, self.len)
+    }
+
+    /// Overwrites every byte with `byte`, whatever that makes of the elements.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn poison(self, byte: u8) {
+        // SAFETY: the borrow covers `len` elements; no one reads them as `T` through this borrow.
+        unsafe { self.start.write_bytes(byte, self.len) };
     }
 
     /// Copies `items` over all elements.

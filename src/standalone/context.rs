@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::gpu::{Enabled, Gpu};
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
@@ -24,10 +25,11 @@ pub struct ContextDesc<'a> {
     /// The device's index or a part of its name; `None` takes the best. The
     /// environment variable `THRONG_DEVICE` goes before this.
     pub device: Option<&'a str>,
-    /// Features without which no device is taken. Dynamic rendering and
-    /// synchronization2 always belong to them.
+    /// Features without which no device is taken. Those of [`crate::gpu::required`]
+    /// always belong to them.
     pub required: FeatureSet,
-    /// Features that are enabled where supported.
+    /// Features that are enabled where supported; by default those that throng
+    /// makes use of.
     pub optional: FeatureSet,
     /// Device extensions without which no device is taken. The swapchain's
     /// belongs to them where there is a window.
@@ -43,7 +45,7 @@ impl Default for ContextDesc<'_> {
             validation: Validation::Off,
             device: None,
             required: FeatureSet::default(),
-            optional: FeatureSet::default(),
+            optional: FeatureSet::useful(),
             required_extensions: &[],
             optional_extensions: &[],
         }
@@ -88,6 +90,7 @@ pub struct Context {
     /// Transient pool of `queue_family`, for one-off work.
     pub command_pool: vk::CommandPool,
     names: Option<ext::debug_utils::Device>,
+    useful: Enabled,
     // Dropped in this order, after the allocator.
     _device_owner: DeviceOwner,
     instance_owner: Arc<InstanceOwner>,
@@ -179,6 +182,10 @@ impl Context {
             info: candidate.info,
             enabled: candidate.enabled,
             extensions: candidate.extensions,
+            useful: Enabled::NONE
+                .with_sampler_anisotropy(candidate.enabled.v10.sampler_anisotropy == vk::TRUE)
+                .with_independent_blend(candidate.enabled.v10.independent_blend == vk::TRUE)
+                .with_debug_utils(instance_owner.debug_utils),
             debug_utils: instance_owner.debug_utils,
             across_submits: instance_owner.across_submits,
             command_pool: owner.pool,
@@ -186,6 +193,17 @@ impl Context {
             _device_owner: owner,
             instance_owner,
         })
+    }
+
+    /// The handles as throng takes them, and the allocator beside them.
+    pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
+        let gpu = Gpu {
+            instance: &self.instance,
+            physical_device: self.physical_device,
+            device: &self.device,
+            enabled: &self.useful,
+        };
+        (gpu, &mut self.allocator)
     }
 
     /// What the validation layer has said so far; nothing where it is off.

@@ -44,14 +44,21 @@ macro_rules! features {
 }
 
 impl FeatureSet {
-    /// What throng's own helpers here cannot do without: dynamic rendering and
-    /// synchronization2.
+    /// What throng cannot do without: [`crate::gpu::required`].
     #[must_use]
     pub fn base() -> Self {
-        let mut base = Self::default();
-        base.v13.dynamic_rendering = vk::TRUE;
-        base.v13.synchronization2 = vk::TRUE;
-        base
+        let v13 = crate::gpu::required().vulkan_1_3();
+        Self { v13, ..Self::default() }
+    }
+
+    /// What throng makes use of where a device has it: the device features of
+    /// [`crate::gpu::Enabled`].
+    #[must_use]
+    pub fn useful() -> Self {
+        let mut useful = Self::default();
+        useful.v10.sampler_anisotropy = vk::TRUE;
+        useful.v10.independent_blend = vk::TRUE;
+        useful
     }
 
     /// What a device supports.
