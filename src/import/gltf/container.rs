@@ -42,6 +42,9 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
     if first.kind != *JSON {
         return Err(malformed("the first chunk is not JSON", 16));
     }
+    // Padding is spaces; some exporters write zeros.
+    let spare = first.data.iter().rev().take_while(|byte| **byte == 0);
+    let unpadded = &first.data[..first.data.len() - spare.count()];
     let mut next = first.end;
     let mut bin = None;
     let mut number = 1;
@@ -53,7 +56,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
         next = chunk.end;
     }
     Ok(Parts {
-        json: first.data,
+        json: unpadded,
         json_start: 20,
         bin,
         trailing: (bytes.len() - all.len()) as u64,
