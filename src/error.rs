@@ -109,6 +109,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The same error about the file of this name, unless it names one already.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        if let Self::Asset { file, .. } = &mut self
+            && file.is_empty()
+        {
+            *file = if name.is_empty() { "unnamed" } else { name }.into();
+        }
+        self
+    }
+}
+
 /// What an [`Error::Argument`] complains about.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,18 +1,23 @@
 //! Bytes to characters.
 //!
-//! A format's reader ([`gltf`], under the feature `gltf`) checks every count, index and range before
+//! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range before
 //! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
 //! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
 //! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well.
 
+mod build;
+#[cfg(feature = "gltf")]
+mod gltf;
 mod raw;
 
+#[cfg(feature = "gltf")]
+pub use gltf::{gltf, gltf_file, gltf_with};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
 
 use crate::character::Character;
-use crate::error::Object;
+use crate::error::{AssetFault, Error, Object, ObjectKind};
 
 /// What to import and how much of it at most.
 ///
@@ -132,4 +137,22 @@ pub enum RepairKind {
     /// A part that is not supported was left out; the object says which.
     #[error("left out: not supported")]
     LeftOut,
+}
+
+/// An error about an object of the file at hand; the file's name is filled in at the end.
+fn fault(
+    kind: ObjectKind,
+    index: impl Into<Option<usize>>,
+    part: impl Into<Box<str>>,
+    why: AssetFault,
+) -> Error {
+    Error::Asset {
+        file: Box::default(),
+        object: Object {
+            kind,
+            index: index.into(),
+            part: part.into(),
+        },
+        why,
+    }
 }

@@ -1,0 +1,181 @@
+//! The influences of vertices: merged, sorted, quantised.
+
+use super::dangling;
+use super::primitive::fault_at;
+use crate::character::MAX_INFLUENCES;
+use crate::error::{AssetFault, Result};
+use crate::import::RawPrimitive;
+
+/// How far from 1 the sum of a vertex's weights may lie without a report.
+const SUM_TOLERANCE: f64 = 1e-3;
+/// A weight of 1.
+const WHOLE: u32 = 65_535;
+
+/// An entry of the palette (by its number in [`super::palette::Entries`]) and its weight in units of 1/65,535.
+pub(super) type Influence = (u32, u16);
+
+/// The influences of every vertex, of which each has at least one, strongest first.
+#[derive(Debug, Default)]
+pub(super) struct VertexInfluences {
+    ends: Vec<usize>,
+    list: Vec<Influence>,
+}
+
+impl VertexInfluences {
+    /// Every vertex follows one entry.
+    pub(super) fn rigid(entry: u32, vertices: usize) -> Self {
+        Self {
+            ends: (1..=vertices).collect(),
+            list: vec![(entry, WHOLE as u16); vertices],
+        }
+    }
+
+    /// Those of one vertex.
+    pub(super) fn of(&self, vertex: usize) -> &[Influence] {
+        let start = vertex.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.list[start..self.ends[vertex]]
+    }
+}
+
+/// How many vertices needed which repair.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) renormalised: u64,
+    pub(super) weightless: u64,
+    pub(super) unused_index: u64,
+    pub(super) repeated: u64,
+}
+
+/// Reads the influences of a skinned primitive; `entries` holds the palette entry of each of the
+/// skin's joints.
+pub(super) fn read(
+    primitive: &RawPrimitive,
+    entries: &[u32],
+    tally: &mut Tally,
+) -> Result<VertexInfluences> {
+    let vertices = primitive.positions.len();
+    let per_vertex = primitive.influences_per_vertex;
+    if per_vertex == 0 {
+        return Err(fault_at(primitive, "", AssetFault::Missing("joints and weights")));
+    }
+    let need = vertices as u64 * per_vertex as u64;
+    for (what, got) in [
+        ("the list of joints", primitive.joints.len()),
+        ("the list of weights", primitive.weights.len()),
+    ] {
+        if got as u64 != need {
+            let why = AssetFault::Count {
+                what,
+                got: got as u64,
+                need,
+            };
+            return Err(fault_at(primitive, "", why));
+        }
+    }
+    let Some(first) = entries.first() else {
+        return Err(fault_at(primitive, "skin", AssetFault::Missing("joints")));
+    };
+    let mut all = VertexInfluences::default();
+    let mut scratch = Vec::new();
+    let rows = primitive.joints.chunks_exact(per_vertex);
+    let rows = rows.zip(primitive.weights.chunks_exact(per_vertex));
+    for (vertex, (joints, weights)) in rows.enumerate() {
+        scratch.clear();
+        let stray = gather(primitive, vertex, joints, weights, entries, &mut scratch)?;
+        tally.unused_index += u64::from(stray);
+        tally.repeated += u64::from(merge(&mut scratch));
+        if scratch.is_empty() {
+            tally.weightless += 1;
+            let joint = joints.first().and_then(|j| entries.get(*j as usize));
+            scratch.push((*joint.unwrap_or(first), 1.0));
+        }
+        if scratch.len() > MAX_INFLUENCES {
+            let why = AssetFault::Cap {
+                what: "influences",
+                asked: scratch.len() as u64,
+                cap: MAX_INFLUENCES as u64,
+            };
+            return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
+        }
+        tally.renormalised += u64::from(quantise(&mut scratch, &mut all.list));
+        all.ends.push(all.list.len());
+    }
+    Ok(all)
+}
+
+/// Collects the influences of weight other than zero. Says whether one of weight zero had a joint
+/// that the skin lacks.
+fn gather(
+    primitive: &RawPrimitive,
+    vertex: usize,
+    joints: &[u32],
+    weights: &[f32],
+    entries: &[u32],
+    out: &mut Vec<(u32, f64)>,
+) -> Result<bool> {
+    let mut stray = false;
+    for (slot, (joint, weight)) in joints.iter().zip(weights).enumerate() {
+        if !(*weight >= 0.0 && weight.is_finite()) {
+            let why = AssetFault::Value {
+                what: "weight",
+                index: slot as u64,
+                value: (*weight).into(),
+            };
+            return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
+        }
+        match (entries.get(*joint as usize), *weight > 0.0) {
+            (Some(entry), true) => out.push((*entry, (*weight).into())),
+            (Some(_), false) => {}
+            (None, false) => stray = true,
+            (None, true) => {
+                let why = dangling("joint", *joint as usize, entries.len());
+                return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
+            }
+        }
+    }
+    Ok(stray)
+}
+
+/// Sorts by entry and adds up repeated ones; says whether there were any.
+fn merge(list: &mut Vec<(u32, f64)>) -> bool {
+    let before = list.len();
+    list.sort_by_key(|(entry, _)| *entry);
+    list.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    list.len() < before
+}
+
+/// Appends the influences, strongest first, with weights that sum to exactly 65,535: each is cut
+/// to a whole number, and the units left over go to the largest remainders, so that none is off by
+/// a unit or more. What comes out as 0 is left out. Says whether the sum was not 1.
+fn quantise(list: &mut [(u32, f64)], out: &mut Vec<Influence>) -> bool {
+    list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let sum: f64 = list.iter().map(|(_, weight)| weight).sum();
+    let exact = |weight: f64| weight / sum * f64::from(WHOLE);
+    let start = out.len();
+    let mut left = WHOLE;
+    for (entry, weight) in list.iter() {
+        let units = (exact(*weight).floor() as u32).min(left);
+        left -= units;
+        out.push((*entry, units as u16));
+    }
+    if left > 0 {
+        let mut by_remainder: Vec<usize> = (0..list.len()).collect();
+        let remainder = |at: usize| exact(list[at].1) - f64::from(out[start + at].1);
+        let mut keys: Vec<f64> = by_remainder.iter().map(|at| remainder(*at)).collect();
+        by_remainder.sort_by(|a, b| keys[*b].total_cmp(&keys[*a]));
+        keys.clear();
+        for at in by_remainder.into_iter().take(left as usize) {
+            out[start + at].1 += 1;
+        }
+    }
+    while out.len() > start + 1 && out.last().is_some_and(|last| last.1 == 0) {
+        out.pop();
+    }
+    (sum - 1.0).abs() > SUM_TOLERANCE
+}

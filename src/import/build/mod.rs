@@ -1,0 +1,229 @@
+//! Raw to proven: everything that a [`Character`] promises is checked here, once.
+
+mod clips;
+mod influences;
+mod normals;
+mod palette;
+mod primitive;
+mod skeleton;
+mod weld;
+
+use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
+use crate::character::{Aabb, Character, Material, SkinInfo, Skeleton};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::pose::{PosedVertices, Poser, WriteOnly, skin};
+use palette::Entries;
+
+impl RawCharacter {
+    /// Proves this into a [`Character`]: checks every index, count and value, repairs harmless
+    /// faults and lists the repairs, merges identical vertices, and builds the skeleton and the
+    /// palette out of what is used.
+    ///
+    /// The skeleton is made of the joints of the skins that a primitive uses, the nodes that carry
+    /// a primitive without a skin, and all of their ancestors. Without any primitive it is made of
+    /// the joints of all skins and the nodes that an animation drives.
+    ///
+    /// # Errors
+    /// [`Error::Asset`], naming the object at fault and the reason.
+    pub fn build(self, options: &ImportOptions) -> Result<Imported> {
+        let name = if options.name.is_empty() {
+            self.name.clone()
+        } else {
+            options.name.clone()
+        };
+        assemble(self, &name, options).map_err(|error| error.in_file(&name))
+    }
+}
+
+fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
+    check_materials(&raw)?;
+    let mut repairs = Vec::new();
+    let wanted = wanted_nodes(&raw)?;
+    let (skeleton, joint_of) = skeleton::build(&raw.nodes, wanted, options, &mut repairs)?;
+    let mut entries = Entries::new(&raw, &joint_of)?;
+    let mut drafts = Vec::with_capacity(raw.primitives.len());
+    for primitive in &raw.primitives {
+        let draft = primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
+        drafts.extend(draft);
+    }
+    let rest = skeleton::rest_model(&skeleton, &raw.nodes, &joint_of)?;
+    let palette = entries.finish(&rest)?;
+    let clips = clips::build(&raw.animations, &skeleton, &joint_of, &mut repairs)?;
+    let mut materials = raw.materials;
+    let default_material = materials.len();
+    if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
+        materials.push(Material::default());
+    }
+    let mut character = Character {
+        name: name.into(),
+        skins: skin_infos(&raw.skins, &joint_of),
+        skeleton,
+        palette: Vec::new(),
+        primitives: Vec::with_capacity(drafts.len()),
+        materials,
+        images: raw.images,
+        clips,
+        rest_bounds: Aabb::EMPTY,
+    };
+    for draft in drafts {
+        let finished = draft.finish(&palette, default_material)?;
+        character.primitives.push(finished);
+    }
+    character.palette = palette.into_joints(&character.primitives);
+    character.rest_bounds = rest_bounds(&character)?;
+    Ok(Imported { character, repairs })
+}
+
+/// The nodes that the skeleton is made for; their ancestors follow.
+fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
+    let count = raw.nodes.len();
+    let mut wanted = vec![false; count];
+    let mut skin_used = vec![raw.primitives.is_empty(); raw.skins.len()];
+    for primitive in &raw.primitives {
+        let at = |what| primitive::fault_at(primitive, "", what);
+        if primitive.node >= count {
+            return Err(at(dangling("node", primitive.node, count)));
+        }
+        match primitive.skin {
+            None => wanted[primitive.node] = true,
+            Some(skin) => match skin_used.get_mut(skin) {
+                Some(used) => *used = true,
+                None => return Err(at(dangling("skin", skin, raw.skins.len()))),
+            },
+        }
+    }
+    for (index, skin) in raw.skins.iter().enumerate() {
+        for (slot, joint) in skin.joints.iter().enumerate() {
+            match wanted.get_mut(*joint) {
+                Some(wanted) => *wanted |= skin_used[index],
+                None => {
+                    let why = dangling("node", *joint, count);
+                    return Err(fault(ObjectKind::Skin, index, format!("joints[{slot}]"), why));
+                }
+            }
+        }
+    }
+    if raw.primitives.is_empty() {
+        for channel in raw.animations.iter().flat_map(|a| &a.channels) {
+            if let Some(wanted) = wanted.get_mut(channel.node) {
+                *wanted = true;
+            }
+        }
+    }
+    if !wanted.contains(&true) {
+        let why = AssetFault::Invalid("has nothing to draw or to pose");
+        return Err(fault(ObjectKind::File, None, "", why));
+    }
+    Ok(wanted)
+}
+
+fn check_materials(raw: &RawCharacter) -> Result<()> {
+    for (index, image) in raw.images.iter().enumerate() {
+        let need = u64::from(image.width) * u64::from(image.height) * 4;
+        if need == 0 || image.rgba.len() as u64 != need {
+            let why = AssetFault::Count {
+                what: "the pixel data in bytes",
+                got: image.rgba.len() as u64,
+                need,
+            };
+            return Err(fault(ObjectKind::Image, index, "", why));
+        }
+    }
+    for (index, material) in raw.materials.iter().enumerate() {
+        if let Some(at) = material.base_color.iter().position(|v| !v.is_finite()) {
+            let why = AssetFault::Value {
+                what: "component",
+                index: at as u64,
+                value: material.base_color[at].into(),
+            };
+            return Err(fault(ObjectKind::Material, index, "baseColorFactor", why));
+        }
+        let count = raw.images.len();
+        if let Some(texture) = material.base_color_texture
+            && texture.image as usize >= count
+        {
+            let why = dangling("image", texture.image as usize, count);
+            return Err(fault(ObjectKind::Material, index, "baseColorTexture", why));
+        }
+    }
+    Ok(())
+}
+
+/// The skins whose joints are all in the skeleton: those in use and those that share all joints
+/// with them.
+fn skin_infos(skins: &[super::RawSkin], joint_of: &[Option<u16>]) -> Vec<SkinInfo> {
+    let joints = |skin: &super::RawSkin| -> Option<Vec<u16>> {
+        skin.joints
+            .iter()
+            .map(|node| joint_of.get(*node).copied().flatten())
+            .collect()
+    };
+    let info = |skin: &super::RawSkin| {
+        Some(SkinInfo {
+            name: skin.name.clone(),
+            joints: joints(skin)?,
+        })
+    };
+    skins.iter().filter_map(info).collect()
+}
+
+/// Box around the skinned rest pose; around the joints where nothing is drawn.
+fn rest_bounds(character: &Character) -> Result<Aabb> {
+    let mut poser = Poser::new();
+    let mut palette = vec![crate::pose::Mat3x4::IDENTITY; character.palette.len()];
+    poser.palette(character, None, WriteOnly::over(&mut palette))?;
+    let mut bounds = Aabb::EMPTY;
+    if character.primitives.is_empty() {
+        for joint in poser.model() {
+            bounds = bounds.with_point(joint.translation.into());
+        }
+    }
+    let mut posed = PosedVertices::default();
+    for primitive in &character.primitives {
+        skin(character, primitive, &palette, &mut posed)?;
+        for point in &posed.positions {
+            if !point.is_finite() {
+                let why = AssetFault::Invalid("the rest pose is too large for 32-bit numbers");
+                return Err(fault(ObjectKind::File, None, primitive.name.clone(), why));
+            }
+            bounds = bounds.with_point(*point);
+        }
+    }
+    Ok(bounds)
+}
+
+/// Counts how often a repair was needed and lists it if it was.
+fn note(repairs: &mut Vec<Repair>, object: &Object, kind: RepairKind, count: u64) {
+    if count > 0 {
+        repairs.push(Repair {
+            object: object.clone(),
+            kind,
+            count,
+        });
+    }
+}
+
+fn dangling(what: &'static str, index: usize, count: usize) -> AssetFault {
+    AssetFault::Dangling {
+        what,
+        index: index as u64,
+        count: count as u64,
+    }
+}
+
+fn joint_or_missing(joint: Option<u16>) -> Result<u16> {
+    // The skeleton holds every node that was asked for, so this names a slip of this module.
+    joint.ok_or(Error::Asset {
+        file: Box::default(),
+        object: Object {
+            kind: ObjectKind::Node,
+            index: None,
+            part: Box::default(),
+        },
+        why: AssetFault::Invalid("is not in the skeleton"),
+    })
+}
+
+fn joint_count(skeleton: &Skeleton) -> u16 {
+    skeleton.len().min(Skeleton::MAX_JOINTS) as u16
+}

@@ -1,0 +1,162 @@
+//! The palette: the distinct (joint, inverse bind) pairs that vertices use.
+
+use super::{joint_or_missing, skeleton};
+use crate::character::{Aabb, Affine, PaletteJoint, Primitive};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::{RawCharacter, fault};
+use glam::Affine3A;
+use std::collections::HashMap;
+
+/// All pairs that may end up in the palette, numbered as they are met.
+#[derive(Debug)]
+pub(super) struct Entries {
+    list: Vec<Entry>,
+    numbers: HashMap<(u16, [u32; 12]), u32>,
+    of_skin: Vec<Vec<u32>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    joint: u16,
+    inverse_bind: Affine,
+    used: bool,
+}
+
+impl Entries {
+    /// Those of the skins that primitives use.
+    pub(super) fn new(raw: &RawCharacter, joint_of: &[Option<u16>]) -> Result<Self> {
+        let mut all = Self {
+            list: Vec::new(),
+            numbers: HashMap::new(),
+            of_skin: vec![Vec::new(); raw.skins.len()],
+        };
+        let mut used = vec![raw.primitives.is_empty(); raw.skins.len()];
+        for skin in raw.primitives.iter().filter_map(|p| p.skin) {
+            if let Some(used) = used.get_mut(skin) {
+                *used = true;
+            }
+        }
+        for (index, skin) in raw.skins.iter().enumerate().filter(|(i, _)| used[*i]) {
+            let (got, need) = (skin.inverse_bind.len(), skin.joints.len());
+            if got != 0 && got < need {
+                let why = AssetFault::Count {
+                    what: "the list of inverse bind matrices",
+                    got: got as u64,
+                    need: need as u64,
+                };
+                return Err(fault(ObjectKind::Skin, index, "inverseBindMatrices", why));
+            }
+            let mut numbers = Vec::with_capacity(need);
+            for (slot, node) in skin.joints.iter().enumerate() {
+                let joint = joint_or_missing(joint_of.get(*node).copied().flatten())?;
+                let inverse_bind = match skin.inverse_bind.get(slot) {
+                    None => Affine3A::IDENTITY,
+                    Some(matrix) => skeleton::affine(matrix).map_err(|why| {
+                        let part = format!("inverseBindMatrices[{slot}]");
+                        fault(ObjectKind::Skin, index, part, AssetFault::Invalid(why))
+                    })?,
+                };
+                numbers.push(all.number(joint, inverse_bind));
+            }
+            all.of_skin[index] = numbers;
+        }
+        Ok(all)
+    }
+
+    /// The numbers of a skin's joints, in the skin's order.
+    pub(super) fn of_skin(&self, skin: usize) -> &[u32] {
+        self.of_skin.get(skin).map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of a pair, new if it has not been met.
+    pub(super) fn number(&mut self, joint: u16, inverse_bind: Affine) -> u32 {
+        // Adding 0 makes −0 and 0 the same.
+        let columns = inverse_bind.to_cols_array().map(|value| value + 0.0);
+        let next = self.list.len() as u32;
+        let number = *self
+            .numbers
+            .entry((joint, columns.map(f32::to_bits)))
+            .or_insert(next);
+        if number == next {
+            self.list.push(Entry {
+                joint,
+                inverse_bind: Affine3A::from_cols_array(&columns),
+                used: false,
+            });
+        }
+        number
+    }
+
+    /// A vertex uses the pair of this number.
+    pub(super) fn mark(&mut self, number: u32) {
+        self.list[number as usize].used = true;
+    }
+
+    /// The used pairs, sorted by joint, so that what a primitive uses lies close together.
+    pub(super) fn finish(self, rest: &[Affine]) -> Result<Palette> {
+        let mut order: Vec<usize> = (0..self.list.len())
+            .filter(|at| self.list[*at].used)
+            .collect();
+        order.sort_by_key(|at| self.list[*at].joint);
+        let mut position = vec![0; self.list.len()];
+        let mut joints = Vec::with_capacity(order.len());
+        let mut mirrored = Vec::with_capacity(order.len());
+        for (new, old) in order.into_iter().enumerate() {
+            let entry = &self.list[old];
+            position[old] = new as u32;
+            let matrix = rest[usize::from(entry.joint)] * entry.inverse_bind;
+            mirrored.push(is_mirror(&matrix));
+            joints.push(PaletteJoint {
+                joint: entry.joint,
+                inverse_bind: entry.inverse_bind,
+                bounds: Aabb::EMPTY,
+            });
+        }
+        Ok(Palette {
+            joints,
+            position,
+            mirrored,
+        })
+    }
+}
+
+fn is_mirror(matrix: &Affine) -> bool {
+    let m = matrix.matrix3;
+    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|axis| glam::Vec3::from(axis).as_dvec3());
+    x.cross(y).dot(z) < 0.0
+}
+
+/// The palette in its final order.
+#[derive(Debug)]
+pub(super) struct Palette {
+    joints: Vec<PaletteJoint>,
+    position: Vec<u32>,
+    mirrored: Vec<bool>,
+}
+
+impl Palette {
+    /// The position of the pair of this number.
+    pub(super) fn position(&self, number: u32) -> u32 {
+        self.position[number as usize]
+    }
+
+    /// Whether the entry at this position mirrors at rest.
+    pub(super) fn is_mirrored(&self, position: u32) -> bool {
+        self.mirrored[position as usize]
+    }
+
+    /// The entries, each with the box of the vertices that it moves.
+    pub(super) fn into_joints(mut self, primitives: &[Primitive]) -> Vec<PaletteJoint> {
+        for primitive in primitives {
+            for (vertex, position) in primitive.positions.iter().enumerate() {
+                for (joint, weight) in primitive.influences.of(vertex) {
+                    if weight > 0.0 {
+                        let entry = &mut self.joints[primitive.palette.start as usize + joint];
+                        entry.bounds = entry.bounds.with_point(*position);
+                    }
+                }
+            }
+        }
+        self.joints
+    }
+}

@@ -1,0 +1,285 @@
+//! Raw primitives to drawable ones.
+
+use super::influences::{self, Tally, VertexInfluences};
+use super::palette::{Entries, Palette};
+use super::{dangling, joint_or_missing, normals, note, weld};
+use crate::character::{Affine, Influences, JointIndices, Primitive};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::{ImportOptions, RawPrimitive, Repair, RepairKind};
+use glam::{Vec2, Vec3};
+use std::borrow::Cow;
+
+/// A primitive whose palette is not yet known.
+#[derive(Debug)]
+pub(super) struct Draft {
+    name: Box<str>,
+    pub(super) material: Option<usize>,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    uvs: Vec<Vec2>,
+    colors: Vec<[f32; 4]>,
+    per_vertex: usize,
+    /// `per_vertex` a vertex: numbers of palette entries, and weights.
+    joints: Vec<u32>,
+    weights: Vec<u16>,
+    indices: Vec<u32>,
+}
+
+/// An error about a part of a primitive.
+pub(super) fn fault_at(primitive: &RawPrimitive, part: &str, why: AssetFault) -> Error {
+    let mut object = object(primitive);
+    if !part.is_empty() {
+        object.part = format!("{}, {part}", object.part).into();
+    }
+    Error::Asset {
+        file: Box::default(),
+        object,
+        why,
+    }
+}
+
+fn object(primitive: &RawPrimitive) -> Object {
+    Object {
+        kind: ObjectKind::Mesh,
+        index: Some(primitive.mesh),
+        part: format!("primitives[{}]", primitive.number).into(),
+    }
+}
+
+/// Checks, repairs and welds; `None` if there is no triangle.
+pub(super) fn draft(
+    raw: &RawPrimitive,
+    entries: &mut Entries,
+    joint_of: &[Option<u16>],
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<Option<Draft>> {
+    check(raw)?;
+    if raw.indices.is_empty() {
+        return Ok(None);
+    }
+    let object = object(raw);
+    let all = influences_of(raw, entries, joint_of, &object, repairs)?;
+    let mut normals = Cow::Borrowed(&raw.normals);
+    if !normals.is_empty() {
+        let count = normals::normalise(normals.to_mut(), &raw.positions, &raw.indices);
+        note(repairs, &object, RepairKind::NormalNormalised, count);
+    } else if options.smooth_normals {
+        normals = Cow::Owned(normals::smooth(&raw.positions, &raw.indices));
+    }
+    let per_vertex = per_vertex(raw, &all);
+    let (keys, width) = keys(raw, &normals, &all, per_vertex);
+    let welded = weld::weld(&keys, width, &raw.indices);
+    let mut joints = Vec::with_capacity(welded.kept.len() * per_vertex);
+    let mut weights = Vec::with_capacity(welded.kept.len() * per_vertex);
+    for vertex in &welded.kept {
+        let of = all.of(*vertex);
+        for (entry, weight) in padded(of, per_vertex) {
+            entries.mark(entry);
+            joints.push(entry);
+            weights.push(weight);
+        }
+    }
+    Ok(Some(Draft {
+        name: raw.name.clone(),
+        material: raw.material,
+        positions: pick(&raw.positions, &welded.kept),
+        normals: pick(&normals, &welded.kept),
+        uvs: pick(&raw.uvs, &welded.kept),
+        colors: pick(&raw.colors, &welded.kept),
+        per_vertex,
+        joints,
+        weights,
+        indices: welded.indices,
+    }))
+}
+
+/// The chosen elements; none of an absent stream.
+fn pick<T: Copy>(all: &[T], kept: &[usize]) -> Vec<T> {
+    kept.iter().filter_map(|at| all.get(*at).copied()).collect()
+}
+
+fn check(raw: &RawPrimitive) -> Result<()> {
+    let count = raw.positions.len();
+    for (what, len) in [
+        ("NORMAL", raw.normals.len()),
+        ("TEXCOORD", raw.uvs.len()),
+        ("COLOR_0", raw.colors.len()),
+    ] {
+        if len != 0 && len != count {
+            let why = AssetFault::Count {
+                what,
+                got: len as u64,
+                need: count as u64,
+            };
+            return Err(fault_at(raw, "attributes", why));
+        }
+    }
+    if count >= u32::MAX as usize {
+        let why = AssetFault::Cap {
+            what: "vertices",
+            asked: count as u64,
+            cap: u64::from(u32::MAX) - 1,
+        };
+        return Err(fault_at(raw, "", why));
+    }
+    check_finite(raw, "POSITION", &raw.positions, |v| v.to_array())?;
+    check_finite(raw, "NORMAL", &raw.normals, |v| v.to_array())?;
+    check_finite(raw, "TEXCOORD", &raw.uvs, |v| v.to_array())?;
+    check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
+    if !raw.indices.len().is_multiple_of(3) {
+        let why = AssetFault::Invalid("the number of indices is no multiple of 3");
+        return Err(fault_at(raw, "indices", why));
+    }
+    if let Some(at) = raw.indices.iter().position(|i| *i as usize >= count) {
+        let why = dangling("vertex", raw.indices[at] as usize, count);
+        return Err(fault_at(raw, &format!("indices[{at}]"), why));
+    }
+    Ok(())
+}
+
+fn check_finite<T, const N: usize>(
+    raw: &RawPrimitive,
+    what: &'static str,
+    values: &[T],
+    components: impl Fn(&T) -> [f32; N],
+) -> Result<()> {
+    for (vertex, value) in values.iter().enumerate() {
+        if let Some(value) = components(value).into_iter().find(|v| !v.is_finite()) {
+            let why = AssetFault::Value {
+                what: "vertex",
+                index: vertex as u64,
+                value: value.into(),
+            };
+            return Err(fault_at(raw, &format!("attributes.{what}"), why));
+        }
+    }
+    Ok(())
+}
+
+fn influences_of(
+    raw: &RawPrimitive,
+    entries: &mut Entries,
+    joint_of: &[Option<u16>],
+    object: &Object,
+    repairs: &mut Vec<Repair>,
+) -> Result<VertexInfluences> {
+    let Some(skin) = raw.skin else {
+        let joint = joint_or_missing(joint_of.get(raw.node).copied().flatten())?;
+        let entry = entries.number(joint, Affine::IDENTITY);
+        return Ok(VertexInfluences::rigid(entry, raw.positions.len()));
+    };
+    let mut tally = Tally::default();
+    let all = influences::read(raw, entries.of_skin(skin), &mut tally)?;
+    for (kind, count) in [
+        (RepairKind::WeightsRenormalised, tally.renormalised),
+        (RepairKind::WeightlessVertex, tally.weightless),
+        (RepairKind::UnusedJointIndex, tally.unused_index),
+        (RepairKind::RepeatedJoint, tally.repeated),
+    ] {
+        note(repairs, object, kind, count);
+    }
+    Ok(all)
+}
+
+/// 1, 2, 4, 8 or a greater multiple of 4: enough for every vertex that is drawn.
+fn per_vertex(raw: &RawPrimitive, all: &VertexInfluences) -> usize {
+    let drawn = raw.indices.iter().map(|index| all.of(*index as usize).len());
+    match drawn.max().unwrap_or(1) {
+        most @ ..=2 => most.max(1),
+        3..=4 => 4,
+        5..=8 => 8,
+        most => most.next_multiple_of(4),
+    }
+}
+
+/// Padded to `per_vertex` with weight 0 on the strongest entry.
+fn padded(
+    of: &[influences::Influence],
+    per_vertex: usize,
+) -> impl Iterator<Item = influences::Influence> + '_ {
+    let filler = of.first().map_or(0, |strongest| strongest.0);
+    let fill = std::iter::repeat((filler, 0));
+    of.iter().copied().chain(fill).take(per_vertex)
+}
+
+/// The words that tell vertices apart, and how many of them each vertex has.
+fn keys(
+    raw: &RawPrimitive,
+    normals: &[Vec3],
+    all: &VertexInfluences,
+    per_vertex: usize,
+) -> (Vec<u32>, usize) {
+    let present = |there: bool, words: usize| if there { words } else { 0 };
+    let width = 3
+        + present(!normals.is_empty(), 3)
+        + present(!raw.uvs.is_empty(), 2)
+        + present(!raw.colors.is_empty(), 4)
+        + per_vertex * 2;
+    let mut keys = Vec::with_capacity(raw.positions.len() * width);
+    for (vertex, position) in raw.positions.iter().enumerate() {
+        let mut push = |values: &[f32]| keys.extend(values.iter().map(|v| v.to_bits()));
+        push(&position.to_array());
+        if let Some(normal) = normals.get(vertex) {
+            push(&normal.to_array());
+        }
+        if let Some(uv) = raw.uvs.get(vertex) {
+            push(&uv.to_array());
+        }
+        if let Some(color) = raw.colors.get(vertex) {
+            push(color);
+        }
+        for (entry, weight) in padded(all.of(vertex), per_vertex) {
+            keys.extend([entry, weight.into()]);
+        }
+    }
+    (keys, width)
+}
+
+impl Draft {
+    /// The primitive, addressing its range of the palette.
+    pub(super) fn finish(self, palette: &Palette, default_material: usize) -> Result<Primitive> {
+        let positions: Vec<u32> = self.joints.iter().map(|n| palette.position(*n)).collect();
+        let start = positions.iter().copied().min().unwrap_or(0);
+        let end = positions.iter().copied().max().map_or(0, |last| last + 1);
+        let mirrored = |position: &u32| palette.is_mirrored(*position);
+        let any_mirrored = positions.iter().any(mirrored);
+        let all_mirrored = positions.iter().all(mirrored);
+        let mut indices = self.indices;
+        if all_mirrored {
+            for triangle in indices.as_chunks_mut::<3>().0 {
+                triangle.swap(1, 2);
+            }
+        }
+        let relative = positions.iter().map(|position| position - start);
+        let joints = if end - start <= 256 {
+            JointIndices::U8(relative.map(|index| index as u8).collect())
+        } else if end - start <= 65_536 {
+            JointIndices::U16(relative.map(|index| index as u16).collect())
+        } else {
+            let why = AssetFault::Cap {
+                what: "palette entries of one primitive",
+                asked: (end - start).into(),
+                cap: 65_536,
+            };
+            return Err(super::fault(ObjectKind::Mesh, None, self.name, why));
+        };
+        let single = self.per_vertex == 1;
+        Ok(Primitive {
+            name: self.name,
+            material: self.material.unwrap_or(default_material) as u32,
+            palette: start..end,
+            positions: self.positions,
+            normals: self.normals,
+            uvs: self.uvs,
+            colors: self.colors,
+            influences: Influences {
+                per_vertex: self.per_vertex as u32,
+                joints,
+                weights: if single { Vec::new() } else { self.weights },
+            },
+            indices,
+            mixed_winding: any_mirrored && !all_mirrored,
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! Nodes to joints: breadth first, every parent before its children.
+
+use super::{dangling, note};
+use crate::character::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::{ImportOptions, RawNode, RawTransform, Repair, RepairKind, fault};
+use crate::pose::model_pose;
+use glam::{Affine3A, DQuat, Mat4, Quat};
+
+/// How far from 0, 0, 0, 1 the last row of a matrix may lie.
+const LAST_ROW_TOLERANCE: f32 = 1e-4;
+/// Greatest cosine between two axes of a matrix that still counts as free of shear.
+const SHEAR_TOLERANCE: f32 = 1e-3;
+/// How far from 1 the length of a quaternion may lie without a report: normalised 8-bit
+/// components are off by up to 0.008.
+const UNIT_TOLERANCE: f64 = 0.01;
+
+/// The skeleton of the nodes in `wanted` and their ancestors, and the joint of each node.
+pub(super) fn build(
+    nodes: &[RawNode],
+    mut wanted: Vec<bool>,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<(Skeleton, Vec<Option<u16>>)> {
+    if nodes.len() > options.max_nodes {
+        let why = AssetFault::Cap {
+            what: "nodes",
+            asked: nodes.len() as u64,
+            cap: options.max_nodes as u64,
+        };
+        return Err(fault(ObjectKind::File, None, "", why));
+    }
+    let order = breadth_first(nodes)?;
+    for (node, _) in order.iter().rev() {
+        if let (true, Some(parent)) = (wanted[*node], nodes[*node].parent) {
+            wanted[parent] = true;
+        }
+    }
+    let count = wanted.iter().filter(|wanted| **wanted).count();
+    if count > Skeleton::MAX_JOINTS {
+        let why = AssetFault::Cap {
+            what: "joints",
+            asked: count as u64,
+            cap: Skeleton::MAX_JOINTS as u64,
+        };
+        return Err(fault(ObjectKind::File, None, "", why));
+    }
+    let mut joint_of: Vec<Option<u16>> = vec![None; nodes.len()];
+    let mut joints = Vec::with_capacity(count);
+    let mut levels = Vec::new();
+    for (node, depth) in order {
+        let raw = &nodes[node];
+        check_finite(node, &raw.transform)?;
+        if !wanted[node] {
+            continue;
+        }
+        let joint = joints.len() as u16;
+        joint_of[node] = Some(joint);
+        let parent = raw.parent.and_then(|parent| joint_of[parent]);
+        joints.push(Joint {
+            name: raw.name.clone(),
+            parent: parent.unwrap_or(NO_PARENT),
+            rest: transform(node, &raw.transform, repairs)?,
+        });
+        if levels.len() == depth {
+            levels.push(joint..joint);
+        }
+        levels[depth].end = joint + 1;
+    }
+    Ok((Skeleton { joints, levels }, joint_of))
+}
+
+/// All nodes with their depths, roots first, each depth in the file's order of parents.
+fn breadth_first(nodes: &[RawNode]) -> Result<Vec<(usize, usize)>> {
+    let count = nodes.len();
+    let mut starts = vec![0_usize; count + 1];
+    for (index, node) in nodes.iter().enumerate() {
+        match node.parent {
+            Some(parent) if parent >= count => {
+                let why = dangling("node", parent, count);
+                return Err(fault(ObjectKind::Node, index, "parent", why));
+            }
+            Some(parent) => starts[parent + 1] += 1,
+            None => {}
+        }
+    }
+    for at in 0..count {
+        starts[at + 1] += starts[at];
+    }
+    let mut children = vec![0_usize; starts[count]];
+    let mut next = starts.clone();
+    for (index, node) in nodes.iter().enumerate() {
+        if let Some(parent) = node.parent {
+            children[next[parent]] = index;
+            next[parent] += 1;
+        }
+    }
+    let roots = nodes.iter().enumerate().filter(|(_, n)| n.parent.is_none());
+    let mut order: Vec<_> = roots.map(|(index, _)| (index, 0)).collect();
+    let mut done = 0;
+    while let Some((node, depth)) = order.get(done).copied() {
+        let own = &children[starts[node]..starts[node + 1]];
+        order.extend(own.iter().map(|child| (*child, depth + 1)));
+        done += 1;
+    }
+    if order.len() < count {
+        return Err(cycle(nodes, &order));
+    }
+    Ok(order)
+}
+
+/// Names a node of the cycle that keeps some nodes from being reached.
+fn cycle(nodes: &[RawNode], reached: &[(usize, usize)]) -> Error {
+    let mut seen = vec![false; nodes.len()];
+    for (node, _) in reached {
+        seen[*node] = true;
+    }
+    let mut at = seen.iter().position(|seen| !seen).unwrap_or(0);
+    for _ in 0..nodes.len() {
+        at = nodes[at].parent.unwrap_or(at);
+    }
+    fault(ObjectKind::Node, at, "", AssetFault::NotATree)
+}
+
+fn check_finite(node: usize, transform: &RawTransform) -> Result<()> {
+    let bad = |what: &'static str, values: &[f32]| {
+        let at = values.iter().position(|v| !v.is_finite())?;
+        let why = AssetFault::Value {
+            what: "component",
+            index: at as u64,
+            value: values[at].into(),
+        };
+        Some(fault(ObjectKind::Node, node, what, why))
+    };
+    let found = match transform {
+        RawTransform::Trs(t) => bad("translation", &t.translation.to_array())
+            .or_else(|| bad("rotation", &t.rotation.to_array()))
+            .or_else(|| bad("scale", &t.scale.to_array())),
+        RawTransform::Matrix(m) => bad("matrix", &m.to_cols_array()),
+    };
+    found.map_or(Ok(()), Err)
+}
+
+fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Result<Transform> {
+    match raw {
+        RawTransform::Trs(trs) => {
+            let (rotation, repair) = unit(trs.rotation);
+            if let Some(kind) = repair {
+                let object = Object {
+                    kind: ObjectKind::Node,
+                    index: Some(node),
+                    part: "rotation".into(),
+                };
+                note(repairs, &object, kind, 1);
+            }
+            Ok(Transform { rotation, ..*trs })
+        }
+        RawTransform::Matrix(matrix) => {
+            let at = |why| fault(ObjectKind::Node, node, "matrix", AssetFault::Invalid(why));
+            let affine = affine(matrix).map_err(at)?;
+            Transform::from_affine(&affine, SHEAR_TOLERANCE)
+                .ok_or_else(|| at("is not made of translation, rotation and scale"))
+        }
+    }
+}
+
+/// The affine part of a finite matrix whose last row is 0, 0, 0, 1.
+pub(super) fn affine(matrix: &Mat4) -> Result<Affine, &'static str> {
+    let columns = matrix.to_cols_array();
+    if !columns.iter().all(|value| value.is_finite()) {
+        return Err("has a component that is not finite");
+    }
+    let last = [columns[3], columns[7], columns[11], columns[15] - 1.0];
+    if last.iter().any(|v| v.abs() > LAST_ROW_TOLERANCE) {
+        return Err("has a last row other than 0, 0, 0, 1");
+    }
+    Ok(Affine3A::from_mat4(*matrix))
+}
+
+/// The quaternion at unit length, and the repair that it took.
+pub(super) fn unit(raw: Quat) -> (Quat, Option<RepairKind>) {
+    let wide = DQuat::from_array(raw.to_array().map(f64::from));
+    let length = wide.length();
+    if length == 0.0 {
+        return (Quat::IDENTITY, Some(RepairKind::ZeroQuaternion));
+    }
+    let off = (length - 1.0).abs();
+    if off < 1e-7 {
+        return (raw, None);
+    }
+    let normal = Quat::from_array(wide.to_array().map(|v| (v / length) as f32));
+    let repair = (off > UNIT_TOLERANCE).then_some(RepairKind::QuaternionNormalised);
+    (normal, repair)
+}
+
+/// The model pose at rest.
+pub(super) fn rest_model(
+    skeleton: &Skeleton,
+    nodes: &[RawNode],
+    joint_of: &[Option<u16>],
+) -> Result<Vec<Affine>> {
+    let local: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+    let mut model = vec![Affine::IDENTITY; local.len()];
+    model_pose(skeleton, &local, &mut model)?;
+    for node in 0..nodes.len() {
+        if let Some(joint) = joint_of[node]
+            && !model[usize::from(joint)].is_finite()
+        {
+            let why = AssetFault::Invalid("lies too far out, or is scaled too far, at rest");
+            return Err(fault(ObjectKind::Node, node, "", why));
+        }
+    }
+    Ok(model)
+}

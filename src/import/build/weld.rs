@@ -1,0 +1,39 @@
+//! Welding: vertices that are the same in every attribute become one.
+
+use std::collections::HashMap;
+
+/// Which vertices stay, and where each index leads now.
+#[derive(Debug)]
+pub(super) struct Welded {
+    /// The vertices that stay, in their order.
+    pub(super) kept: Vec<usize>,
+    /// The triangles over them.
+    pub(super) indices: Vec<u32>,
+}
+
+/// Merges the vertices whose keys are equal and drops those that no index names.
+/// `keys` holds `width` words per vertex.
+pub(super) fn weld(keys: &[u32], width: usize, indices: &[u32]) -> Welded {
+    let count = keys.len() / width.max(1);
+    let mut used = vec![false; count];
+    for index in indices {
+        used[*index as usize] = true;
+    }
+    let mut numbers: HashMap<&[u32], u32> = HashMap::new();
+    let mut number_of = vec![0; count];
+    let mut kept = Vec::new();
+    for (vertex, key) in keys.chunks_exact(width.max(1)).enumerate() {
+        if !used[vertex] {
+            continue;
+        }
+        number_of[vertex] = *numbers.entry(key).or_insert_with(|| {
+            kept.push(vertex);
+            kept.len() as u32 - 1
+        });
+    }
+    let indices = indices.iter().map(|index| number_of[*index as usize]);
+    Welded {
+        indices: indices.collect(),
+        kept,
+    }
+}
