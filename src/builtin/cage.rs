@@ -16,6 +16,7 @@ pub(super) enum Paint {
     Sole,
     Hair,
     Eye,
+    Lips,
 }
 
 /// A cage vertex: where it is and what moves it.

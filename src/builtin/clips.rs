@@ -74,7 +74,7 @@ fn standing(rest: &[RestJoint], phase: f32, breaths: f32) -> Pose {
     let mut pose = Pose::rest();
     let sway = wave_of(phase, 0.0);
     let breath = wave_of(phase * breaths, 0.1);
-    pose.hips = Vec3::new(0.012 + 0.012 * sway, -0.016 - 0.002 * wave_of(2.0 * phase, 0.2), -0.004);
+    pose.hips = Vec3::new(0.012 + 0.012 * sway, -0.0042 - 0.0008 * wave_of(2.0 * phase, 0.2), 0.0);
     pose.delta[HIPS] = Quat::from_rotation_z(0.018 + 0.016 * sway) * Quat::from_rotation_y(0.02 * sway);
     pose.delta[SPINE] = Quat::from_rotation_z(-0.016 - 0.012 * sway) * Quat::from_rotation_x(0.012);
     pose.delta[CHEST] = Quat::from_rotation_x(-0.014 - 0.010 * breath);
@@ -84,7 +84,7 @@ fn standing(rest: &[RestJoint], phase: f32, breaths: f32) -> Pose {
         let lift = 0.02 + 0.018 * breath;
         pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_z(side.sign() * lift);
         let late = wave_of(phase, 0.12) * 0.02;
-        pose.hold(side, Arm { out: 0.15 + 0.012 * breath, forward: 0.03 + late, inward: 0.10, elbow: 0.22 + late, curl: 0.34 });
+        pose.hold(side, Arm { out: 0.125 + 0.012 * breath, forward: 0.03 + late, inward: 0.10, elbow: 0.22 + late, curl: 0.34 });
         pose.stand(rest, side, rig::on_side(side, Vec3::new(0.004, 0.0, 0.0)), [0.0, 0.14, 0.0]);
     }
     pose
@@ -104,7 +104,7 @@ fn wave(rest: &[RestJoint], phase: f32) -> Pose {
     let late = wave_of(3.0 * phase, 0.16);
     let side = Side::Right;
     pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_z(-0.20) * Quat::from_rotation_y(0.06);
-    let along = Vec3::new(-0.88, -0.24 + 0.03 * swing, 0.36).normalize();
+    let along = Vec3::new(-0.88, -0.14 + 0.03 * swing, 0.34).normalize();
     let hinge_up = Vec3::new(-0.10, 1.0, 0.12);
     let upper = rig::axes(along, hinge_up) * rest[side.of(Part::UpperArm)].axes.inverse();
     let chest = pose.turn(rest, side.of(Part::Shoulder));

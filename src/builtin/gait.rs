@@ -53,9 +53,6 @@ struct Steps {
     pitch: &'static Curve,
     /// Bend of the toes as a part of the raised heel's pitch.
     toes: &'static Curve,
-    /// How far the swinging foot is from where it left the ground (0) to where it touches it again
-    /// (1); the slopes at the ends are the ground's.
-    swing: &'static Curve,
 }
 
 impl Steps {
@@ -68,7 +65,6 @@ impl Steps {
         let u = (phase - self.stance) / (1.0 - self.stance);
         // Hermite with the ground's velocity at both ends.
         let ground = -self.stride_m * (1.0 - self.stance);
-        let _ = self.swing;
         let (u2, u3) = (u * u, u * u * u);
         leave * (2.0 * u3 - 3.0 * u2 + 1.0) + self.ahead_m * (3.0 * u2 - 2.0 * u3) + ground * (2.0 * u3 - 3.0 * u2 + u)
     }
@@ -85,10 +81,9 @@ const WALK: Steps = Steps {
     stance: 0.62,
     ahead_m: 0.345,
     stride_m: WALK_S * WALK_M_S,
-    height_m: &[(0.0, 0.0), (0.62, 0.0), (0.74, 0.040), (0.86, 0.034), (0.95, 0.014)],
+    height_m: &[(0.0, 0.0), (0.62, 0.0), (0.67, 0.030), (0.75, 0.050), (0.86, 0.034), (0.95, 0.014)],
     pitch: &[(0.0, -20.0), (0.05, -11.0), (0.11, 0.0), (0.32, 0.0), (0.42, 9.0), (0.53, 34.0), (0.62, 60.0), (0.69, 62.0), (0.79, 30.0), (0.89, -8.0), (0.96, -20.0)],
-    toes: &[(0.0, 0.0), (0.3, 1.0), (0.60, 1.0), (0.72, 0.15), (0.9, 0.0)],
-    swing: &[],
+    toes: &[(0.0, 0.0), (0.3, 1.0), (0.60, 1.0), (0.66, 0.85), (0.78, 0.2), (0.9, 0.0)],
 };
 
 const RUN: Steps = Steps {
@@ -98,14 +93,13 @@ const RUN: Steps = Steps {
     height_m: &[(0.0, 0.0), (0.34, 0.0), (0.45, 0.20), (0.56, 0.34), (0.68, 0.30), (0.82, 0.14), (0.93, 0.045)],
     pitch: &[(0.0, -8.0), (0.05, 0.0), (0.14, 0.0), (0.22, 14.0), (0.34, 62.0), (0.44, 90.0), (0.54, 100.0), (0.66, 66.0), (0.80, 14.0), (0.92, -10.0)],
     toes: &[(0.0, 0.0), (0.12, 1.0), (0.33, 1.0), (0.44, 0.15), (0.8, 0.0)],
-    swing: &[],
 };
 
 pub(super) fn walk(rest: &[RestJoint], phase: f32) -> Pose {
     let mut pose = Pose::rest();
     let leg = wave_of(phase, -0.25); // 1 when the left leg is ahead
-    let bob = wave_of(2.0 * phase, 0.175);
-    pose.hips = Vec3::new(0.022 * wave_of(phase, 0.07), -0.040 + 0.016 * bob, 0.006 * wave_of(2.0 * phase, 0.0));
+    let bob = wave_of(2.0 * phase, 0.39);
+    pose.hips = Vec3::new(0.022 * wave_of(phase, 0.07), -0.027 + 0.016 * bob, 0.006 * wave_of(2.0 * phase, 0.0));
     let list = 0.055 * wave_of(phase, -0.07);
     pose.delta[HIPS] = Quat::from_rotation_y(-0.11 * leg) * Quat::from_rotation_z(list) * Quat::from_rotation_x(0.04);
     pose.delta[SPINE] = Quat::from_rotation_y(0.07 * leg) * Quat::from_rotation_z(-0.5 * list) * Quat::from_rotation_x(0.01);

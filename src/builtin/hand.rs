@@ -16,8 +16,7 @@ const SQUARE: f32 = 1.08;
 pub(super) fn add(cage: &mut Cage, loops: &[Vec<usize>; 2]) {
     let [before, palm] = loops;
     let thumb = [before[7], before[0], palm[0], palm[7]];
-    // Starts at the palm's side towards the little finger, as the others do.
-    add_finger(cage, 0, [thumb[0], thumb[1], thumb[2], thumb[3]]);
+    add_finger(cage, 0, thumb);
     let knuckles = |cage: &mut Cage, towards_palm: f32| {
         let positions = KNUCKLES.map(|[along, side]| wrist() + in_hand([along, side, towards_palm]));
         cage.ring(positions, &[(Side::Left.of(Part::Hand), 1.0)])
@@ -71,7 +70,6 @@ fn outline(finger: &Finger, thumb: bool, center: Vec3, scale: f32) -> [Vec3; 4] 
     let palm = finger.curl();
     let side = palm.cross(finger.direction());
     let [a, b] = if thumb { [-palm, side] } else { [side, palm] };
-    let _ = thumb;
     // For a finger: palm side from the thumb's side on, then the back.
     [a + b, b - a, -a - b, a - b].map(|v| center + v * half)
 }

@@ -1,20 +1,20 @@
 //! The cages of the left arm and the left leg.
 
 use super::cage::{Bind, Cage, Paint};
-use super::rig::{ANKLE, ARM, BALL, HIP, HIPS, KNEE, PALM, SHOULDER, UPPER_ARM_M};
+use super::rig::{ARM, HIPS, PALM, Part, SHOULDER, Side};
 use Paint::{Shirt, Shoe, Skin, Sole, Trousers};
 use glam::{Vec2, Vec3};
 
-const CLAVICLE: usize = 7;
-const UPPER_ARM: usize = 8;
-const UPPER_TWIST: usize = 9;
-const LOWER_ARM: usize = 10;
-const LOWER_TWIST: usize = 11;
-const HAND: usize = 12;
-const UPPER_LEG: usize = 28;
-const LOWER_LEG: usize = 29;
-const FOOT: usize = 30;
-const TOES: usize = 31;
+const CLAVICLE: usize = Side::Left.of(Part::Shoulder);
+const UPPER_ARM: usize = Side::Left.of(Part::UpperArm);
+const UPPER_TWIST: usize = Side::Left.of(Part::UpperArmTwist);
+const LOWER_ARM: usize = Side::Left.of(Part::LowerArm);
+const LOWER_TWIST: usize = Side::Left.of(Part::LowerArmTwist);
+const HAND: usize = Side::Left.of(Part::Hand);
+const UPPER_LEG: usize = Side::Left.of(Part::UpperLeg);
+const LOWER_LEG: usize = Side::Left.of(Part::LowerLeg);
+const FOOT: usize = Side::Left.of(Part::Foot);
+const TOES: usize = Side::Left.of(Part::Toes);
 
 /// A loop around the arm, metres: distance from the shoulder, half of its extent to the front and
 /// to the palm's side, shift to the front and to the palm's side.
@@ -65,9 +65,6 @@ pub(super) fn add_arm(cage: &mut Cage, opening: &[usize]) -> [Vec<usize>; 2] {
         }
         loops = [below, here];
     }
-    if let Some(elbow) = ARM_LOOPS.iter().position(|l| l.along == UPPER_ARM_M) {
-        let _ = elbow;
-    }
     loops
 }
 
@@ -78,10 +75,12 @@ struct LegLoop {
     bind: Bind<'static>,
     paint: Paint,
     sharp: bool,
+    /// Whether the foot leaves at its front, which is then as wide as the foot.
+    open: bool,
 }
 
 const fn leg(center: [f32; 3], half: [f32; 2], bind: Bind<'static>, paint: Paint) -> LegLoop {
-    LegLoop { center: Vec3::from_array(center), half, bind, paint, sharp: false }
+    LegLoop { center: Vec3::from_array(center), half, bind, paint, sharp: false, open: false }
 }
 
 const LEG_LOOPS: [LegLoop; 11] = [
@@ -91,25 +90,30 @@ const LEG_LOOPS: [LegLoop; 11] = [
     leg([0.096, 0.502, 0.006], [0.064, 0.070], &[(UPPER_LEG, 0.5), (LOWER_LEG, 0.5)], Trousers),
     leg([0.097, 0.442, 0.001], [0.062, 0.068], &[(UPPER_LEG, 0.06), (LOWER_LEG, 0.94)], Trousers),
     leg([0.098, 0.345, -0.012], [0.063, 0.070], &[(LOWER_LEG, 1.0)], Trousers),
-    leg([0.100, 0.210, -0.014], [0.056, 0.060], &[(LOWER_LEG, 1.0)], Trousers),
-    LegLoop { sharp: true, ..leg([0.100, 0.088, -0.016], [0.056, 0.060], &[(LOWER_LEG, 0.92), (FOOT, 0.08)], Trousers) },
+    leg([0.100, 0.210, -0.014], [0.055, 0.060], &[(LOWER_LEG, 1.0)], Trousers),
+    LegLoop { sharp: true, ..leg([0.100, 0.082, -0.016], [0.053, 0.058], &[(LOWER_LEG, 0.92), (FOOT, 0.08)], Trousers) },
     leg([0.100, 0.094, -0.018], [0.043, 0.052], &[(LOWER_LEG, 0.8), (FOOT, 0.2)], Trousers),
     leg([0.101, 0.074, -0.022], [0.044, 0.056], &[(LOWER_LEG, 0.25), (FOOT, 0.75)], Shoe),
-    leg([0.101, 0.046, -0.024], [0.044, 0.058], &[(FOOT, 1.0)], Shoe),
+    LegLoop { open: true, ..leg([0.101, 0.046, -0.024], [0.044, 0.058], &[(FOOT, 1.0)], Shoe) },
 ];
 /// The last two loops of the heel: the sole's upper edge and the ground.
 const HEEL_LOOPS: [LegLoop; 2] = [
-    leg([0.101, 0.020, -0.026], [0.046, 0.062], &[(FOOT, 1.0)], Shoe),
-    LegLoop { sharp: true, ..leg([0.101, 0.000, -0.026], [0.045, 0.061], &[(FOOT, 1.0)], Sole) },
+    LegLoop { open: true, ..leg([0.101, 0.020, -0.026], [0.046, 0.062], &[(FOOT, 1.0)], Shoe) },
+    LegLoop { open: true, sharp: true, ..leg([0.101, 0.000, -0.026], [0.045, 0.061], &[(FOOT, 1.0)], Sole) },
 ];
 
 impl LegLoop {
     fn add(&self, cage: &mut Cage) -> Vec<usize> {
         let around = (2..8).map(|k| Vec2::from_angle(k as f32 * core::f32::consts::FRAC_PI_3));
         let [wide, deep] = self.half;
-        let points = around.map(|v| self.center + Vec3::new(v.x * wide * 1.1, 0.0, v.y * deep * 1.1));
+        let points = around.map(|v| {
+            let front = if self.open && v.y > 0.1 { Vec2::new(1.75, 0.6) } else { Vec2::ONE };
+            self.center + Vec3::new(v.x * wide * front.x * 1.1, 0.0, v.y * deep * front.y * 1.1)
+        });
         let ring = cage.ring(points, self.bind);
-        if self.sharp {
+        if self.sharp && self.open {
+            cage.crease(&ring);
+        } else if self.sharp {
             cage.crease_loop(&ring);
         }
         ring
@@ -151,7 +155,6 @@ pub(super) fn add_leg(cage: &mut Cage, hip: &[usize]) {
     cage.face(&ground, Sole);
     let [top, middle] = [&loops[LEG_LOOPS.len() - 2], &loops[LEG_LOOPS.len() - 1]];
     add_foot(cage, vec![top[5], top[0], middle[0], edge[0], ground[0], ground[5], edge[5], middle[5]]);
-    let _ = (ANKLE, BALL, HIP, KNEE);
 }
 
 /// A loop around the foot, metres: depth, shift to the side, half widths at the top and the sole,
@@ -183,7 +186,6 @@ fn add_foot(cage: &mut Cage, opening: Vec<usize>) {
         let here = cage.ring(outline.map(|(x, y)| Vec3::new(spec.x + x, y, spec.z)), spec.bind);
         for k in 0..8 {
             let paint = if (3..6).contains(&k) { Sole } else { Shoe };
-            let paint = if k == 3 || k == 5 { Sole } else { paint };
             cage.strip(&[behind[k], behind[(k + 1) % 8]], &[here[k], here[(k + 1) % 8]], paint);
         }
         for k in [4, 5] {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 /// Influences a vertex.
 const INFLUENCES: usize = 4;
-/// Faces that meet at more than 50° are shaded apart: the cosine of that.
-const SMOOTH_COSINE: f32 = 0.643;
+/// Faces that meet at more than 75° are shaded apart: the cosine of that.
+const SMOOTH_COSINE: f32 = 0.259;
 
 /// Linear RGBA.
 fn color(paint: Paint) -> [f32; 4] {
@@ -21,6 +21,7 @@ fn color(paint: Paint) -> [f32; 4] {
         Paint::Shoe => [0.10, 0.075, 0.06],
         Paint::Sole => [0.55, 0.53, 0.50],
         Paint::Hair => [0.050, 0.030, 0.020],
+        Paint::Lips => [0.300, 0.105, 0.080],
         Paint::Eye => [0.020, 0.018, 0.018],
     };
     [r, g, b, 1.0]

@@ -80,7 +80,7 @@ impl Pose {
 }
 
 /// Where the heel touches the ground, metres.
-const HEEL_Z: f32 = -0.068;
+const HEEL_Z: f32 = -0.086;
 
 /// How an arm is held, radians: out from the body, to the front, elbow bend, and how far the
 /// fingers curl.

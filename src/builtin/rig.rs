@@ -5,7 +5,6 @@
 
 use glam::{Mat3, Quat, Vec3};
 
-pub(super) const ROOT: usize = 0;
 pub(super) const HIPS: usize = 1;
 pub(super) const SPINE: usize = 2;
 pub(super) const CHEST: usize = 3;
@@ -54,8 +53,11 @@ impl Side {
     }
 
     /// The joint's index.
-    pub(super) fn of(self, part: Part) -> usize {
-        let base = MIDDLE + if self == Self::Left { 0 } else { PER_SIDE };
+    pub(super) const fn of(self, part: Part) -> usize {
+        let base = match self {
+            Self::Left => MIDDLE,
+            Self::Right => MIDDLE + PER_SIDE,
+        };
         base + match part {
             Part::Shoulder => 0,
             Part::UpperArm => 1,

@@ -3,10 +3,12 @@
 
 use super::cage::{Bind, Cage, Paint};
 use super::rig::{CHEST, HEAD, HIPS, NECK, Part, SPINE, Side, UPPER_CHEST};
+use Paint::{Hair, Shirt, Skin, Trousers};
 use glam::Vec3;
 
-const SHOULDER: usize = 7;
-const UPPER_LEG: usize = 28;
+const SHOULDER: usize = Side::Left.of(Part::Shoulder);
+const UPPER_TWIST: usize = Side::Left.of(Part::UpperArmTwist);
+const UPPER_LEG: usize = Side::Left.of(Part::UpperLeg);
 
 /// A row of the cage, metres. The refinement draws it in by about a tenth.
 struct Row {
@@ -51,8 +53,6 @@ impl Row {
     }
 }
 
-use Paint::{Hair, Shirt, Skin, Trousers};
-
 /// From the hips to the lower end of the arm's hole.
 const WAIST: [Row; 7] = [
     row([0.925; 3], 0.180, [0.108, -0.128], [0.72, 0.78], &[(HIPS, 1.0)], Trousers),
@@ -70,26 +70,26 @@ const BESIDE_ARM: [Row; 2] = [
     row([1.428, 1.462, 1.455], 0.176, [0.076, -0.112], [0.82, 0.72], &[(UPPER_CHEST, 0.9), (NECK, 0.1)], Shirt),
 ];
 
-/// From the shoulders to the crown.
-const NECK_AND_HEAD: [Row; 11] = [
+/// From the shoulders to the crown. The hairline runs along a row, high in front and low behind.
+const NECK_AND_HEAD: [Row; 15] = [
     row([1.452, 1.486, 1.486], 0.092, [0.056, -0.096], [0.74, 0.72], &[(UPPER_CHEST, 0.8), (NECK, 0.2)], Shirt),
-    sharp(row([1.458, 1.497, 1.502], 0.070, [0.046, -0.084], [0.72, 0.72], &[(UPPER_CHEST, 0.6), (NECK, 0.4)], Shirt)),
-    row([1.455, 1.494, 1.499], 0.063, [0.040, -0.078], [0.72, 0.72], &[(UPPER_CHEST, 0.45), (NECK, 0.55)], Skin),
-    row([1.520, 1.540, 1.545], 0.058, [0.044, -0.070], [0.74, 0.74], &[(NECK, 0.7), (HEAD, 0.3)], Skin),
-    row([1.528, 1.568, 1.572], 0.068, [0.098, -0.082], [0.72, 0.76], &[(NECK, 0.15), (HEAD, 0.85)], Skin),
-    row([1.556, 1.592, 1.598], 0.076, [0.112, -0.096], [0.74, 0.76], HEAD_ONLY, Skin),
-    row([1.592, 1.616, 1.625], 0.082, [0.112, -0.108], [0.76, 0.76], HEAD_ONLY, Skin),
-    row([1.630, 1.644, 1.655], 0.085, [0.110, -0.116], [0.78, 0.76], HEAD_ONLY, Skin),
-    row([1.668, 1.680, 1.690], 0.086, [0.113, -0.118], [0.78, 0.76], HEAD_ONLY, Skin),
-    row([1.712, 1.722, 1.728], 0.083, [0.106, -0.110], [0.76, 0.76], HEAD_ONLY, Skin),
-    row([1.755, 1.755, 1.752], 0.058, [0.066, -0.070], [0.74, 0.74], HEAD_ONLY, Hair),
+    sharp(row([1.458, 1.497, 1.502], 0.070, [0.044, -0.086], [0.72, 0.72], &[(UPPER_CHEST, 0.6), (NECK, 0.4)], Shirt)),
+    row([1.455, 1.494, 1.499], 0.062, [0.037, -0.079], [0.72, 0.72], &[(UPPER_CHEST, 0.45), (NECK, 0.55)], Skin),
+    row([1.517, 1.534, 1.532], 0.057, [0.030, -0.075], [0.74, 0.74], &[(NECK, 0.7), (HEAD, 0.3)], Skin),
+    row([1.526, 1.558, 1.545], 0.066, [0.082, -0.083], [0.74, 0.76], &[(NECK, 0.15), (HEAD, 0.85)], Skin),
+    row([1.540, 1.576, 1.553], 0.075, [0.117, -0.088], [0.68, 0.76], HEAD_ONLY, Skin),
+    row([1.570, 1.598, 1.560], 0.082, [0.119, -0.092], [0.72, 0.76], HEAD_ONLY, Skin),
+    row([1.604, 1.620, 1.567], 0.087, [0.116, -0.096], [0.76, 0.77], HEAD_ONLY, Skin),
+    row([1.640, 1.642, 1.574], 0.089, [0.113, -0.099], [0.78, 0.78], HEAD_ONLY, Skin),
+    row([1.678, 1.660, 1.581], 0.090, [0.118, -0.102], [0.78, 0.79], HEAD_ONLY, Skin),
+    row([1.726, 1.682, 1.588], 0.090, [0.113, -0.105], [0.78, 0.80], HEAD_ONLY, Skin),
+    sharp(row([1.724, 1.679, 1.584], 0.0945, [0.119, -0.111], [0.78, 0.80], HEAD_ONLY, Hair)),
+    row([1.748, 1.720, 1.655], 0.0965, [0.119, -0.134], [0.78, 0.78], HEAD_ONLY, Hair),
+    row([1.774, 1.758, 1.728], 0.087, [0.098, -0.124], [0.77, 0.76], HEAD_ONLY, Hair),
+    row([1.792, 1.787, 1.775], 0.055, [0.056, -0.072], [0.74, 0.74], HEAD_ONLY, Hair),
 ];
 const HEAD_ONLY: Bind<'static> = &[(HEAD, 1.0)];
-/// The first row of [`NECK_AND_HEAD`] above which each of the four columns is hair.
-const HAIRLINE: [usize; 4] = [9, 8, 6, 4];
-/// How thick the hair is, metres.
-const HAIR_M: f32 = 0.011;
-const CROWN: Vec3 = Vec3::new(0.0, 1.772, -0.004);
+const CROWN: Vec3 = Vec3::new(0.0, 1.796, -0.008);
 
 /// What the trunk leaves open for the limbs on the left.
 pub(super) struct Openings {
@@ -102,8 +102,8 @@ pub(super) struct Openings {
 /// Adds the left half of the trunk and the head.
 pub(super) fn add(cage: &mut Cage) -> Openings {
     let waist: Vec<_> = WAIST.iter().map(|row| add_row(cage, row)).collect();
-    for (below, above) in waist.windows(2).zip(&WAIST[1..]).map(|(rows, row)| ((&rows[0], &rows[1]), row.paint)).map(|(rows, paint)| ((rows.0.clone(), rows.1.clone()), paint)) {
-        cage.strip(&below.0, &below.1, above);
+    for (rows, above) in waist.windows(2).zip(&WAIST[1..]) {
+        cage.strip(&rows[0], &rows[1], above.paint);
     }
     cage.bind(waist[0][2], &[(HIPS, 0.75), (UPPER_LEG, 0.25)]);
     let low = waist[WAIST.len() - 1].clone();
@@ -121,7 +121,7 @@ pub(super) fn add(cage: &mut Cage) -> Openings {
     for quarter in [high[1], high[3]] {
         cage.bind(quarter, &[(UPPER_CHEST, 0.6), (SHOULDER, 0.4)]);
     }
-    cage.bind(high[2], &[(UPPER_CHEST, 0.3), (SHOULDER, 0.6), (Side::Left.of(Part::UpperArmTwist), 0.1)]);
+    cage.bind(high[2], &[(UPPER_CHEST, 0.3), (SHOULDER, 0.6), (UPPER_TWIST, 0.1)]);
     add_head(cage, &high);
     Openings {
         arm: vec![low[1], low[2], low[3], middle[3], high[3], high[2], high[1], middle[1]],
@@ -146,33 +146,31 @@ fn add_row_without_side(cage: &mut Cage, row: &Row) -> Vec<usize> {
 
 fn add_head(cage: &mut Cage, shoulders: &[usize]) {
     let mut below = shoulders.to_vec();
-    for (index, row) in NECK_AND_HEAD.iter().enumerate() {
+    for row in &NECK_AND_HEAD {
         let here = add_row(cage, row);
-        for column in 0..4 {
-            let paint = if index > HAIRLINE[column] { Hair } else { row.paint };
-            cage.strip(&below[column..column + 2], &here[column..column + 2], paint);
-        }
+        cage.strip(&below, &here, row.paint);
         below = here;
     }
     let crown = cage.point(CROWN, HEAD_ONLY);
     for column in [0, 2] {
         cage.face(&[below[column], below[column + 1], below[column + 2], crown], Hair);
     }
-    let _ = HAIR_M;
 }
 
-/// Ear, eye and brow on the left; call before mirroring.
+/// Ear, eye, brow and half of the mouth on the left; call before mirroring.
 pub(super) fn add_face(cage: &mut Cage) {
-    let ear = [Vec3::new(0.009, 0.0, 0.004), Vec3::new(0.003, 0.031, -0.006), Vec3::new(-0.004, 0.004, 0.018)];
-    cage.blob(Vec3::new(0.080, 1.637, -0.008), ear, HEAD_ONLY, Skin);
-    let eye = [Vec3::new(0.0125, 0.0, -0.004), Vec3::Y * 0.0125, Vec3::new(0.002, 0.0, 0.007)];
-    cage.blob(Vec3::new(0.034, 1.642, 0.092), eye, HEAD_ONLY, Paint::Eye);
-    let brow = [Vec3::new(0.019, -0.002, -0.007), Vec3::new(0.0, 0.0038, 0.0), Vec3::new(0.002, 0.0, 0.007)];
-    cage.blob(Vec3::new(0.036, 1.668, 0.093), brow, HEAD_ONLY, Hair);
+    let ear = [Vec3::new(0.009, 0.0, 0.005), Vec3::new(0.004, 0.029, -0.007), Vec3::new(-0.005, 0.004, 0.017)];
+    cage.blob(Vec3::new(0.086, 1.640, -0.006), ear, HEAD_ONLY, Skin);
+    let eye = [Vec3::new(0.0122, 0.0, -0.004), Vec3::Y * 0.0145, Vec3::new(0.002, 0.0, 0.006)];
+    cage.blob(Vec3::new(0.036, 1.647, 0.1005), eye, HEAD_ONLY, Paint::Eye);
+    let brow = [Vec3::new(0.018, 0.0006, -0.006), Vec3::new(0.0, 0.0042, 0.0), Vec3::new(0.002, 0.0, 0.007)];
+    cage.blob(Vec3::new(0.037, 1.677, 0.1005), brow, HEAD_ONLY, Hair);
+    let mouth = [Vec3::new(0.0135, 0.0030, -0.0022), Vec3::new(-0.0008, 0.0036, 0.0), Vec3::new(0.001, 0.0, 0.006)];
+    cage.blob(Vec3::new(0.0098, 1.5755, 0.107), mouth, HEAD_ONLY, Paint::Lips);
 }
 
 /// The nose; call after mirroring.
 pub(super) fn add_nose(cage: &mut Cage) {
-    let nose = [Vec3::X * 0.0125, Vec3::new(0.0, 0.024, -0.008), Vec3::new(0.0, -0.004, 0.017)];
-    cage.blob(Vec3::new(0.0, 1.618, 0.106), nose, HEAD_ONLY, Skin);
+    let nose = [Vec3::X * 0.0145, Vec3::new(0.0, 0.021, -0.007), Vec3::new(0.0, -0.004, 0.014)];
+    cage.blob(Vec3::new(0.0, 1.618, 0.110), nose, HEAD_ONLY, Skin);
 }
