@@ -49,7 +49,10 @@ impl Mul<f32> for Point {
 }
 
 impl Point {
-    const ZERO: Self = Self { position: Vec3::ZERO, weights: [0.0; JOINTS] };
+    const ZERO: Self = Self {
+        position: Vec3::ZERO,
+        weights: [0.0; JOINTS],
+    };
 
     fn mirrored(&self) -> Self {
         let p = self.position;
@@ -89,7 +92,10 @@ fn average(points: impl Iterator<Item = Point>) -> Point {
 
 impl Cage {
     pub(super) fn point(&mut self, position: Vec3, bind: Bind<'_>) -> usize {
-        self.points.push(Point { position, weights: [0.0; JOINTS] });
+        self.points.push(Point {
+            position,
+            weights: [0.0; JOINTS],
+        });
         self.bind(self.points.len() - 1, bind);
         self.points.len() - 1
     }
@@ -103,12 +109,19 @@ impl Cage {
         }
     }
 
-    pub(super) fn ring(&mut self, positions: impl IntoIterator<Item = Vec3>, bind: Bind<'_>) -> Vec<usize> {
+    pub(super) fn ring(
+        &mut self,
+        positions: impl IntoIterator<Item = Vec3>,
+        bind: Bind<'_>,
+    ) -> Vec<usize> {
         positions.into_iter().map(|p| self.point(p, bind)).collect()
     }
 
     pub(super) fn face(&mut self, corners: &[usize], paint: Paint) {
-        self.faces.push(Face { corners: corners.to_vec(), paint });
+        self.faces.push(Face {
+            corners: corners.to_vec(),
+            paint,
+        });
     }
 
     /// Quads between two open rows.
@@ -127,7 +140,8 @@ impl Cage {
 
     /// Keeps the edges of a row sharp.
     pub(super) fn crease(&mut self, row: &[usize]) {
-        self.sharp.extend(row.windows(2).map(|pair| edge(pair[0], pair[1])));
+        self.sharp
+            .extend(row.windows(2).map(|pair| edge(pair[0], pair[1])));
     }
 
     /// Keeps the edges of a closed loop sharp.
@@ -137,7 +151,13 @@ impl Cage {
     }
 
     /// A box that refines to something close to an ellipsoid with these half axes (metres).
-    pub(super) fn blob(&mut self, center: Vec3, half_axes: [Vec3; 3], bind: Bind<'_>, paint: Paint) {
+    pub(super) fn blob(
+        &mut self,
+        center: Vec3,
+        half_axes: [Vec3; 3],
+        bind: Bind<'_>,
+        paint: Paint,
+    ) {
         let [x, y, z] = half_axes;
         let c: Vec<_> = (0..8)
             .map(|bits: u32| {
@@ -145,7 +165,14 @@ impl Cage {
                 self.point(center + x * sign(0) + y * sign(1) + z * sign(2), bind)
             })
             .collect();
-        for quad in [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]] {
+        for quad in [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ] {
             self.face(&quad.map(|corner| c[corner]), paint);
         }
     }
@@ -167,19 +194,36 @@ impl Cage {
         }
         for index in 0..self.faces.len() {
             let face = self.faces[index].clone();
-            let corners = face.corners.iter().rev().map(|corner| image[*corner]).collect();
-            self.faces.push(Face { corners, paint: face.paint });
+            let corners = face
+                .corners
+                .iter()
+                .rev()
+                .map(|corner| image[*corner])
+                .collect();
+            self.faces.push(Face {
+                corners,
+                paint: face.paint,
+            });
         }
-        let sharp: Vec<_> = self.sharp.iter().map(|(a, b)| edge(image[*a], image[*b])).collect();
+        let sharp: Vec<_> = self
+            .sharp
+            .iter()
+            .map(|(a, b)| edge(image[*a], image[*b]))
+            .collect();
         self.sharp.extend(sharp);
     }
 
     /// One step of refinement: every face of n corners becomes n quads.
     pub(super) fn refined(&self) -> Self {
         let mut out = Self::default();
-        let centers: Vec<_> = self.faces.iter().map(|face| average(face.corners.iter().map(|c| self.points[*c]))).collect();
+        let centers: Vec<_> = self
+            .faces
+            .iter()
+            .map(|face| average(face.corners.iter().map(|c| self.points[*c])))
+            .collect();
         let edges = self.edges();
-        out.points.extend((0..self.points.len()).map(|p| Point { ..self.points[p] }));
+        out.points
+            .extend((0..self.points.len()).map(|p| Point { ..self.points[p] }));
         self.move_points(&mut out.points, &centers, &edges);
         let first_center = out.points.len();
         out.points.extend(&centers);
@@ -201,8 +245,17 @@ impl Cage {
         for (index, face) in self.faces.iter().enumerate() {
             let n = face.corners.len();
             for at in 0..n {
-                let (previous, corner, next) = (face.corners[(at + n - 1) % n], face.corners[at], face.corners[(at + 1) % n]);
-                let quad = [corner, middle[&edge(corner, next)], first_center + index, middle[&edge(previous, corner)]];
+                let (previous, corner, next) = (
+                    face.corners[(at + n - 1) % n],
+                    face.corners[at],
+                    face.corners[(at + 1) % n],
+                );
+                let quad = [
+                    corner,
+                    middle[&edge(corner, next)],
+                    first_center + index,
+                    middle[&edge(previous, corner)],
+                ];
                 out.face(&quad, face.paint);
             }
         }
@@ -222,7 +275,12 @@ impl Cage {
     }
 
     /// The rule for the points that were there before.
-    fn move_points(&self, out: &mut [Point], centers: &[Point], edges: &BTreeMap<(usize, usize), Vec<usize>>) {
+    fn move_points(
+        &self,
+        out: &mut [Point],
+        centers: &[Point],
+        edges: &BTreeMap<(usize, usize), Vec<usize>>,
+    ) {
         let mut around_faces = vec![Vec::new(); self.points.len()];
         for (index, face) in self.faces.iter().enumerate() {
             for corner in &face.corners {
@@ -235,7 +293,10 @@ impl Cage {
             around[*b].push(*a);
         }
         for (index, point) in self.points.iter().enumerate() {
-            let sharp: Vec<_> = around[index].iter().filter(|other| self.sharp.contains(&edge(index, **other))).collect();
+            let sharp: Vec<_> = around[index]
+                .iter()
+                .filter(|other| self.sharp.contains(&edge(index, **other)))
+                .collect();
             out[index] = match sharp[..] {
                 [] | [_] => {
                     let n = around_faces[index].len() as f32;

@@ -1,8 +1,8 @@
 //! The clips: functions from phase to pose, sampled into keys.
 
+use super::gait;
 use super::pose::{Arm, Pose};
 use super::rig::{self, CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
-use super::gait;
 use crate::character::Interpolation;
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use core::f32::consts::TAU;
@@ -17,10 +17,30 @@ struct Source {
 }
 
 const SOURCES: [Source; 4] = [
-    Source { name: "Idle", duration_s: 4.0, keys: 80, pose: idle },
-    Source { name: "Walk", duration_s: gait::WALK_S, keys: 34, pose: gait::walk },
-    Source { name: "Run", duration_s: gait::RUN_S, keys: 28, pose: gait::run },
-    Source { name: "Wave", duration_s: 2.0, keys: 60, pose: wave },
+    Source {
+        name: "Idle",
+        duration_s: 4.0,
+        keys: 80,
+        pose: idle,
+    },
+    Source {
+        name: "Walk",
+        duration_s: gait::WALK_S,
+        keys: 34,
+        pose: gait::walk,
+    },
+    Source {
+        name: "Run",
+        duration_s: gait::RUN_S,
+        keys: 28,
+        pose: gait::run,
+    },
+    Source {
+        name: "Wave",
+        duration_s: 2.0,
+        keys: 60,
+        pose: wave,
+    },
 ];
 
 pub(super) fn animations(rest: &[RestJoint]) -> Vec<RawAnimation> {
@@ -36,15 +56,24 @@ fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
             pose
         })
         .collect();
-    let times_s: Vec<_> = (0..=source.keys).map(|key| source.duration_s * key as f32 / source.keys as f32).collect();
+    let times_s: Vec<_> = (0..=source.keys)
+        .map(|key| source.duration_s * key as f32 / source.keys as f32)
+        .collect();
     let mut channels = vec![RawChannel {
         node: HIPS,
         times_s: times_s.clone(),
         interpolation: Interpolation::Linear,
-        values: RawKeys::Translation(poses.iter().map(|pose| rest[HIPS].position + pose.hips).collect()),
+        values: RawKeys::Translation(
+            poses
+                .iter()
+                .map(|pose| rest[HIPS].position + pose.hips)
+                .collect(),
+        ),
     }];
     for (joint, joint_rest) in rest.iter().enumerate().skip(HIPS) {
-        let parent = joint_rest.parent.map_or(Quat::IDENTITY, |parent| rest[parent].axes);
+        let parent = joint_rest
+            .parent
+            .map_or(Quat::IDENTITY, |parent| rest[parent].axes);
         let mut last = Quat::IDENTITY;
         let values = poses.iter().map(|pose| {
             let q = (parent.inverse() * pose.delta[joint] * joint_rest.axes).normalize();
@@ -61,7 +90,10 @@ fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
             values: RawKeys::Rotation(values[..kept].to_vec()),
         });
     }
-    RawAnimation { name: source.name.into(), channels }
+    RawAnimation {
+        name: source.name.into(),
+        channels,
+    }
 }
 
 /// Sine of a phase, with a phase shift, both in turns.
@@ -74,18 +106,38 @@ fn standing(rest: &[RestJoint], phase: f32, breaths: f32) -> Pose {
     let mut pose = Pose::rest();
     let sway = wave_of(phase, 0.0);
     let breath = wave_of(phase * breaths, 0.1);
-    pose.hips = Vec3::new(0.012 + 0.012 * sway, -0.0042 - 0.0008 * wave_of(2.0 * phase, 0.2), 0.0);
-    pose.delta[HIPS] = Quat::from_rotation_z(0.018 + 0.016 * sway) * Quat::from_rotation_y(0.02 * sway);
+    pose.hips = Vec3::new(
+        0.012 + 0.012 * sway,
+        -0.0042 - 0.0008 * wave_of(2.0 * phase, 0.2),
+        0.0,
+    );
+    pose.delta[HIPS] =
+        Quat::from_rotation_z(0.018 + 0.016 * sway) * Quat::from_rotation_y(0.02 * sway);
     pose.delta[SPINE] = Quat::from_rotation_z(-0.016 - 0.012 * sway) * Quat::from_rotation_x(0.012);
     pose.delta[CHEST] = Quat::from_rotation_x(-0.014 - 0.010 * breath);
-    pose.delta[UPPER_CHEST] = Quat::from_rotation_x(0.008 - 0.010 * breath) * Quat::from_rotation_z(-0.004 - 0.006 * sway);
+    pose.delta[UPPER_CHEST] = Quat::from_rotation_x(0.008 - 0.010 * breath)
+        * Quat::from_rotation_z(-0.004 - 0.006 * sway);
     pose.delta[NECK] = Quat::from_rotation_x(0.02 + 0.012 * breath);
     for side in Side::BOTH {
         let lift = 0.02 + 0.018 * breath;
         pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_z(side.sign() * lift);
         let late = wave_of(phase, 0.12) * 0.02;
-        pose.hold(side, Arm { out: 0.125 + 0.012 * breath, forward: 0.03 + late, inward: 0.10, elbow: 0.22 + late, curl: 0.34 });
-        pose.stand(rest, side, rig::on_side(side, Vec3::new(0.004, 0.0, 0.0)), [0.0, 0.14, 0.0]);
+        pose.hold(
+            side,
+            Arm {
+                out: 0.125 + 0.012 * breath,
+                forward: 0.03 + late,
+                inward: 0.10,
+                elbow: 0.22 + late,
+                curl: 0.34,
+            },
+        );
+        pose.stand(
+            rest,
+            side,
+            rig::on_side(side, Vec3::new(0.004, 0.0, 0.0)),
+            [0.0, 0.14, 0.0],
+        );
     }
     pose
 }
@@ -94,7 +146,8 @@ fn idle(rest: &[RestJoint], phase: f32) -> Pose {
     let mut pose = standing(rest, phase, 1.0);
     let look = 0.16 * wave_of(phase, 0.2) + 0.05 * wave_of(2.0 * phase, 0.0);
     pose.delta[NECK] *= Quat::from_rotation_y(0.4 * look);
-    pose.delta[HEAD] = Quat::from_rotation_y(0.6 * look) * Quat::from_rotation_x(0.02 * wave_of(2.0 * phase, 0.4));
+    pose.delta[HEAD] =
+        Quat::from_rotation_y(0.6 * look) * Quat::from_rotation_x(0.02 * wave_of(2.0 * phase, 0.4));
     pose
 }
 
@@ -103,7 +156,8 @@ fn wave(rest: &[RestJoint], phase: f32) -> Pose {
     let swing = wave_of(3.0 * phase, 0.0);
     let late = wave_of(3.0 * phase, 0.16);
     let side = Side::Right;
-    pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_z(-0.20) * Quat::from_rotation_y(0.06);
+    pose.delta[side.of(Part::Shoulder)] =
+        Quat::from_rotation_z(-0.20) * Quat::from_rotation_y(0.06);
     let along = Vec3::new(-0.88, -0.14 + 0.03 * swing, 0.34).normalize();
     let hinge_up = Vec3::new(-0.10, 1.0, 0.12);
     let upper = rig::axes(along, hinge_up) * rest[side.of(Part::UpperArm)].axes.inverse();
@@ -115,6 +169,8 @@ fn wave(rest: &[RestJoint], phase: f32) -> Pose {
     pose.delta[side.of(Part::Hand)] = Quat::from_axis_angle(palm, 0.22 * late);
     pose.curl(side, 0.10);
     pose.delta[NECK] *= Quat::from_rotation_z(-0.05) * Quat::from_rotation_y(-0.05);
-    pose.delta[HEAD] = Quat::from_rotation_z(-0.07 - 0.02 * swing) * Quat::from_rotation_y(-0.05) * Quat::from_rotation_x(-0.02);
+    pose.delta[HEAD] = Quat::from_rotation_z(-0.07 - 0.02 * swing)
+        * Quat::from_rotation_y(-0.05)
+        * Quat::from_rotation_x(-0.02);
     pose
 }

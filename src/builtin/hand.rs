@@ -5,7 +5,13 @@ use super::rig::{FINGERS, Finger, Part, Side, in_hand, wrist};
 use glam::Vec3;
 
 /// The knuckles, metres: along the arm, and to the thumb's side; the fingers lie between two each.
-const KNUCKLES: [[f32; 2]; 5] = [[0.082, 0.0415], [0.090, 0.0200], [0.091, -0.0005], [0.085, -0.0205], [0.074, -0.0390]];
+const KNUCKLES: [[f32; 2]; 5] = [
+    [0.082, 0.0415],
+    [0.090, 0.0200],
+    [0.091, -0.0005],
+    [0.085, -0.0205],
+    [0.074, -0.0390],
+];
 /// Half of the thickness there, metres.
 const THICKNESS_M: f32 = 0.0125;
 /// How much further out a square cage has to lie to refine to a circle of radius 1.
@@ -18,7 +24,8 @@ pub(super) fn add(cage: &mut Cage, loops: &[Vec<usize>; 2]) {
     let thumb = [before[7], before[0], palm[0], palm[7]];
     add_finger(cage, 0, thumb);
     let knuckles = |cage: &mut Cage, towards_palm: f32| {
-        let positions = KNUCKLES.map(|[along, side]| wrist() + in_hand([along, side, towards_palm]));
+        let positions =
+            KNUCKLES.map(|[along, side]| wrist() + in_hand([along, side, towards_palm]));
         cage.ring(positions, &[(Side::Left.of(Part::Hand), 1.0)])
     };
     let b = knuckles(cage, THICKNESS_M);
@@ -35,7 +42,11 @@ pub(super) fn add(cage: &mut Cage, loops: &[Vec<usize>; 2]) {
         cage.face(&corners, Paint::Skin);
     }
     for finger in 1..5 {
-        add_finger(cage, finger, [b[finger - 1], b[finger], t[finger], t[finger - 1]]);
+        add_finger(
+            cage,
+            finger,
+            [b[finger - 1], b[finger], t[finger], t[finger - 1]],
+        );
     }
 }
 
@@ -51,7 +62,11 @@ fn add_finger(cage: &mut Cage, index: usize, opening: [usize; 4]) {
         }
     }
     let loops = [
-        (base.lerp(second, if index == 0 { 0.25 } else { 0.42 }), 1.0, vec![(first, 0.92), (hand, 0.08)]),
+        (
+            base.lerp(second, if index == 0 { 0.25 } else { 0.42 }),
+            1.0,
+            vec![(first, 0.92), (hand, 0.08)],
+        ),
         (second, 0.98, vec![(first, 0.5), (first + 1, 0.5)]),
         (third, 0.9, vec![(first + 1, 0.5), (first + 2, 0.5)]),
         (tip, 0.72, vec![(first + 2, 1.0)]),

@@ -41,7 +41,11 @@ pub(super) fn primitive() -> RawPrimitive {
 }
 
 fn finish(surface: &Cage) -> RawPrimitive {
-    let triangles: Vec<_> = surface.faces.iter().flat_map(|face| halves(surface, face)).collect();
+    let triangles: Vec<_> = surface
+        .faces
+        .iter()
+        .flat_map(|face| halves(surface, face))
+        .collect();
     let normals = corner_normals(surface, &triangles);
     let mut out = RawPrimitive {
         name: "Mannequin".into(),
@@ -53,10 +57,14 @@ fn finish(surface: &Cage) -> RawPrimitive {
     let mut known = BTreeMap::new();
     for (triangle, normals) in triangles.iter().zip(normals) {
         for (point, normal) in triangle.corners.into_iter().zip(normals) {
-            let key = (point, triangle.paint, (normal * 512.0).round().as_ivec3().to_array());
-            let index = *known.entry(key).or_insert_with(|| {
-                add_vertex(&mut out, surface, point, normal, triangle.paint)
-            });
+            let key = (
+                point,
+                triangle.paint,
+                (normal * 512.0).round().as_ivec3().to_array(),
+            );
+            let index = *known
+                .entry(key)
+                .or_insert_with(|| add_vertex(&mut out, surface, point, normal, triangle.paint));
             out.indices.push(index);
         }
     }
@@ -71,9 +79,13 @@ struct Triangle {
 /// A quad cut along its shorter diagonal.
 fn halves(surface: &Cage, face: &Face) -> [Triangle; 2] {
     let at = |k: usize| surface.points[face.corners[k]].position;
-    let turn = usize::from((at(0) - at(2)).length_squared() > (at(1) - at(3)).length_squared() * 1.0001);
+    let turn =
+        usize::from((at(0) - at(2)).length_squared() > (at(1) - at(3)).length_squared() * 1.0001);
     let corner = |k: usize| face.corners[(k + turn) % 4];
-    [[0, 1, 2], [0, 2, 3]].map(|t| Triangle { corners: t.map(corner), paint: face.paint })
+    [[0, 1, 2], [0, 2, 3]].map(|t| Triangle {
+        corners: t.map(corner),
+        paint: face.paint,
+    })
 }
 
 /// For every corner: the mean normal of the triangles around that point that face about the same
@@ -95,7 +107,9 @@ fn corner_normals(surface: &Cage, triangles: &[Triangle]) -> Vec<[Vec3; 3]> {
         .enumerate()
         .map(|(index, triangle)| {
             triangle.corners.map(|corner| {
-                let near = around[corner].iter().filter(|(other, _)| facing[*other].dot(facing[index]) > SMOOTH_COSINE);
+                let near = around[corner]
+                    .iter()
+                    .filter(|(other, _)| facing[*other].dot(facing[index]) > SMOOTH_COSINE);
                 let sum: Vec3 = near.map(|(other, angle)| facing[*other] * *angle).sum();
                 sum.normalize_or(facing[index])
             })
@@ -103,7 +117,13 @@ fn corner_normals(surface: &Cage, triangles: &[Triangle]) -> Vec<[Vec3; 3]> {
         .collect()
 }
 
-fn add_vertex(out: &mut RawPrimitive, surface: &Cage, point: usize, normal: Vec3, paint: Paint) -> u32 {
+fn add_vertex(
+    out: &mut RawPrimitive,
+    surface: &Cage,
+    point: usize,
+    normal: Vec3,
+    paint: Paint,
+) -> u32 {
     let point = &surface.points[point];
     let mut influences: Vec<_> = point.weights.iter().copied().enumerate().collect();
     influences.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

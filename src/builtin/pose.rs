@@ -4,8 +4,8 @@
 //! With U = the joint's rotation in character space times the inverse of its rest rotation, a chain
 //! is just U(joint) = U(parent) · delta(joint): no joint's own axes are involved.
 
-use super::rig::{ANKLE, BALL, HIP, HIPS, JOINTS, KNEE, Part, RestJoint, Side, on_side};
 use super::rig;
+use super::rig::{ANKLE, BALL, HIP, HIPS, JOINTS, KNEE, Part, RestJoint, Side, on_side};
 use glam::{Quat, Vec3};
 
 /// A leg is never stretched to more than this part of its length, so that the knee keeps a bend.
@@ -21,18 +21,30 @@ pub(super) struct Pose {
 
 impl Pose {
     pub(super) fn rest() -> Self {
-        Self { delta: [Quat::IDENTITY; JOINTS], hips: Vec3::ZERO }
+        Self {
+            delta: [Quat::IDENTITY; JOINTS],
+            hips: Vec3::ZERO,
+        }
     }
 
     /// U of a joint.
     pub(super) fn turn(&self, rest: &[RestJoint], joint: usize) -> Quat {
-        let parent = rest[joint].parent.map_or(Quat::IDENTITY, |parent| self.turn(rest, parent));
+        let parent = rest[joint]
+            .parent
+            .map_or(Quat::IDENTITY, |parent| self.turn(rest, parent));
         parent * self.delta[joint]
     }
 
     /// Bends the leg so that the ankle comes to `ankle` and the foot turns by `foot` (both in
     /// character space), the knee towards `forward`.
-    pub(super) fn reach(&mut self, rest: &[RestJoint], side: Side, ankle: Vec3, foot: Quat, forward: Vec3) {
+    pub(super) fn reach(
+        &mut self,
+        rest: &[RestJoint],
+        side: Side,
+        ankle: Vec3,
+        foot: Quat,
+        forward: Vec3,
+    ) {
         let [hip0, knee0, ankle0] = [HIP, KNEE, ANKLE].map(|p| on_side(side, p));
         let hips = self.turn(rest, HIPS);
         let hip = rest[HIPS].position + self.hips + hips * (hip0 - rest[HIPS].position);
@@ -54,7 +66,13 @@ impl Pose {
     /// Sets the foot by how it stands: `at` is where its sole would stand flat (character space, 0
     /// at rest), `pitch` (radians) raises the heel over the ball or, if negative, the toes over the
     /// heel, `out` turns the toes outward, `toes` bends them up.
-    pub(super) fn stand(&mut self, rest: &[RestJoint], side: Side, at: Vec3, [pitch, out, toes]: [f32; 3]) {
+    pub(super) fn stand(
+        &mut self,
+        rest: &[RestJoint],
+        side: Side,
+        at: Vec3,
+        [pitch, out, toes]: [f32; 3],
+    ) {
         let [ankle0, ball] = [ANKLE, BALL].map(|p| on_side(side, p));
         let heel = Vec3::new(ankle0.x, 0.0, HEEL_Z);
         let yaw = Quat::from_rotation_y(out * side.sign());
@@ -69,8 +87,12 @@ impl Pose {
     pub(super) fn follow_twist(&mut self) {
         for side in Side::BOTH {
             let along = on_side(side, rig::ARM);
-            let twist = |delta: Quat| 2.0 * f32::atan2(Vec3::new(delta.x, delta.y, delta.z).dot(along), delta.w);
-            let wrap = |angle: f32| angle - core::f32::consts::TAU * (angle / core::f32::consts::TAU).round();
+            let twist = |delta: Quat| {
+                2.0 * f32::atan2(Vec3::new(delta.x, delta.y, delta.z).dot(along), delta.w)
+            };
+            let wrap = |angle: f32| {
+                angle - core::f32::consts::TAU * (angle / core::f32::consts::TAU).round()
+            };
             let upper = wrap(twist(self.delta[side.of(Part::UpperArm)]));
             let hand = wrap(twist(self.delta[side.of(Part::Hand)]));
             self.delta[side.of(Part::UpperArmTwist)] = Quat::from_axis_angle(along, -0.75 * upper);
@@ -109,7 +131,8 @@ impl Pose {
     /// Bends the elbow about its own hinge.
     pub(super) fn bend_elbow(&mut self, side: Side, angle: f32) {
         let along = on_side(side, rig::ARM);
-        self.delta[side.of(Part::LowerArm)] = Quat::from_axis_angle(along.cross(Vec3::Z).normalize(), angle);
+        self.delta[side.of(Part::LowerArm)] =
+            Quat::from_axis_angle(along.cross(Vec3::Z).normalize(), angle);
     }
 
     /// Curls the fingers by `angle` at each joint, the outer ones a little more, the thumb less.
@@ -117,9 +140,14 @@ impl Pose {
         for (index, finger) in rig::FINGERS.iter().enumerate() {
             let [along, curl] = [finger.direction(), finger.curl()].map(|v| on_side(side, v));
             let hinge = along.cross(curl).normalize();
-            let part = if index == 0 { [0.25, 0.35, 0.35] } else { [0.80, 1.0, 0.7].map(|f| f * (0.88 + 0.06 * index as f32)) };
+            let part = if index == 0 {
+                [0.25, 0.35, 0.35]
+            } else {
+                [0.80, 1.0, 0.7].map(|f| f * (0.88 + 0.06 * index as f32))
+            };
             for (bone, part) in part.into_iter().enumerate() {
-                self.delta[side.of(Part::Finger(index)) + bone] = Quat::from_axis_angle(hinge, angle * part);
+                self.delta[side.of(Part::Finger(index)) + bone] =
+                    Quat::from_axis_angle(hinge, angle * part);
             }
         }
     }

@@ -102,9 +102,17 @@ const MIDDLE_JOINTS: [(&str, f32, f32); MIDDLE] = [
 /// Where the arm starts, on the left.
 pub(super) const SHOULDER: Vec3 = Vec3::new(0.170, 1.408, -0.016);
 /// The direction of the left arm at rest: 45° down.
-pub(super) const ARM: Vec3 = Vec3::new(core::f32::consts::FRAC_1_SQRT_2, -core::f32::consts::FRAC_1_SQRT_2, 0.0);
+pub(super) const ARM: Vec3 = Vec3::new(
+    core::f32::consts::FRAC_1_SQRT_2,
+    -core::f32::consts::FRAC_1_SQRT_2,
+    0.0,
+);
 /// Where the palm looks on the left at rest: down and to the body.
-pub(super) const PALM: Vec3 = Vec3::new(-core::f32::consts::FRAC_1_SQRT_2, -core::f32::consts::FRAC_1_SQRT_2, 0.0);
+pub(super) const PALM: Vec3 = Vec3::new(
+    -core::f32::consts::FRAC_1_SQRT_2,
+    -core::f32::consts::FRAC_1_SQRT_2,
+    0.0,
+);
 /// Shoulder to elbow, metres.
 pub(super) const UPPER_ARM_M: f32 = 0.282;
 /// Elbow to wrist, metres.
@@ -128,11 +136,41 @@ pub(super) struct Finger {
 }
 
 pub(super) const FINGERS: [Finger; 5] = [
-    Finger { name: "Thumb", base: [0.026, 0.021, 0.010], direction: [0.72, 0.58, 0.36], lengths_m: [0.042, 0.031, 0.027], radius_m: 0.0115 },
-    Finger { name: "Index", base: [0.088, 0.0300, 0.0], direction: [1.0, 0.07, 0.06], lengths_m: [0.041, 0.025, 0.021], radius_m: 0.0092 },
-    Finger { name: "Middle", base: [0.092, 0.0098, 0.0], direction: [1.0, 0.015, 0.06], lengths_m: [0.045, 0.028, 0.022], radius_m: 0.0094 },
-    Finger { name: "Ring", base: [0.088, -0.0102, 0.0], direction: [1.0, -0.045, 0.06], lengths_m: [0.042, 0.026, 0.021], radius_m: 0.0090 },
-    Finger { name: "Little", base: [0.081, -0.0296, 0.0], direction: [1.0, -0.115, 0.06], lengths_m: [0.033, 0.020, 0.018], radius_m: 0.0080 },
+    Finger {
+        name: "Thumb",
+        base: [0.026, 0.021, 0.010],
+        direction: [0.72, 0.58, 0.36],
+        lengths_m: [0.042, 0.031, 0.027],
+        radius_m: 0.0115,
+    },
+    Finger {
+        name: "Index",
+        base: [0.088, 0.0300, 0.0],
+        direction: [1.0, 0.07, 0.06],
+        lengths_m: [0.041, 0.025, 0.021],
+        radius_m: 0.0092,
+    },
+    Finger {
+        name: "Middle",
+        base: [0.092, 0.0098, 0.0],
+        direction: [1.0, 0.015, 0.06],
+        lengths_m: [0.045, 0.028, 0.022],
+        radius_m: 0.0094,
+    },
+    Finger {
+        name: "Ring",
+        base: [0.088, -0.0102, 0.0],
+        direction: [1.0, -0.045, 0.06],
+        lengths_m: [0.042, 0.026, 0.021],
+        radius_m: 0.0090,
+    },
+    Finger {
+        name: "Little",
+        base: [0.081, -0.0296, 0.0],
+        direction: [1.0, -0.115, 0.06],
+        lengths_m: [0.033, 0.020, 0.018],
+        radius_m: 0.0080,
+    },
 ];
 
 /// Hand coordinates to character space, on the left: a direction.
@@ -158,7 +196,11 @@ impl Finger {
 
     /// Where the finger curls to, perpendicular to its direction, on the left.
     pub(super) fn curl(&self) -> Vec3 {
-        let towards = if self.name == "Thumb" { in_hand([0.1, -0.55, 0.85]) } else { PALM };
+        let towards = if self.name == "Thumb" {
+            in_hand([0.1, -0.55, 0.85])
+        } else {
+            PALM
+        };
         towards.reject_from(self.direction()).normalize()
     }
 }
@@ -197,11 +239,20 @@ pub(super) fn rest_joints() -> Vec<RestJoint> {
 /// The rotation whose y axis is `along` and whose z axis is as near to `towards` as can be.
 pub(super) fn axes(along: Vec3, towards: Vec3) -> Quat {
     let y = along.normalize_or(Vec3::Y);
-    let z = towards.reject_from_normalized(y).normalize_or(y.any_orthonormal_vector());
+    let z = towards
+        .reject_from_normalized(y)
+        .normalize_or(y.any_orthonormal_vector());
     Quat::from_mat3(&Mat3::from_cols(y.cross(z), y, z)).normalize()
 }
 
-fn add(joints: &mut Vec<RestJoint>, side: Side, name: &str, parent: usize, at: Vec3, frame: [Vec3; 2]) {
+fn add(
+    joints: &mut Vec<RestJoint>,
+    side: Side,
+    name: &str,
+    parent: usize,
+    at: Vec3,
+    frame: [Vec3; 2],
+) {
     let prefix = if side == Side::Left { "Left" } else { "Right" };
     joints.push(RestJoint {
         name: format!("{prefix}{name}").into(),
@@ -217,8 +268,22 @@ fn add_arm(joints: &mut Vec<RestJoint>, side: Side) {
     let elbow = SHOULDER + ARM * UPPER_ARM_M;
     let middle = elbow + ARM * (0.5 * LOWER_ARM_M);
     let [upper, lower] = [side.of(Part::UpperArm), side.of(Part::LowerArm)];
-    add(joints, side, "Shoulder", UPPER_CHEST, clavicle, [SHOULDER - clavicle, Vec3::Z]);
-    add(joints, side, "UpperArm", side.of(Part::Shoulder), SHOULDER, frame);
+    add(
+        joints,
+        side,
+        "Shoulder",
+        UPPER_CHEST,
+        clavicle,
+        [SHOULDER - clavicle, Vec3::Z],
+    );
+    add(
+        joints,
+        side,
+        "UpperArm",
+        side.of(Part::Shoulder),
+        SHOULDER,
+        frame,
+    );
     add(joints, side, "UpperArmTwist", upper, SHOULDER, frame);
     add(joints, side, "LowerArm", upper, elbow, frame);
     add(joints, side, "LowerArmTwist", lower, middle, frame);
@@ -240,7 +305,28 @@ fn add_finger(joints: &mut Vec<RestJoint>, side: Side, index: usize) {
 
 fn add_leg(joints: &mut Vec<RestJoint>, side: Side) {
     add(joints, side, "UpperLeg", HIPS, HIP, [KNEE - HIP, Vec3::Z]);
-    add(joints, side, "LowerLeg", side.of(Part::UpperLeg), KNEE, [ANKLE - KNEE, Vec3::Z]);
-    add(joints, side, "Foot", side.of(Part::LowerLeg), ANKLE, [BALL - ANKLE, Vec3::Y]);
-    add(joints, side, "Toes", side.of(Part::Foot), BALL, [Vec3::Z, Vec3::Y]);
+    add(
+        joints,
+        side,
+        "LowerLeg",
+        side.of(Part::UpperLeg),
+        KNEE,
+        [ANKLE - KNEE, Vec3::Z],
+    );
+    add(
+        joints,
+        side,
+        "Foot",
+        side.of(Part::LowerLeg),
+        ANKLE,
+        [BALL - ANKLE, Vec3::Y],
+    );
+    add(
+        joints,
+        side,
+        "Toes",
+        side.of(Part::Foot),
+        BALL,
+        [Vec3::Z, Vec3::Y],
+    );
 }
