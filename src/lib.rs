@@ -17,6 +17,8 @@ pub mod pose;
 
 pub mod import;
 
+pub mod builtin;
+
 #[cfg(feature = "vulkan")]
 #[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]
 pub mod crowd;

@@ -48,7 +48,10 @@ impl FeatureSet {
     #[must_use]
     pub fn base() -> Self {
         let v13 = crate::gpu::required().vulkan_1_3();
-        Self { v13, ..Self::default() }
+        Self {
+            v13,
+            ..Self::default()
+        }
     }
 
     /// What throng makes use of where a device has it: the device features of
