@@ -21,12 +21,14 @@ pub mod builtin;
 
 #[cfg(feature = "vulkan")]
 #[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]
-pub mod crowd;
-#[cfg(feature = "vulkan")]
-#[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]
 pub mod gpu;
+
 #[cfg(feature = "vulkan")]
 mod pass;
+
+#[cfg(feature = "vulkan")]
+#[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]
+pub mod crowd;
 
 #[cfg(feature = "standalone")]
 #[cfg_attr(docsrs, doc(cfg(feature = "standalone")))]

@@ -214,17 +214,17 @@ fn scissor(min: (f32, f32), max: (f32, f32)) -> vk::Rect2D {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::camera::rh;
 
     fn upright(view_from_world: Mat4) -> [(Mat4, bool); 4] {
-        let flip = Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0));
         let reverse = Mat4::from_cols_array_2d(&[
             [1.0, 0.0, 0.0, 0.0],
             [0.0, 1.0, 0.0, 0.0],
             [0.0, 0.0, -1.0, 0.0],
             [0.0, 0.0, 1.0, 1.0],
         ]);
-        let perspective = flip * Mat4::perspective_rh(1.0, 1.5, 0.1, 100.0);
-        let orthographic = flip * Mat4::orthographic_rh(-1.0, 1.0, -1.0, 1.0, 0.1, 100.0);
+        let perspective = rh::proj::vulkan::perspective(1.0, 1.5, 0.1, 100.0);
+        let orthographic = rh::proj::vulkan::orthographic(-1.0, 1.0, -1.0, 1.0, 0.1, 100.0);
         [
             (perspective * view_from_world, false),
             (reverse * perspective * view_from_world, true),
@@ -240,7 +240,7 @@ mod tests {
             width: 300,
             height: 200,
         };
-        for (clip, reversed) in upright(Mat4::look_at_rh(eye, Vec3::ZERO, Vec3::Y)) {
+        for (clip, reversed) in upright(rh::view::look_at_mat4(eye, Vec3::ZERO, Vec3::Y)) {
             let view = View::new(clip, eye, extent);
             let front = |view: &View, mirrored| Prepared::new(view).front_face(reversed, mirrored);
             assert_eq!(front(&view, false), vk::FrontFace::COUNTER_CLOCKWISE);
