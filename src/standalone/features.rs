@@ -295,7 +295,10 @@ mod tests {
             base.or(&more).and(&base).lacks(&more),
             ["multi_draw_indirect"]
         );
-        assert_eq!(none.lacks(&base), ["synchronization2", "dynamic_rendering"]);
+        assert_eq!(
+            none.lacks(&base),
+            ["synchronization2", "dynamic_rendering", "maintenance4"]
+        );
         assert!(none.lacks(&base.and(&none)).is_empty());
     }
 }
