@@ -127,7 +127,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         let mut frame = crowd.begin_frame(&mut allocator, 0, 0.25)?;
         let views = frame.record_prepare(cmd, &[view])?;
         begin_rendering(&device, cmd, &color, &depth);
-        frame.record_draw(cmd, views.get(0).ok_or("no view")?, pass)?;
+        frame.record_draw(cmd, views[0], pass)?;
         device.cmd_end_rendering(cmd);
         copy_out(&device, cmd, &color, readback);
         device.end_command_buffer(cmd)?;

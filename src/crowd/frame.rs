@@ -24,29 +24,34 @@ pub struct ViewId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassId(pub(super) u32);
 
-/// The views of a frame, in the order in which they were given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The most views that one frame can have.
+pub const MAX_VIEWS: u32 = 32;
+
+/// The views of a frame, in the order in which they were given; a slice of [`ViewId`]s.
+#[derive(Debug, Clone, Copy)]
 pub struct Views {
-    frame: u64,
-    count: u32,
+    ids: [ViewId; MAX_VIEWS as usize],
+    count: usize,
 }
 
 impl Views {
-    /// View number `index` of those given to [`Frame::record_prepare`].
-    #[must_use]
-    pub fn get(&self, index: u32) -> Option<ViewId> {
-        (index < self.count).then_some(ViewId {
-            frame: self.frame,
-            index,
-        })
+    fn new(frame: u64, count: usize) -> Self {
+        let ids = core::array::from_fn(|index| ViewId {
+            frame,
+            index: index as u32,
+        });
+        Self {
+            ids,
+            count: count.min(ids.len()),
+        }
     }
+}
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = ViewId> + '_ {
-        (0..self.count).map(|index| ViewId {
-            frame: self.frame,
-            index,
-        })
+impl Deref for Views {
+    type Target = [ViewId];
+
+    fn deref(&self) -> &[ViewId] {
+        self.ids.get(..self.count).unwrap_or_default()
     }
 }
 
@@ -118,10 +123,7 @@ impl<'a> Frame<'a> {
             written.views + written.visible + written.changes + written.slots;
         crowd.counters.cpu.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         self.prepared = true;
-        Ok(Views {
-            frame: self.crowd.graveyard.frame(),
-            count: views.len() as u32,
-        })
+        Ok(Views::new(self.crowd.graveyard.frame(), views.len()))
     }
 
     fn check(&self, views: &[View]) -> Result<()> {

@@ -9,7 +9,7 @@ mod stats;
 mod view;
 
 pub use characters::CharacterId;
-pub use frame::{Frame, PassId, ViewId, Views};
+pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use instances::{ClipRef, InstanceId, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, View, Viewport};
@@ -18,7 +18,7 @@ use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::pipeline::pipeline_layout;
 use crate::gpu::{
-    Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, SkinnedMesh, Upload,
+    Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, SkinnedMesh, Upload, limit,
 };
 use crate::pass::draw::{DrawPass, PUSH_STAGES, PassDesc};
 use crate::pass::scatter::ScatterPass;
@@ -39,7 +39,7 @@ pub struct Capacity {
     /// Palette entries of all instances together: the sum of each one's
     /// [`Character::palette`] length. 48 bytes each, in every slot.
     pub palette_entries: u32,
-    /// Views of one frame.
+    /// Views of one frame, at most [`MAX_VIEWS`].
     pub views: u32,
 }
 
@@ -377,6 +377,7 @@ impl Crowd {
             capacity: wanted,
             ..self.desc
         };
+        check_desc(&desc)?;
         let mut buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &desc)?;
         let sets = match characters::all_sets(
             &self.device,
@@ -515,6 +516,7 @@ fn check_desc(desc: &CrowdDesc) -> Result<()> {
     least("Capacity::instances", desc.capacity.instances)?;
     least("Capacity::palette_entries", desc.capacity.palette_entries)?;
     least("Capacity::views", desc.capacity.views)?;
+    limit("views", desc.capacity.views.into(), MAX_VIEWS.into())?;
     if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
         let why = ArgumentFault::Invalid("must be 0 or a power of two");
         return Err(Error::Argument {
