@@ -18,7 +18,7 @@ pub(crate) use manifest::{Hash, Manifest};
 /// How shaders are compiled, in words. Part of every source hash, so that a change of flags
 /// makes all of the SPIR-V stale.
 ///
-/// `O0`: drivers optimise for themselves. The optimiser would save about a quarter of the bytes,
+/// `O0`: drivers optimise for themselves. The optimiser would save a third of the bytes,
 /// but shaderc's drops every name, and any drops the bindings and members that a shader declares
 /// and does not use. The layout tests read them, and so does whoever opens a capture in a frame
 /// debugger.
