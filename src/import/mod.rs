@@ -35,10 +35,15 @@ pub struct ImportOptions {
     pub smooth_normals: bool,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
-    /// Most bytes that all decoded data may take together.
+    /// Most bytes of JSON text.
+    pub max_json_bytes: u64,
+    /// Most bytes that all decoded data may take together: what is loaded and decoded, each once.
+    /// Working memory and the finished character may take as much again, each.
     pub max_decoded_bytes: u64,
     /// Most nodes.
     pub max_nodes: usize,
+    /// Most drawable parts: primitives of meshes, counted once for each node that carries them.
+    pub max_primitives: usize,
     /// Most vertices, all primitives together, before merging.
     pub max_vertices: usize,
     /// Most triangle indices, all primitives together.
@@ -56,12 +61,14 @@ impl Default for ImportOptions {
             scene: None,
             smooth_normals: false,
             max_resource_bytes: 1 << 30,
-            max_decoded_bytes: 4 << 30,
-            max_nodes: 65_535,
-            max_vertices: 16 << 20,
-            max_indices: 96 << 20,
-            max_keys: 64 << 20,
-            max_image_texels: 16_384 * 16_384,
+            max_json_bytes: 256 << 20,
+            max_decoded_bytes: 2 << 30,
+            max_nodes: 262_144,
+            max_primitives: 65_536,
+            max_vertices: 4 << 20,
+            max_indices: 24 << 20,
+            max_keys: 16 << 20,
+            max_image_texels: 8192 * 8192,
         }
     }
 }
@@ -134,6 +141,9 @@ pub enum RepairKind {
     /// Tangents without normals, ignored as the format demands.
     #[error("tangents without normals ignored")]
     TangentsIgnored,
+    /// Bytes after the end that the container's header states were ignored.
+    #[error("bytes after the container's end ignored")]
+    TrailingBytes,
     /// A part that is not supported was left out; the object says which.
     #[error("left out: not supported")]
     LeftOut,

@@ -64,7 +64,12 @@ fn clip(
         part: Box::default(),
     };
     note(repairs, &object, RepairKind::ZeroQuaternion, tally.zero);
-    note(repairs, &object, RepairKind::QuaternionNormalised, tally.normalised);
+    note(
+        repairs,
+        &object,
+        RepairKind::QuaternionNormalised,
+        tally.normalised,
+    );
     note(repairs, &object, RepairKind::AntipodalKey, tally.flipped);
     object.part = "channels on nodes that are not in the skeleton".into();
     note(repairs, &object, RepairKind::LeftOut, tally.outside);
@@ -84,7 +89,11 @@ fn check(channel: &RawChannel, at: impl Fn(&str, AssetFault) -> Error) -> Result
         };
         return Err(at("", why));
     }
-    let per_key = if channel.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+    let per_key = if channel.interpolation == Interpolation::CubicSpline {
+        3
+    } else {
+        1
+    };
     let need = times.len() as u64 * per_key;
     let (got, broken) = match &channel.values {
         RawKeys::Translation(list) | RawKeys::Scale(list) => {

@@ -56,7 +56,11 @@ pub(super) fn read(
     let vertices = primitive.positions.len();
     let per_vertex = primitive.influences_per_vertex;
     if per_vertex == 0 {
-        return Err(fault_at(primitive, "", AssetFault::Missing("joints and weights")));
+        return Err(fault_at(
+            primitive,
+            "",
+            AssetFault::Missing("joints and weights"),
+        ));
     }
     let need = vertices as u64 * per_vertex as u64;
     for (what, got) in [
@@ -167,10 +171,9 @@ fn quantise(list: &mut [(u32, f64)], out: &mut Vec<Influence>) -> bool {
     if left > 0 {
         let mut by_remainder: Vec<usize> = (0..list.len()).collect();
         let remainder = |at: usize| exact(list[at].1) - f64::from(out[start + at].1);
-        let mut keys: Vec<f64> = by_remainder.iter().map(|at| remainder(*at)).collect();
-        by_remainder.sort_by(|a, b| keys[*b].total_cmp(&keys[*a]));
-        keys.clear();
-        for at in by_remainder.into_iter().take(left as usize) {
+        by_remainder.sort_by(|a, b| remainder(*b).total_cmp(&remainder(*a)));
+        let rounded_up: Vec<usize> = by_remainder.into_iter().take(left as usize).collect();
+        for at in rounded_up {
             out[start + at].1 += 1;
         }
     }

@@ -9,9 +9,11 @@ mod skeleton;
 mod weld;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, SkinInfo, Skeleton};
+use crate::character::{Aabb, Character, Material, Skeleton, SkinInfo};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PosedVertices, Poser, WriteOnly, skin};
+#[cfg(feature = "gltf")]
+pub(super) use clips::wrong_time;
 use palette::Entries;
 
 impl RawCharacter {
@@ -46,7 +48,7 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
         let draft = primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
         drafts.extend(draft);
     }
-    let rest = skeleton::rest_model(&skeleton, &raw.nodes, &joint_of)?;
+    let rest = skeleton::rest_model(&skeleton, &joint_of)?;
     let palette = entries.finish(&rest)?;
     let clips = clips::build(&raw.animations, &skeleton, &joint_of, &mut repairs)?;
     let mut materials = raw.materials;
@@ -98,7 +100,12 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
                 Some(wanted) => *wanted |= skin_used[index],
                 None => {
                     let why = dangling("node", *joint, count);
-                    return Err(fault(ObjectKind::Skin, index, format!("joints[{slot}]"), why));
+                    return Err(fault(
+                        ObjectKind::Skin,
+                        index,
+                        format!("joints[{slot}]"),
+                        why,
+                    ));
                 }
             }
         }

@@ -184,7 +184,10 @@ fn influences_of(
 
 /// 1, 2, 4, 8 or a greater multiple of 4: enough for every vertex that is drawn.
 fn per_vertex(raw: &RawPrimitive, all: &VertexInfluences) -> usize {
-    let drawn = raw.indices.iter().map(|index| all.of(*index as usize).len());
+    let drawn = raw
+        .indices
+        .iter()
+        .map(|index| all.of(*index as usize).len());
     match drawn.max().unwrap_or(1) {
         most @ ..=2 => most.max(1),
         3..=4 => 4,

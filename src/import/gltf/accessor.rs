@@ -1,0 +1,218 @@
+//! Accessors: elements, read byte by byte, so that alignment does not matter.
+
+use super::json::Accessor;
+use super::source::{Bytes, Source};
+use super::{fault_of, object};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+
+/// A component type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Component {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Component {
+    pub(super) fn from_code(code: u64) -> Option<Self> {
+        Some(match code {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+}
+
+/// How many components, and bytes with the padding between matrix columns, an element has.
+pub(super) fn shape(kind: &str, component: Component) -> Option<(usize, usize)> {
+    let size = component.size();
+    let matrix = |n: usize| (n * n, (n * size).next_multiple_of(4) * n);
+    Some(match kind {
+        "SCALAR" => (1, size),
+        "VEC2" => (2, 2 * size),
+        "VEC3" => (3, 3 * size),
+        "VEC4" => (4, 4 * size),
+        "MAT2" => matrix(2),
+        "MAT3" => matrix(3),
+        "MAT4" => matrix(4),
+        _ => return None,
+    })
+}
+
+/// The elements of an accessor. Every element lies within the bytes.
+#[derive(Debug)]
+pub(super) struct Elements<'a> {
+    bytes: Bytes<'a>,
+    start: usize,
+    stride: usize,
+    pub(super) count: usize,
+    pub(super) component: Component,
+    pub(super) normalized: bool,
+}
+
+impl Elements<'_> {
+    fn word<const N: usize>(&self, element: usize, component: usize) -> [u8; N] {
+        let at = self.start + element * self.stride + component * N;
+        let bytes = self.bytes.as_ref().get(at..).and_then(<[u8]>::first_chunk);
+        bytes.copied().unwrap_or([0; N])
+    }
+
+    /// A component as a number; normalised integers as the format defines them.
+    pub(super) fn number(&self, element: usize, at: usize) -> f32 {
+        let scale = |value: f32, most: f32| {
+            if self.normalized {
+                (value / most).max(-1.0)
+            } else {
+                value
+            }
+        };
+        match self.component {
+            Component::I8 => scale(i8::from_le_bytes(self.word(element, at)).into(), 127.0),
+            Component::U8 => scale(u8::from_le_bytes(self.word(element, at)).into(), 255.0),
+            Component::I16 => scale(i16::from_le_bytes(self.word(element, at)).into(), 32767.0),
+            Component::U16 => scale(u16::from_le_bytes(self.word(element, at)).into(), 65535.0),
+            Component::U32 => u32::from_le_bytes(self.word(element, at)) as f32,
+            Component::F32 => f32::from_le_bytes(self.word(element, at)),
+        }
+    }
+
+    /// A component as an unsigned integer.
+    pub(super) fn integer(&self, element: usize, at: usize) -> u32 {
+        match self.component {
+            Component::U8 => u8::from_le_bytes(self.word(element, at)).into(),
+            Component::U16 => u16::from_le_bytes(self.word(element, at)).into(),
+            _ => u32::from_le_bytes(self.word(element, at)),
+        }
+    }
+
+    /// An element as numbers.
+    pub(super) fn numbers<const N: usize>(&self, element: usize) -> [f32; N] {
+        core::array::from_fn(|at| self.number(element, at))
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The first `count` elements of an accessor, at most all of them. What is allocated for them is
+    /// charged together with `decoded_size` bytes an element that the caller is about to allocate.
+    pub(super) fn elements(
+        &mut self,
+        index: usize,
+        count: usize,
+        decoded_size: usize,
+    ) -> Result<Elements<'a>> {
+        let object = object(ObjectKind::Accessor, index, "");
+        let accessor = &self.doc.accessors[index];
+        let component = Component::from_code(accessor.component_type);
+        let shape = component.and_then(|c| Some((c, shape(&accessor.kind, c)?)));
+        let Some((component, (_, size))) = shape else {
+            return Err(fault_of(object, AssetFault::Missing("a known type")));
+        };
+        let count = count.min(usize::try_from(accessor.count).unwrap_or(usize::MAX));
+        self.charge((count as u64).saturating_mul(decoded_size as u64), || {
+            object.clone()
+        })?;
+        let mut elements = Elements {
+            bytes: Bytes::Borrowed(&[]),
+            start: 0,
+            stride: size,
+            count,
+            component,
+            normalized: accessor.normalized,
+        };
+        if let Some(view) = accessor.buffer_view {
+            let stride = self.doc.buffer_views[view as usize].byte_stride;
+            let (bytes, start, _) = self.view(view, &object)?;
+            elements.bytes = bytes;
+            elements.start = start + accessor.byte_offset as usize;
+            elements.stride = stride.map_or(size, |stride| stride as usize);
+        }
+        if accessor.buffer_view.is_none() || accessor.sparse.is_some() {
+            self.charge((count as u64).saturating_mul(size as u64), || {
+                object.clone()
+            })?;
+            self.overlay(&mut elements, accessor, size, &object)?;
+        }
+        Ok(elements)
+    }
+
+    /// Copies the elements (zeros where there is no view) and puts the sparse values over them.
+    fn overlay(
+        &mut self,
+        elements: &mut Elements<'a>,
+        accessor: &Accessor,
+        size: usize,
+        object: &Object,
+    ) -> Result<()> {
+        let mut dense = vec![0; elements.count * size];
+        if accessor.buffer_view.is_some() {
+            let from = elements.bytes.as_ref();
+            for (at, to) in dense.chunks_exact_mut(size).enumerate() {
+                let start = elements.start + at * elements.stride;
+                if let Some(from) = from.get(start..start + size) {
+                    to.copy_from_slice(from);
+                }
+            }
+        }
+        if let Some(sparse) = &accessor.sparse {
+            let (bytes, start, _) = self.view(sparse.indices.buffer_view, object)?;
+            let component = Component::from_code(sparse.indices.component_type);
+            let component = component.unwrap_or(Component::U32);
+            let places = Elements {
+                bytes,
+                start: start + sparse.indices.byte_offset as usize,
+                stride: component.size(),
+                count: sparse.count as usize,
+                component,
+                normalized: false,
+            };
+            let (values, start, _) = self.view(sparse.values.buffer_view, object)?;
+            let start = start + sparse.values.byte_offset as usize;
+            let mut before = None;
+            for at in 0..places.count {
+                let place = places.integer(at, 0);
+                if u64::from(place) >= accessor.count || before.is_some_and(|b| place <= b) {
+                    return Err(wrong_place(object, at, place));
+                }
+                before = Some(place);
+                let from = values
+                    .as_ref()
+                    .get(start + at * size..)
+                    .and_then(|v| v.get(..size));
+                let to = dense.chunks_exact_mut(size).nth(place as usize);
+                if let (Some(from), Some(to)) = (from, to) {
+                    to.copy_from_slice(from);
+                }
+            }
+        }
+        elements.bytes = Bytes::Shared(dense.into());
+        elements.start = 0;
+        elements.stride = size;
+        Ok(())
+    }
+}
+
+fn wrong_place(object: &Object, at: usize, place: u32) -> Error {
+    let mut object = object.clone();
+    object.part = "sparse.indices (which must ascend and stay below count)".into();
+    let why = AssetFault::Value {
+        what: "index",
+        index: at as u64,
+        value: place.into(),
+    };
+    fault_of(object, why)
+}

@@ -1,0 +1,213 @@
+//! Animations: channels and samplers to curves.
+
+use super::accessor::{Component, Elements};
+use super::json::{AnimationSampler, Document};
+use super::source::Source;
+use super::{fault_of, lookup, not_allowed, object};
+use crate::character::Interpolation;
+use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::import::build::wrong_time;
+use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind};
+use glam::{Quat, Vec3};
+use std::collections::HashSet;
+
+/// All animations, without channels that drive no node or morph targets.
+pub(super) fn read(
+    source: &mut Source<'_>,
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<RawAnimation>> {
+    let doc: &Document = source.doc;
+    let mut animations = Vec::with_capacity(doc.animations.len());
+    let mut keys = 0;
+    for (index, animation) in doc.animations.iter().enumerate() {
+        check_samplers(doc, index, &animation.samplers)?;
+        let mut raw = RawAnimation {
+            name: animation.name.as_deref().unwrap_or_default().into(),
+            channels: Vec::with_capacity(animation.channels.len()),
+        };
+        let (mut nodeless, mut weights) = (0, 0);
+        let mut driven = HashSet::new();
+        for (number, channel) in animation.channels.iter().enumerate() {
+            let at = |part: &str| {
+                let part = format!("channels[{number}].{part}");
+                object(ObjectKind::Animation, index, part)
+            };
+            let samplers = &animation.samplers;
+            let (sampler, _) = lookup(samplers, channel.sampler, "sampler", || at("sampler"))?;
+            let Some(node) = channel.target.node else {
+                nodeless += 1;
+                continue;
+            };
+            let (node, _) = lookup(&doc.nodes, node, "node", || at("target.node"))?;
+            let path = channel.target.path.as_str();
+            if !["translation", "rotation", "scale", "weights"].contains(&path) {
+                let allowed = "translation, rotation, scale, weights";
+                let why = not_allowed("the path", path, allowed);
+                return Err(fault_of(at("target.path"), why));
+            }
+            if !driven.insert((node, path)) {
+                let why = AssetFault::Invalid("is driven by another channel already");
+                return Err(fault_of(at("target"), why));
+            }
+            if path == "weights" {
+                weights += 1;
+                continue;
+            }
+            let place = Place { index, sampler };
+            raw.channels.push(curve(
+                source,
+                &place,
+                &samplers[sampler],
+                node,
+                path,
+                &mut keys,
+            )?);
+        }
+        for (part, count) in [
+            ("channels without a node", nodeless),
+            ("weights channels", weights),
+        ] {
+            if count > 0 {
+                repairs.push(Repair {
+                    object: object(ObjectKind::Animation, index, part),
+                    kind: RepairKind::LeftOut,
+                    count,
+                });
+            }
+        }
+        animations.push(raw);
+    }
+    Ok(animations)
+}
+
+fn check_samplers(doc: &Document, index: usize, samplers: &[AnimationSampler]) -> Result<()> {
+    for (number, sampler) in samplers.iter().enumerate() {
+        for (part, accessor) in [("input", sampler.input), ("output", sampler.output)] {
+            let part = || format!("samplers[{number}].{part}");
+            let referrer = || object(ObjectKind::Animation, index, part());
+            lookup(&doc.accessors, accessor, "accessor", referrer)?;
+        }
+    }
+    Ok(())
+}
+
+/// A sampler of an animation.
+struct Place {
+    index: usize,
+    sampler: usize,
+}
+
+impl Place {
+    fn object(&self, part: &str) -> Object {
+        let part = format!("samplers[{}].{part}", self.sampler);
+        object(ObjectKind::Animation, self.index, part)
+    }
+}
+
+fn curve(
+    source: &mut Source<'_>,
+    place: &Place,
+    sampler: &AnimationSampler,
+    node: usize,
+    path: &str,
+    keys: &mut u64,
+) -> Result<RawChannel> {
+    let interpolation = match sampler.interpolation.as_deref() {
+        None | Some("LINEAR") => Interpolation::Linear,
+        Some("STEP") => Interpolation::Step,
+        Some("CUBICSPLINE") => Interpolation::CubicSpline,
+        Some(other) => {
+            let why = not_allowed("the interpolation", other, "LINEAR, STEP, CUBICSPLINE");
+            return Err(fault_of(place.object("interpolation"), why));
+        }
+    };
+    let times_s = times(source, place, sampler.input, keys)?;
+    let per_key = if interpolation == Interpolation::CubicSpline {
+        3
+    } else {
+        1
+    };
+    let need = times_s.len() as u64 * per_key;
+    let output = |kind| values(source, place, sampler.output, kind, need);
+    let values = match path {
+        "rotation" => RawKeys::Rotation(rotations(output)?),
+        "scale" => RawKeys::Scale(vectors(output)?),
+        _ => RawKeys::Translation(vectors(output)?),
+    };
+    Ok(RawChannel {
+        node,
+        times_s,
+        interpolation,
+        values,
+    })
+}
+
+fn times(source: &mut Source<'_>, place: &Place, input: u64, keys: &mut u64) -> Result<Vec<f32>> {
+    let float = |component, _| component == Component::F32;
+    let at = || place.object("input");
+    let (index, accessor) = source.typed(input, "SCALAR", "5126", float, at)?;
+    *keys = keys.saturating_add(accessor.count);
+    let cap = source.options.max_keys as u64;
+    if *keys > cap {
+        let (what, asked) = ("keys", *keys);
+        return Err(fault_of(at(), AssetFault::Cap { what, asked, cap }));
+    }
+    let elements = source.elements(index, usize::MAX, size_of::<f32>())?;
+    let times_s: Vec<f32> = (0..elements.count)
+        .map(|key| elements.number(key, 0))
+        .collect();
+    match wrong_time(&times_s) {
+        None => Ok(times_s),
+        Some((key, value)) => {
+            let why = AssetFault::Value {
+                what: "the time of key",
+                index: key as u64,
+                value: value.into(),
+            };
+            Err(fault_of(at(), why))
+        }
+    }
+}
+
+fn rotations<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> Result<Vec<Quat>> {
+    let elements = output("VEC4")?;
+    let value = |key| Quat::from_array(elements.numbers(key));
+    Ok((0..elements.count).map(value).collect())
+}
+
+fn vectors<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> Result<Vec<Vec3>> {
+    let elements = output("VEC3")?;
+    let value = |key| Vec3::from_array(elements.numbers(key));
+    Ok((0..elements.count).map(value).collect())
+}
+
+fn values<'a>(
+    source: &mut Source<'a>,
+    place: &Place,
+    output: u64,
+    kind: &'static str,
+    need: u64,
+) -> Result<Elements<'a>> {
+    let at = || place.object("output");
+    let rotation = kind == "VEC4";
+    let allow = |component, normalized| match component {
+        Component::F32 => true,
+        Component::U32 => false,
+        _ => rotation && normalized,
+    };
+    let allowed = if rotation {
+        "5126, or normalised 5120 to 5123"
+    } else {
+        "5126"
+    };
+    let (index, accessor) = source.typed(output, kind, allowed, allow, at)?;
+    if accessor.count != need {
+        let why = AssetFault::Count {
+            what: "the accessor",
+            got: accessor.count,
+            need,
+        };
+        return Err(fault_of(at(), why));
+    }
+    source.elements(index, usize::MAX, size_of::<Quat>())
+}

@@ -1,0 +1,60 @@
+//! PNG and JPEG to 8-bit RGBA.
+
+use super::source::Source;
+use super::{cut, fault_of};
+use crate::character::Image;
+use crate::error::{AssetFault, Object, Result};
+use ::image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use std::io::Cursor;
+
+/// Decodes an image, whose kind its first bytes tell. Sizes are checked before anything of them is
+/// allocated.
+pub(super) fn decode(
+    bytes: &[u8],
+    name: &str,
+    source: &mut Source<'_>,
+    object: &Object,
+) -> Result<Image> {
+    let failed = |error: ::image::ImageError| {
+        let why = AssetFault::Image(cut(&error.to_string()));
+        fault_of(object.clone(), why)
+    };
+    let format = match ::image::guess_format(bytes) {
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
+        _ => {
+            let why = AssetFault::Image("it is neither PNG nor JPEG".into());
+            return Err(fault_of(object.clone(), why));
+        }
+    };
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(source.options.max_decoded_bytes);
+    reader.limits(limits);
+    let decoder = reader.into_decoder().map_err(failed)?;
+    let (width, height) = decoder.dimensions();
+    let texels = u64::from(width) * u64::from(height);
+    let cap = source.options.max_image_texels;
+    if texels > cap {
+        let why = AssetFault::Cap {
+            what: "texels of one image",
+            asked: texels,
+            cap,
+        };
+        return Err(fault_of(object.clone(), why));
+    }
+    if texels == 0 {
+        let why = AssetFault::Image("it has no pixels".into());
+        return Err(fault_of(object.clone(), why));
+    }
+    let working = decoder.total_bytes().saturating_add(texels * 4);
+    source.charge(working, || object.clone())?;
+    let pixels = DynamicImage::from_decoder(decoder)
+        .map_err(failed)?
+        .into_rgba8();
+    Ok(Image {
+        name: name.into(),
+        width,
+        height,
+        rgba: pixels.into_raw(),
+    })
+}

@@ -1,0 +1,173 @@
+//! Meshes: attributes and indices to streams and triangles.
+
+use super::json::Primitive;
+use super::material::ReadMaterial;
+use super::source::Source;
+use super::{cut, fault_of, lookup, not_allowed, object, uses};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::{RawPrimitive, Repair, RepairKind};
+
+/// The primitives of the meshes that these nodes carry.
+pub(super) fn read(
+    source: &mut Source<'_>,
+    carriers: &[usize],
+    materials: &[ReadMaterial],
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<RawPrimitive>> {
+    let doc = source.doc;
+    let mut reader = Reader {
+        quantized: uses(doc, "KHR_mesh_quantization"),
+        source,
+        materials,
+        vertices: 0,
+        indices: 0,
+        repairs,
+    };
+    for (index, mesh) in doc.meshes.iter().enumerate() {
+        for (number, primitive) in mesh.primitives.iter().enumerate() {
+            reader.check_references(
+                &At {
+                    mesh: index,
+                    number,
+                },
+                primitive,
+            )?;
+        }
+    }
+    let mut all: Vec<RawPrimitive> = Vec::new();
+    let mut visited = 0;
+    for node in carriers {
+        let carrier = &doc.nodes[*node];
+        let Some(mesh) = carrier.mesh.map(|mesh| mesh as usize) else {
+            continue;
+        };
+        let name = doc.meshes[mesh].name.as_deref().or(carrier.name.as_deref());
+        let name = cut(name.unwrap_or_default());
+        for (number, primitive) in doc.meshes[mesh].primitives.iter().enumerate() {
+            let at = At { mesh, number };
+            let skin = carrier.skin.map(|skin| skin as usize);
+            visited += 1;
+            let cap = reader.source.options.max_primitives as u64;
+            if visited > cap {
+                return Err(at.cap("primitives", visited, cap));
+            }
+            if let Some(mut raw) = reader.primitive(&at, primitive, skin)? {
+                raw.name = format!("{name}.{number}").into();
+                raw.node = *node;
+                all.push(raw);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A primitive of a mesh.
+pub(super) struct At {
+    mesh: usize,
+    number: usize,
+}
+
+impl At {
+    pub(super) fn object(&self, part: &str) -> Object {
+        let dot = if part.is_empty() { "" } else { "." };
+        let part = format!("primitives[{}]{dot}{part}", self.number);
+        object(ObjectKind::Mesh, self.mesh, part)
+    }
+
+    pub(super) fn fault(&self, part: &str, why: AssetFault) -> Error {
+        fault_of(self.object(part), why)
+    }
+
+    pub(super) fn cap(&self, what: &'static str, asked: u64, cap: u64) -> Error {
+        self.fault("", AssetFault::Cap { what, asked, cap })
+    }
+}
+
+/// Reads meshes and keeps count of what it read.
+pub(super) struct Reader<'r, 'a> {
+    pub(super) source: &'r mut Source<'a>,
+    pub(super) materials: &'r [ReadMaterial],
+    /// Whether the file declares `KHR_mesh_quantization`.
+    pub(super) quantized: bool,
+    vertices: u64,
+    pub(super) indices: u64,
+    repairs: &'r mut Vec<Repair>,
+}
+
+impl Reader<'_, '_> {
+    fn check_references(&self, at: &At, primitive: &Primitive) -> Result<()> {
+        let doc = self.source.doc;
+        for (name, accessor) in &primitive.attributes {
+            let referrer = || at.object(&format!("attributes.{}", cut(name)));
+            lookup(&doc.accessors, *accessor, "accessor", referrer)?;
+        }
+        if let Some(accessor) = primitive.indices {
+            lookup(&doc.accessors, accessor, "accessor", || {
+                at.object("indices")
+            })?;
+        }
+        if let Some(material) = primitive.material {
+            lookup(&doc.materials, material, "material", || {
+                at.object("material")
+            })?;
+        }
+        match primitive.mode.unwrap_or(4) {
+            0..=6 => Ok(()),
+            mode => {
+                let why = not_allowed("the mode", &mode.to_string(), "0 to 6");
+                Err(at.fault("mode", why))
+            }
+        }
+    }
+
+    fn leave_out(&mut self, at: &At, part: &str, kind: RepairKind, count: usize) {
+        if count > 0 {
+            self.repairs.push(Repair {
+                object: at.object(part),
+                kind,
+                count: count as u64,
+            });
+        }
+    }
+
+    /// The primitive, unless nothing of it can be drawn.
+    fn primitive(
+        &mut self,
+        at: &At,
+        raw: &Primitive,
+        skin: Option<usize>,
+    ) -> Result<Option<RawPrimitive>> {
+        let mode = raw.mode.unwrap_or(4);
+        let Some(position) = raw.attributes.get("POSITION").filter(|_| mode >= 4) else {
+            self.leave_out(at, "", RepairKind::LeftOut, 1);
+            return Ok(None);
+        };
+        let count = self.source.doc.accessors[*position as usize].count;
+        let cap = self.source.options.max_vertices as u64;
+        self.vertices = self.vertices.saturating_add(count);
+        if self.vertices > cap {
+            return Err(at.cap("vertices", self.vertices, cap));
+        }
+        let has_tangents = raw.attributes.contains_key("TANGENT");
+        if has_tangents && !raw.attributes.contains_key("NORMAL") {
+            self.leave_out(at, "attributes.TANGENT", RepairKind::TangentsIgnored, 1);
+        }
+        self.leave_out(at, "targets", RepairKind::LeftOut, raw.targets.len());
+        let mut primitive = RawPrimitive {
+            mesh: at.mesh,
+            number: at.number,
+            skin,
+            material: raw.material.map(|material| material as usize),
+            positions: self.positions(at, raw)?,
+            normals: self.normals(at, raw)?,
+            uvs: self.uvs(at, raw)?,
+            colors: self.colors(at, raw)?,
+            indices: self.triangles(at, raw, mode, count)?,
+            ..RawPrimitive::default()
+        };
+        if skin.is_some() {
+            self.influences(at, raw, &mut primitive)?;
+        }
+        Ok(Some(primitive))
+    }
+}

@@ -1,0 +1,209 @@
+//! The glTF 2.0 reader: `.glb`, and `.gltf` with data URIs or files beside it.
+//!
+//! ```text
+//! bytes ──container──▶ JSON, BIN ──parse──▶ Document ──scene, mesh, animation, image──▶ RawCharacter
+//!                                                        │ ranges │ accessor │ source │ resources
+//! ```
+
+mod accessor;
+mod animation;
+mod attributes;
+mod container;
+mod image;
+mod json;
+mod material;
+mod mesh;
+mod parse;
+mod ranges;
+mod resources;
+mod scene;
+mod skin;
+mod source;
+mod triangles;
+
+use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use json::Document;
+use source::Source;
+use std::path::Path;
+
+/// A character from the bytes of a `.glb` or `.gltf` file that refers to no other files.
+///
+/// # Errors
+/// [`Error::Asset`], naming the object at fault and the reason.
+pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
+    gltf_with(bytes, &mut |uri| Err(resources::unreachable(uri)), options)
+}
+
+/// A character from a `.glb` or `.gltf` file; the files that it refers to are read from its
+/// folder and the folders in that, never from elsewhere.
+///
+/// # Errors
+/// [`Error::Io`] if a file can't be read; [`Error::Asset`], naming the object at fault and the
+/// reason.
+pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
+    let path = path.as_ref();
+    let mut options = options.clone();
+    if options.name.is_empty() {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        options.name = name.to_string_lossy().into();
+    }
+    let cap = options.max_resource_bytes;
+    let named = |error: Error| error.in_file(&options.name);
+    let bytes = resources::read_file(path, cap).map_err(named)?;
+    let folder = resources::Folder::of(path)?;
+    gltf_with(&bytes, &mut |uri| folder.read(uri, cap), &options)
+}
+
+/// A character from the bytes of a `.glb` or `.gltf` file, whose other files `read` provides.
+///
+/// `read` is given a relative path, percent-decoded, with `/` between folders. Paths that lead
+/// out of the folder (`..`, absolute ones, schemes, drives, backslashes) never reach it.
+///
+/// # Errors
+/// [`Error::Asset`], naming the object at fault and the reason; whatever `read` returns.
+pub fn gltf_with(
+    bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    options: &ImportOptions,
+) -> Result<Imported> {
+    let mut run = || {
+        let mut repairs = Vec::new();
+        let raw = read_raw(bytes, read, options, &mut repairs)?;
+        let mut imported = raw.build(options)?;
+        repairs.append(&mut imported.repairs);
+        imported.repairs = repairs;
+        Ok(imported)
+    };
+    run().map_err(|error: Error| error.in_file(&options.name))
+}
+
+fn read_raw(
+    bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<RawCharacter> {
+    let parts = container::split(bytes)?;
+    let doc = parse::document(parts.json, parts.json_start, options)?;
+    note_trailing(&doc, &parts, repairs);
+    let mut source = Source::new(&doc, parts.bin, read, options);
+    ranges::check(&doc)?;
+    let parents = scene::parents(&doc)?;
+    let carriers = scene::mesh_nodes(&doc, &parents, options)?;
+    let nodes = scene::nodes(&doc, parents);
+    let mut materials = material::read(&doc)?;
+    let primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;
+    let images = material::load_images(&mut source, &mut materials, &primitives, repairs)?;
+    Ok(RawCharacter {
+        name: options.name.clone(),
+        skins: skin::read(&mut source, &primitives)?,
+        nodes,
+        primitives,
+        materials: materials.into_iter().map(|m| m.material).collect(),
+        images,
+        animations: animation::read(&mut source, repairs)?,
+    })
+}
+
+/// Lists bytes after the container, and in its binary chunk after the buffer and its padding.
+fn note_trailing(doc: &Document, parts: &container::Parts<'_>, repairs: &mut Vec<Repair>) {
+    let own = doc.buffers.first().filter(|buffer| buffer.uri.is_none());
+    let spare = match (own, parts.bin) {
+        (Some(buffer), Some(bin)) => (bin.len() as u64).saturating_sub(buffer.byte_length),
+        _ => 0,
+    };
+    let of_file = Object {
+        kind: ObjectKind::File,
+        index: None,
+        part: Box::default(),
+    };
+    let of_buffer = object(ObjectKind::Buffer, 0, "");
+    let padding = 3;
+    for (object, count, least) in [
+        (of_file, parts.trailing, 1),
+        (of_buffer, spare, padding + 1),
+    ] {
+        if count >= least {
+            let kind = RepairKind::TrailingBytes;
+            repairs.push(Repair {
+                object,
+                kind,
+                count,
+            });
+        }
+    }
+}
+
+/// The element of a list that an index names.
+fn lookup<'a, T>(
+    list: &'a [T],
+    index: u64,
+    what: &'static str,
+    referrer: impl FnOnce() -> Object,
+) -> Result<(usize, &'a T)> {
+    let at = usize::try_from(index).ok();
+    match at.and_then(|at| Some((at, list.get(at)?))) {
+        Some(found) => Ok(found),
+        None => Err(Error::Asset {
+            file: Box::default(),
+            object: referrer(),
+            why: AssetFault::Dangling {
+                what,
+                index,
+                count: list.len() as u64,
+            },
+        }),
+    }
+}
+
+fn object(kind: ObjectKind, index: usize, part: impl Into<Box<str>>) -> Object {
+    Object {
+        kind,
+        index: Some(index),
+        part: part.into(),
+    }
+}
+
+fn fault_of(object: Object, why: AssetFault) -> Error {
+    Error::Asset {
+        file: Box::default(),
+        object,
+        why,
+    }
+}
+
+/// Text from a file, cut to what fits an error message or a listing.
+fn cut(text: &str) -> Box<str> {
+    match text.char_indices().nth(200) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+    }
+}
+
+fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
+    AssetFault::NotAllowed {
+        what,
+        got: cut(got),
+        allowed,
+    }
+}
+
+fn malformed(what: &'static str, at: usize) -> Error {
+    let at = at as u64;
+    fault(
+        ObjectKind::File,
+        None,
+        "",
+        AssetFault::Malformed { what, at },
+    )
+}
+
+/// Whether the file says that it uses an extension.
+fn uses(doc: &Document, extension: &str) -> bool {
+    let mut declared = doc
+        .extensions_used
+        .iter()
+        .chain(doc.extensions_required.iter());
+    declared.any(|name| name == extension)
+}

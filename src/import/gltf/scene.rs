@@ -1,0 +1,157 @@
+//! Nodes and scenes: who is whose parent, and which nodes are drawn.
+
+use super::json::{Document, Node};
+use super::{fault_of, lookup, object};
+use crate::character::Transform;
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::{ImportOptions, RawNode, RawTransform, fault};
+use glam::{Mat4, Quat, Vec3};
+
+/// The parent of each node. Refuses hierarchies that are no forest.
+pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
+    let mut parents = vec![None; doc.nodes.len()];
+    for (index, node) in doc.nodes.iter().enumerate() {
+        for (number, child) in node.children.iter().enumerate() {
+            let referrer = || object(ObjectKind::Node, index, format!("children[{number}]"));
+            let (child, _) = lookup(&doc.nodes, *child, "node", referrer)?;
+            if parents[child].replace(index).is_some() {
+                return Err(fault(ObjectKind::Node, child, "", AssetFault::NotATree));
+            }
+        }
+    }
+    // Each walk towards a root marks its nodes with its own number; meeting that again is a cycle.
+    let mut walked_by = vec![usize::MAX; parents.len()];
+    for start in 0..parents.len() {
+        let mut at = Some(start);
+        while let Some(node) = at {
+            if walked_by[node] == start {
+                return Err(fault(ObjectKind::Node, node, "", AssetFault::NotATree));
+            }
+            if walked_by[node] != usize::MAX {
+                break;
+            }
+            walked_by[node] = start;
+            at = parents[node];
+        }
+    }
+    Ok(parents)
+}
+
+/// The nodes of the scene that carry a mesh, in the file's order.
+pub(super) fn mesh_nodes(
+    doc: &Document,
+    parents: &[Option<usize>],
+    options: &ImportOptions,
+) -> Result<Vec<usize>> {
+    if doc.nodes.len() > options.max_nodes {
+        let why = AssetFault::Cap {
+            what: "nodes",
+            asked: doc.nodes.len() as u64,
+            cap: options.max_nodes as u64,
+        };
+        return Err(fault(ObjectKind::File, None, "", why));
+    }
+    for (index, node) in doc.nodes.iter().enumerate() {
+        let at = |part: &str| object(ObjectKind::Node, index, part);
+        if let Some(mesh) = node.mesh {
+            lookup(&doc.meshes, mesh, "mesh", || at("mesh"))?;
+        }
+        if let Some(skin) = node.skin {
+            lookup(&doc.skins, skin, "skin", || at("skin"))?;
+        }
+        check_matrix(index, node)?;
+    }
+    for (index, scene) in doc.scenes.iter().enumerate() {
+        for (number, node) in scene.nodes.iter().enumerate() {
+            let referrer = || object(ObjectKind::Scene, index, format!("nodes[{number}]"));
+            lookup(&doc.nodes, *node, "node", referrer)?;
+        }
+    }
+    let reached = match chosen_scene(doc, options)? {
+        None => vec![true; doc.nodes.len()],
+        Some(scene) => reachable(doc, parents, scene)?,
+    };
+    let carries = |index: &usize| reached[*index] && doc.nodes[*index].mesh.is_some();
+    Ok((0..doc.nodes.len()).filter(carries).collect())
+}
+
+fn chosen_scene(doc: &Document, options: &ImportOptions) -> Result<Option<usize>> {
+    let default = match doc.scene {
+        None => (!doc.scenes.is_empty()).then_some(0),
+        Some(scene) => {
+            let referrer = || Object {
+                kind: ObjectKind::File,
+                index: None,
+                part: "scene".into(),
+            };
+            Some(lookup(&doc.scenes, scene, "scene", referrer)?.0)
+        }
+    };
+    match options.scene {
+        None => Ok(default),
+        Some(scene) if scene < doc.scenes.len() => Ok(Some(scene)),
+        Some(scene) => Err(Error::NotFound {
+            what: "scene",
+            index: scene as u64,
+            count: doc.scenes.len() as u64,
+        }),
+    }
+}
+
+fn reachable(doc: &Document, parents: &[Option<usize>], scene: usize) -> Result<Vec<bool>> {
+    let mut reached = vec![false; doc.nodes.len()];
+    let mut open = Vec::new();
+    for (number, root) in doc.scenes[scene].nodes.iter().enumerate() {
+        let root = *root as usize;
+        if parents[root].is_some() {
+            let why = AssetFault::Invalid("refers to a node that has a parent");
+            return Err(fault(
+                ObjectKind::Scene,
+                scene,
+                format!("nodes[{number}]"),
+                why,
+            ));
+        }
+        open.push(root);
+    }
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut reached[node], true) {
+            open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));
+        }
+    }
+    Ok(reached)
+}
+
+fn check_matrix(index: usize, node: &Node) -> Result<()> {
+    let has_trs = node.translation.is_some() || node.rotation.is_some() || node.scale.is_some();
+    let identity = Mat4::IDENTITY.to_cols_array();
+    if has_trs && node.matrix.is_some_and(|matrix| matrix != identity) {
+        let why = AssetFault::Invalid("stands beside translation, rotation or scale");
+        return Err(fault_of(object(ObjectKind::Node, index, "matrix"), why));
+    }
+    Ok(())
+}
+
+/// All nodes with their transforms.
+pub(super) fn nodes(doc: &Document, parents: Vec<Option<usize>>) -> Vec<RawNode> {
+    let node = |(node, parent): (&Node, Option<usize>)| RawNode {
+        name: node.name.as_deref().unwrap_or_default().into(),
+        parent,
+        transform: transform(node),
+    };
+    doc.nodes.iter().zip(parents).map(node).collect()
+}
+
+fn transform(node: &Node) -> RawTransform {
+    let trs = Transform {
+        translation: node.translation.map_or(Vec3::ZERO, Vec3::from_array),
+        rotation: node.rotation.map_or(Quat::IDENTITY, Quat::from_array),
+        scale: node.scale.map_or(Vec3::ONE, Vec3::from_array),
+    };
+    match node.matrix {
+        Some(matrix) if trs == Transform::IDENTITY => {
+            RawTransform::Matrix(Mat4::from_cols_array(&matrix))
+        }
+        _ => RawTransform::Trs(trs),
+    }
+}

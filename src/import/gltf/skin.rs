@@ -1,0 +1,68 @@
+//! Skins: joints and inverse bind matrices.
+
+use super::accessor::Component;
+use super::source::Source;
+use super::{fault_of, lookup, object};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::{RawPrimitive, RawSkin};
+use glam::Mat4;
+
+/// All skins, with the matrices of those that a primitive uses; of all if there is no primitive.
+pub(super) fn read(source: &mut Source<'_>, primitives: &[RawPrimitive]) -> Result<Vec<RawSkin>> {
+    let mut used = vec![primitives.is_empty(); source.doc.skins.len()];
+    for skin in primitives.iter().filter_map(|primitive| primitive.skin) {
+        used[skin] = true;
+    }
+    let doc = source.doc;
+    let mut skins = Vec::with_capacity(doc.skins.len());
+    for (index, skin) in doc.skins.iter().enumerate() {
+        let at = |part: &str| object(ObjectKind::Skin, index, part);
+        if skin.joints.is_empty() {
+            return Err(fault_of(at(""), AssetFault::Missing("joints")));
+        }
+        let mut joints = Vec::with_capacity(skin.joints.len());
+        for (slot, node) in skin.joints.iter().enumerate() {
+            let referrer = || at(&format!("joints[{slot}]"));
+            joints.push(lookup(&doc.nodes, *node, "node", referrer)?.0);
+        }
+        if let Some(node) = skin.skeleton {
+            lookup(&doc.nodes, node, "node", || at("skeleton"))?;
+        }
+        let inverse_bind = match skin.inverse_bind_matrices {
+            Some(accessor) => matrices(source, index, accessor, joints.len(), used[index])?,
+            None => Vec::new(),
+        };
+        skins.push(RawSkin {
+            name: skin.name.as_deref().unwrap_or_default().into(),
+            joints,
+            inverse_bind,
+        });
+    }
+    Ok(skins)
+}
+
+fn matrices(
+    source: &mut Source<'_>,
+    skin: usize,
+    accessor: u64,
+    need: usize,
+    used: bool,
+) -> Result<Vec<Mat4>> {
+    let at = || object(ObjectKind::Skin, skin, "inverseBindMatrices");
+    let float = |component, _| component == Component::F32;
+    let (index, accessor) = source.typed(accessor, "MAT4", "5126", float, at)?;
+    if accessor.count < need as u64 {
+        let why = AssetFault::Count {
+            what: "the accessor",
+            got: accessor.count,
+            need: need as u64,
+        };
+        return Err(fault_of(at(), why));
+    }
+    if !used {
+        return Ok(Vec::new());
+    }
+    let elements = source.elements(index, need, size_of::<Mat4>())?;
+    let matrix = |element| Mat4::from_cols_array(&elements.numbers(element));
+    Ok((0..elements.count).map(matrix).collect())
+}
