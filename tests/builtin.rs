@@ -7,7 +7,7 @@ use throng::glam::{Affine3A, Vec3};
 use throng::import::Imported;
 use throng::pose::Poser;
 
-const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
+const CLIPS: [&str; 5] = ["Idle", "Walk", "Run", "Wave", "Cheer"];
 
 fn mannequin() -> Imported {
     builtin::mannequin().expect("the built-in character is valid")

@@ -56,7 +56,7 @@ impl Row {
             Vec3::new(0.0, front, near),
             Vec3::new(kx * self.width, front + 0.45 * (side - front), at(near)),
             Vec3::new(self.width, side, middle),
-            Vec3::new(kx * self.width, back + 0.45 * (side - back), at(far)),
+            Vec3::new(kx * self.width, back + 0.28 * (side - back), at(far)),
             Vec3::new(0.0, back, far),
         ]
     }
