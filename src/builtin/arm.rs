@@ -1,7 +1,7 @@
 //! The cage of the left arm, from the shoulder to the middle of the hand.
 
 use super::cage::{Bind, Cage, Paint};
-use super::rig::{ARM, PALM, Part, SHOULDER, Side};
+use super::rig::{ARM, PALM, Part, SHOULDER, Side, UPPER_CHEST};
 use Paint::{Shirt, Skin};
 use glam::{Vec2, Vec3};
 
@@ -45,14 +45,14 @@ const ARM_LOOPS: [ArmLoop; 12] = [
         0.050,
         [0.066, 0.060],
         [0.0, -0.004],
-        &[(CLAVICLE, 0.2), (UPPER_TWIST, 0.8)],
+        &[(CLAVICLE, 0.24), (UPPER_CHEST, 0.06), (UPPER_TWIST, 0.70)],
         Shirt,
     ),
     arm(
         0.110,
         [0.060, 0.059],
         [0.002, 0.0],
-        &[(UPPER_TWIST, 0.65), (UPPER_ARM, 0.35)],
+        &[(CLAVICLE, 0.04), (UPPER_TWIST, 0.62), (UPPER_ARM, 0.34)],
         Shirt,
     ),
     ArmLoop {

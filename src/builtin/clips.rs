@@ -16,7 +16,7 @@ struct Source {
     pose: fn(&[RestJoint], f32) -> Pose,
 }
 
-const SOURCES: [Source; 5] = [
+const SOURCES: [Source; 4] = [
     Source {
         name: "Idle",
         duration_s: 4.0,
@@ -40,12 +40,6 @@ const SOURCES: [Source; 5] = [
         duration_s: 2.0,
         keys: 60,
         pose: wave,
-    },
-    Source {
-        name: "Cheer",
-        duration_s: 1.4,
-        keys: 42,
-        pose: cheer,
     },
 ];
 
@@ -131,9 +125,9 @@ fn standing(rest: &[RestJoint], phase: f32, breaths: f32) -> Pose {
         pose.hold(
             side,
             Arm {
-                out: 0.10 + 0.012 * breath,
+                out: 0.155 + 0.012 * breath,
                 forward: 0.03 + late,
-                inward: 0.10,
+                inward: 0.08,
                 elbow: 0.22 + late,
                 curl: 0.34,
             },
@@ -178,30 +172,5 @@ fn wave(rest: &[RestJoint], phase: f32) -> Pose {
     pose.delta[HEAD] = Quat::from_rotation_z(-0.07 - 0.02 * swing)
         * Quat::from_rotation_y(-0.05)
         * Quat::from_rotation_x(-0.02);
-    pose
-}
-
-/// Both fists up, bouncing on the balls of the feet twice a cycle.
-fn cheer(rest: &[RestJoint], phase: f32) -> Pose {
-    let mut pose = standing(rest, phase, 2.0);
-    let bounce = 0.5 - 0.5 * wave_of(2.0 * phase, -0.25);
-    pose.hips.y += -0.035 + 0.070 * bounce;
-    pose.delta[SPINE] *= Quat::from_rotation_x(0.05 - 0.07 * bounce);
-    pose.delta[HEAD] = Quat::from_rotation_x(-0.10 - 0.06 * bounce);
-    for side in Side::BOTH {
-        let pump = wave_of(phase, if side == Side::Left { 0.0 } else { 0.5 });
-        let s = side.sign();
-        pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_z(s * (0.30 + 0.06 * pump));
-        let along = rig::on_side(side, Vec3::new(0.62, 0.72 + 0.10 * pump, 0.26)).normalize();
-        let inward = Vec3::new(-s * 0.75, 0.6, 0.35);
-        let upper = rig::axes(along, inward) * rest[side.of(Part::UpperArm)].axes.inverse();
-        let chest = pose.turn(rest, side.of(Part::Shoulder));
-        pose.delta[side.of(Part::UpperArm)] = chest.inverse() * upper;
-        pose.bend_elbow(side, 0.75 - 0.40 * pump);
-        pose.curl(side, 1.35);
-        let at = rig::on_side(side, Vec3::new(0.012, 0.0, 0.0));
-        let pitch = 0.62 * bounce;
-        pose.stand(rest, side, at, [pitch, 0.14, pitch]);
-    }
     pose
 }

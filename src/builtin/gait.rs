@@ -204,9 +204,9 @@ pub(super) fn walk(rest: &[RestJoint], phase: f32) -> Pose {
         pose.delta[side.of(Part::Shoulder)] =
             relaxed(side) * Quat::from_rotation_y(-side.sign() * 0.05 * swing);
         let arm = Arm {
-            out: 0.125,
+            out: 0.165,
             forward: 0.06 + 0.40 * swing,
-            inward: 0.12,
+            inward: 0.09,
             elbow: 0.36 + 0.20 * late,
             curl: 0.42,
         };
@@ -247,9 +247,9 @@ pub(super) fn run(rest: &[RestJoint], phase: f32) -> Pose {
         pose.delta[side.of(Part::Shoulder)] =
             relaxed(side) * Quat::from_rotation_y(-side.sign() * 0.10 * swing);
         let arm = Arm {
-            out: 0.20,
+            out: 0.25,
             forward: -0.06 + 0.72 * swing,
-            inward: 0.22,
+            inward: 0.10 + 0.14 * swing,
             elbow: 1.55 + 0.22 * late,
             curl: 0.95,
         };

@@ -1,8 +1,8 @@
-//! The built-in character: a mannequin made by code, about 1.78 m tall, that stands at the origin
+//! The built-in character: a mannequin made by code, about 1.79 m tall, that stands at the origin
 //! on y = 0 and looks along +Z.
 //!
 //! It has 57 joints with all fingers, named in the manner of VRM humanoids, and the clips `Idle`,
-//! `Walk`, `Run`, `Wave` and `Cheer`, which all loop. Its colours are vertex colours of a single part; the
+//! `Walk`, `Run` and `Wave`, which all loop. Its colours are vertex colours of a single part; the
 //! shirt is nearly white, so that an instance's tint shows there most.
 //!
 //! ```

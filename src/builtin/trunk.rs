@@ -107,7 +107,10 @@ pub(super) fn add(cage: &mut Cage) -> Openings {
     }
     cage.bind(waist[0][2], &[(HIPS, 0.75), (UPPER_LEG, 0.25)]);
     let low = waist[WAIST.len() - 1].clone();
-    cage.bind(low[2], &[(CHEST, 0.35), (UPPER_CHEST, 0.65)]);
+    cage.bind(
+        low[2],
+        &[(CHEST, 0.30), (UPPER_CHEST, 0.52), (UPPER_TWIST, 0.18)],
+    );
 
     let middle = add_row_without_side(cage, &BESIDE_ARM[0]);
     let high = add_row(cage, &BESIDE_ARM[1]);
@@ -116,14 +119,20 @@ pub(super) fn add(cage: &mut Cage) -> Openings {
         cage.strip(&a[3..], &b[3..], Shirt);
     }
     for quarter in [middle[1], middle[3]] {
-        cage.bind(quarter, &[(UPPER_CHEST, 0.75), (SHOULDER, 0.25)]);
+        cage.bind(
+            quarter,
+            &[(UPPER_CHEST, 0.66), (SHOULDER, 0.22), (UPPER_TWIST, 0.12)],
+        );
     }
     for quarter in [high[1], high[3]] {
-        cage.bind(quarter, &[(UPPER_CHEST, 0.6), (SHOULDER, 0.4)]);
+        cage.bind(
+            quarter,
+            &[(UPPER_CHEST, 0.50), (SHOULDER, 0.36), (UPPER_TWIST, 0.14)],
+        );
     }
     cage.bind(
         high[2],
-        &[(UPPER_CHEST, 0.3), (SHOULDER, 0.6), (UPPER_TWIST, 0.1)],
+        &[(UPPER_CHEST, 0.28), (SHOULDER, 0.46), (UPPER_TWIST, 0.26)],
     );
     Openings {
         arm: vec![
