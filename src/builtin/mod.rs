@@ -20,6 +20,7 @@ mod head;
 mod leg;
 mod mesh;
 mod pose;
+mod refine;
 mod rig;
 mod row;
 mod trunk;
