@@ -17,7 +17,11 @@ fn sample(clip: &RawClip, time_s: f64) -> Transform {
 }
 
 fn translations(interpolation: Interpolation, times_s: &[f32], values: &[Vec3]) -> RawClip {
-    clip(TrackValues::Translation(keys(interpolation, times_s, values)))
+    clip(TrackValues::Translation(keys(
+        interpolation,
+        times_s,
+        values,
+    )))
 }
 
 fn rotations(interpolation: Interpolation, times_s: &[f32], values: &[Quat]) -> RawClip {
@@ -94,7 +98,10 @@ fn a_single_key_holds_always() {
         let clip = translations(CubicSpline, &[0.5], &[Vec3::Y, Vec3::X, Vec3::Z]);
         assert_eq!(sample(&clip, time).translation, Vec3::X);
         let clip = rotations(Step, &[0.5], &[Quat::from_xyzw(0.6, 0.0, 0.8, 0.0)]);
-        assert_eq!(sample(&clip, time).rotation, Quat::from_xyzw(0.6, 0.0, 0.8, 0.0));
+        assert_eq!(
+            sample(&clip, time).rotation,
+            Quat::from_xyzw(0.6, 0.0, 0.8, 0.0)
+        );
     }
 }
 
@@ -122,8 +129,14 @@ fn linear_is_the_straight_line() {
 #[test]
 fn splines_follow_their_tangents() {
     // x³ over 1..3 in a spline's own terms: it must be met everywhere, for it is a cubic.
-    let (cube, slope) = (|x: f32| Vec3::splat(x.powi(3)), |x: f32| Vec3::splat(3.0 * x * x));
-    let values: Vec<_> = [1.0, 3.0].into_iter().flat_map(|x| [slope(x), cube(x), slope(x)]).collect();
+    let (cube, slope) = (
+        |x: f32| Vec3::splat(x.powi(3)),
+        |x: f32| Vec3::splat(3.0 * x * x),
+    );
+    let values: Vec<_> = [1.0, 3.0]
+        .into_iter()
+        .flat_map(|x| [slope(x), cube(x), slope(x)])
+        .collect();
     let clip = translations(CubicSpline, &[1.0, 3.0], &values);
     for step in 0..=64 {
         let x = 1.0 + 2.0 * f64::from(step) / 64.0;
@@ -145,7 +158,11 @@ fn rotations_turn_at_constant_speed() {
             for u in [0.0, 0.125, 0.3, 0.5, 0.875, 1.0] {
                 let got = sample(&clip, u).rotation;
                 // Near half a turn, the keys' own rounding tilts the axis.
-                assert!(between(got, at(u)) < 1e-6, "{angle} {u}: {}", between(got, at(u)));
+                assert!(
+                    between(got, at(u)) < 1e-6,
+                    "{angle} {u}: {}",
+                    between(got, at(u))
+                );
                 assert!((wide(got).length() - 1.0).abs() < 2e-7);
             }
         }
@@ -216,7 +233,10 @@ fn time_stays_fine_in_long_clips() {
     // A quarter of an hour in, between keys a thousandth of a second apart.
     let times = [900.0, 900.001];
     let clip = translations(Linear, &times, &[Vec3::ZERO, Vec3::X]);
-    let (start, length) = (f64::from(times[0]), f64::from(times[1]) - f64::from(times[0]));
+    let (start, length) = (
+        f64::from(times[0]),
+        f64::from(times[1]) - f64::from(times[0]),
+    );
     for step in 0..=100 {
         let u = f64::from(step) / 100.0;
         let got = f64::from(sample(&clip, start + u * length).translation.x);
@@ -229,7 +249,10 @@ fn only_what_a_track_drives_is_written() {
     let character = chain(3);
     let track = |joint, values| Track { joint, values };
     let tracks = vec![
-        track(2, TrackValues::Scale(keys(Step, &[0.0], &[Vec3::splat(2.0)]))),
+        track(
+            2,
+            TrackValues::Scale(keys(Step, &[0.0], &[Vec3::splat(2.0)])),
+        ),
         track(1, TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z]))),
     ];
     let clip = RawClip::new("some", tracks, character.skeleton()).unwrap();
@@ -241,8 +264,20 @@ fn only_what_a_track_drives_is_written() {
     let mut local = [before; 3];
     animate(&clip, 0.0, &mut local).unwrap();
     assert_eq!(local[0], before);
-    assert_eq!(local[1], Transform { translation: Vec3::Z, ..before });
-    assert_eq!(local[2], Transform { scale: Vec3::splat(2.0), ..before });
+    assert_eq!(
+        local[1],
+        Transform {
+            translation: Vec3::Z,
+            ..before
+        }
+    );
+    assert_eq!(
+        local[2],
+        Transform {
+            scale: Vec3::splat(2.0),
+            ..before
+        }
+    );
 
     let mut short = [before; 2];
     let error = animate(&clip, 0.0, &mut short).unwrap_err();

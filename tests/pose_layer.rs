@@ -15,7 +15,13 @@ fn layer(looping: Looping) -> Layer {
 #[test]
 fn loops_start_over() {
     let layer = layer(Looping::Loop);
-    for (now, expected) in [(10.0, 0.0), (11.5, 1.5), (12.0, 0.0), (17.5, 1.5), (9.5, 1.5)] {
+    for (now, expected) in [
+        (10.0, 0.0),
+        (11.5, 1.5),
+        (12.0, 0.0),
+        (17.5, 1.5),
+        (9.5, 1.5),
+    ] {
         assert_eq!(layer.clip_time_s(now, 2.0), expected, "{now}");
     }
 }
@@ -23,7 +29,13 @@ fn loops_start_over() {
 #[test]
 fn once_holds_both_ends() {
     let layer = layer(Looping::Once);
-    for (now, expected) in [(10.0, 0.0), (11.5, 1.5), (12.0, 2.0), (1e9, 2.0), (9.0, 0.0)] {
+    for (now, expected) in [
+        (10.0, 0.0),
+        (11.5, 1.5),
+        (12.0, 2.0),
+        (1e9, 2.0),
+        (9.0, 0.0),
+    ] {
         assert_eq!(layer.clip_time_s(now, 2.0), expected, "{now}");
     }
 }
@@ -78,7 +90,10 @@ fn times_lie_within_the_clip() {
         };
         let duration = rng.range(0.0, 5.0);
         let time = layer.clip_time_s(rng.range(-1e6, 1e6).into(), duration);
-        assert!((0.0..=f64::from(duration)).contains(&time), "{layer:?} {duration}: {time}");
+        assert!(
+            (0.0..=f64::from(duration)).contains(&time),
+            "{layer:?} {duration}: {time}"
+        );
     }
     let almost = Layer::new(0, 1e-300);
     assert!((0.0..=1.0).contains(&almost.clip_time_s(0.0, 1.0)));
@@ -89,15 +104,28 @@ fn what_is_no_time_is_zero() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308];
     for looping in [Looping::Loop, Looping::Once] {
         for duration in [0.0, -0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            assert_eq!(layer(looping).clip_time_s(11.0, duration), 0.0, "{duration}");
+            assert_eq!(
+                layer(looping).clip_time_s(11.0, duration),
+                0.0,
+                "{duration}"
+            );
         }
         for value in odd {
             let good = layer(looping);
             let layers = [
                 good,
-                Layer { start_s: value, ..good },
-                Layer { offset_s: value, ..good },
-                Layer { speed: value, ..good },
+                Layer {
+                    start_s: value,
+                    ..good
+                },
+                Layer {
+                    offset_s: value,
+                    ..good
+                },
+                Layer {
+                    speed: value,
+                    ..good
+                },
             ];
             for (index, layer) in layers.iter().enumerate() {
                 let now = if index == 0 { value } else { 1e9 };

@@ -31,7 +31,10 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
     let character = chain(3);
     let skeleton = character.skeleton();
     let mut model = [Affine::IDENTITY; 3];
-    let local = [Transform { scale: Vec3::ZERO, ..Transform::IDENTITY }; 4];
+    let local = [Transform {
+        scale: Vec3::ZERO,
+        ..Transform::IDENTITY
+    }; 4];
     for count in [0, 2, 4] {
         let error = model_pose(skeleton, &local[..count], &mut model).unwrap_err();
         assert_eq!(error, length("local pose", count, 3));
@@ -52,14 +55,25 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
     let error = posed_bounds(&character, &out).unwrap_err();
     assert_eq!(error, length("palette", 4, 3));
     let primitive = &character.primitives()[0];
-    let error = skin(&character, primitive, &out[..2], &mut PosedVertices::default()).unwrap_err();
+    let error = skin(
+        &character,
+        primitive,
+        &out[..2],
+        &mut PosedVertices::default(),
+    )
+    .unwrap_err();
     assert_eq!(error, length("palette", 2, 3));
 }
 
 #[test]
 fn children_follow_their_parents() {
     let character = chain(4);
-    let quarter = Quat::from_xyzw(0.0, 0.0, std::f32::consts::FRAC_1_SQRT_2, std::f32::consts::FRAC_1_SQRT_2);
+    let quarter = Quat::from_xyzw(
+        0.0,
+        0.0,
+        std::f32::consts::FRAC_1_SQRT_2,
+        std::f32::consts::FRAC_1_SQRT_2,
+    );
     let turned = Transform {
         translation: Vec3::Y,
         rotation: quarter,
@@ -77,10 +91,14 @@ fn children_follow_their_parents() {
 #[test]
 fn rest_pose_gives_the_identity() {
     let character = chain(5);
-    let nothing = Mat3x4 { rows: [[0.0; 4]; 3] };
+    let nothing = Mat3x4 {
+        rows: [[0.0; 4]; 3],
+    };
     let mut entries = [nothing; 5];
     let mut poser = Poser::new();
-    poser.palette(&character, None, WriteOnly::over(&mut entries)).unwrap();
+    poser
+        .palette(&character, None, WriteOnly::over(&mut entries))
+        .unwrap();
     assert_eq!(entries, [Mat3x4::IDENTITY; 5]);
     assert_eq!(poser.local().len(), 5);
     assert_eq!(poser.model()[4].translation.y, 4.0);
@@ -90,10 +108,15 @@ fn rest_pose_gives_the_identity() {
 fn a_poser_forgets_the_character_before() {
     let mut used = Poser::new();
     for seed in 0..40 {
-        let made = random::character(seed).build(&ImportOptions::default()).unwrap();
+        let made = random::character(seed)
+            .build(&ImportOptions::default())
+            .unwrap();
         let clip = [None, Some((0, 0.7)), Some((1, 2.0))][seed as usize % 3];
         let mut fresh = Poser::new();
-        assert_eq!(used.pose(&made, clip).unwrap(), fresh.pose(&made, clip).unwrap());
+        assert_eq!(
+            used.pose(&made, clip).unwrap(),
+            fresh.pose(&made, clip).unwrap()
+        );
         assert_eq!(used.local(), fresh.local());
     }
 }
@@ -161,7 +184,10 @@ fn bounds_hold_what_rounding_moves() {
             let bounds = posed_bounds(&character, &palette).unwrap();
             skin(&character, &character.primitives()[0], &palette, &mut posed).unwrap();
             let at = posed.positions[0];
-            assert!(at.cmpge(bounds.min).all() && at.cmple(bounds.max).all(), "{at} {bounds:?}");
+            assert!(
+                at.cmpge(bounds.min).all() && at.cmple(bounds.max).all(),
+                "{at} {bounds:?}"
+            );
             assert!(bounds.size().max_element() < 0.1, "{bounds:?}");
         }
     }

@@ -25,7 +25,9 @@ fn writes_all_or_nothing() {
     assert_eq!(memory, [9; 4]);
     WriteOnly::over(&mut memory).fill_with(0..4).unwrap();
     assert_eq!(memory, [0, 1, 2, 3]);
-    WriteOnly::over(&mut memory).copy_from(&[7, 6, 5, 4]).unwrap();
+    WriteOnly::over(&mut memory)
+        .copy_from(&[7, 6, 5, 4])
+        .unwrap();
     assert_eq!(memory, [7, 6, 5, 4]);
 }
 
@@ -103,7 +105,10 @@ fn a_false_length_is_found_out() {
     let (mut view, _) = WriteOnly::over(&mut memory).split_at(4);
     let short = Liar { says: 4, yields: 2 };
     assert_eq!(view.fill_with(short), Err(length(2, 4)));
-    let long = Liar { says: 4, yields: 90 };
+    let long = Liar {
+        says: 4,
+        yields: 90,
+    };
     view.fill_with(long).unwrap();
     assert_eq!(memory, [89, 88, 87, 86, 9, 9], "nothing past the end");
 }
@@ -114,7 +119,10 @@ fn goes_to_another_thread() {
     let (left, right) = WriteOnly::new(&mut memory).split_at(32);
     std::thread::scope(|scope| {
         for mut half in [left, right] {
-            scope.spawn(move || half.fill_with(std::iter::repeat_n(Mat3x4::IDENTITY, 32)).unwrap());
+            scope.spawn(move || {
+                half.fill_with(std::iter::repeat_n(Mat3x4::IDENTITY, 32))
+                    .unwrap()
+            });
         }
     });
     for entry in memory {

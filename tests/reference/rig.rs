@@ -3,9 +3,7 @@
 
 use throng::character::{Character, Keys, RawClip, Track, TrackValues, Transform};
 use throng::glam::{Mat4, Vec3};
-use throng::import::{
-    ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
-};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 
 pub fn chain(joints: usize) -> Character {
     let node = |index: usize| RawNode {
@@ -28,10 +26,15 @@ pub fn chain(joints: usize) -> Character {
         }],
         primitives: vec![RawPrimitive {
             skin: Some(0),
-            positions: (0..vertices).map(|v| Vec3::new(0.25, 0.5 * v as f32, 0.0)).collect(),
+            positions: (0..vertices)
+                .map(|v| Vec3::new(0.25, 0.5 * v as f32, 0.0))
+                .collect(),
             normals: vec![Vec3::X; vertices],
             influences_per_vertex: 2,
-            joints: (0..vertices).flat_map(|v| [v / 2, next(v)]).map(|j| j as u32).collect(),
+            joints: (0..vertices)
+                .flat_map(|v| [v / 2, next(v)])
+                .map(|j| j as u32)
+                .collect(),
             weights: vec![0.5; vertices * 2],
             indices: (0..vertices as u32).flat_map(|v| [v, v, v]).collect(),
             ..RawPrimitive::default()
@@ -43,7 +46,12 @@ pub fn chain(joints: usize) -> Character {
 
 /// A clip for [`chain`] of one track on its first joint.
 pub fn clip(values: TrackValues) -> RawClip {
-    RawClip::new("clip", vec![Track { joint: 0, values }], chain(1).skeleton()).unwrap()
+    RawClip::new(
+        "clip",
+        vec![Track { joint: 0, values }],
+        chain(1).skeleton(),
+    )
+    .unwrap()
 }
 
 pub fn keys<T: Clone>(
