@@ -4,7 +4,7 @@
 mod reference;
 
 use reference::compare::{Worst, compare};
-use reference::{assets, gltf, random, raw};
+use reference::{assets, gltf, made, random, raw};
 use std::path::Path;
 use throng::import::{self, ImportOptions};
 
@@ -68,4 +68,13 @@ fn random_characters_agree_with_the_reference() {
         ));
     }
     assert!(all.is_empty(), "{all:#?}");
+}
+
+#[test]
+fn a_file_of_oddities_agrees_with_the_reference() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pose reference");
+    let worst = compare_file(&made::write(&folder));
+    let all = faults("made.gltf", &worst);
+    assert!(all.is_empty(), "{all:#?}");
+    assert_eq!(worst.flipped, 2, "the parts under a mirror are turned over");
 }
