@@ -17,5 +17,7 @@ pub mod pose;
 
 pub mod import;
 
+pub mod builtin;
+
 pub use error::{Error, Result};
 pub use glam;

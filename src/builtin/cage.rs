@@ -1,0 +1,313 @@
+//! A coarse polygon cage with weights and paint, and its Catmull–Clark refinement
+//! (E. Catmull, J. Clark, 1978; creases after DeRose, Kass and Truong, 1998).
+
+use super::rig::{JOINTS, mirrored};
+use core::ops::{Add, Mul};
+use glam::Vec3;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a face is made of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Paint {
+    Skin,
+    Shirt,
+    Trousers,
+    Shoe,
+    Sole,
+    Hair,
+    Eye,
+    Lips,
+}
+
+/// A cage vertex: where it is and what moves it.
+#[derive(Clone, Copy)]
+pub(super) struct Point {
+    pub(super) position: Vec3,
+    pub(super) weights: [f32; JOINTS],
+}
+
+impl Add for Point {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self.position += other.position;
+        for (weight, more) in self.weights.iter_mut().zip(other.weights) {
+            *weight += more;
+        }
+        self
+    }
+}
+
+impl Mul<f32> for Point {
+    type Output = Self;
+
+    fn mul(mut self, factor: f32) -> Self {
+        self.position *= factor;
+        self.weights.iter_mut().for_each(|weight| *weight *= factor);
+        self
+    }
+}
+
+impl Point {
+    const ZERO: Self = Self {
+        position: Vec3::ZERO,
+        weights: [0.0; JOINTS],
+    };
+
+    fn mirrored(&self) -> Self {
+        let p = self.position;
+        Self {
+            position: Vec3::new(-p.x, p.y, p.z),
+            weights: core::array::from_fn(|joint| self.weights[mirrored(joint)]),
+        }
+    }
+}
+
+/// Corners counter-clockwise from outside.
+#[derive(Clone)]
+pub(super) struct Face {
+    pub(super) corners: Vec<usize>,
+    pub(super) paint: Paint,
+}
+
+/// Influences: joint and weight; they need not sum to 1.
+pub(super) type Bind<'a> = &'a [(usize, f32)];
+
+#[derive(Default)]
+pub(super) struct Cage {
+    pub(super) points: Vec<Point>,
+    pub(super) faces: Vec<Face>,
+    /// Edges that stay sharp, lower index first.
+    sharp: BTreeSet<(usize, usize)>,
+}
+
+fn edge(a: usize, b: usize) -> (usize, usize) {
+    (a.min(b), a.max(b))
+}
+
+fn average(points: impl Iterator<Item = Point>) -> Point {
+    let (sum, count) = points.fold((Point::ZERO, 0.0), |(sum, n), p| (sum + p, n + 1.0));
+    sum * (1.0 / f32::max(count, 1.0))
+}
+
+impl Cage {
+    pub(super) fn point(&mut self, position: Vec3, bind: Bind<'_>) -> usize {
+        self.points.push(Point {
+            position,
+            weights: [0.0; JOINTS],
+        });
+        self.bind(self.points.len() - 1, bind);
+        self.points.len() - 1
+    }
+
+    /// Replaces the weights of a point.
+    pub(super) fn bind(&mut self, point: usize, bind: Bind<'_>) {
+        let total: f32 = bind.iter().map(|(_, weight)| weight).sum();
+        self.points[point].weights = [0.0; JOINTS];
+        for (joint, weight) in bind {
+            self.points[point].weights[*joint] += weight / total;
+        }
+    }
+
+    pub(super) fn ring(
+        &mut self,
+        positions: impl IntoIterator<Item = Vec3>,
+        bind: Bind<'_>,
+    ) -> Vec<usize> {
+        positions.into_iter().map(|p| self.point(p, bind)).collect()
+    }
+
+    pub(super) fn face(&mut self, corners: &[usize], paint: Paint) {
+        self.faces.push(Face {
+            corners: corners.to_vec(),
+            paint,
+        });
+    }
+
+    /// Quads between two open rows.
+    pub(super) fn strip(&mut self, from: &[usize], to: &[usize], paint: Paint) {
+        for (a, b) in from.windows(2).zip(to.windows(2)) {
+            self.face(&[a[0], a[1], b[1], b[0]], paint);
+        }
+    }
+
+    /// Quads between two closed loops.
+    pub(super) fn tube(&mut self, from: &[usize], to: &[usize], paint: Paint) {
+        self.strip(from, to, paint);
+        let last = from.len() - 1;
+        self.face(&[from[last], from[0], to[0], to[last]], paint);
+    }
+
+    /// Keeps the edges of a row sharp.
+    pub(super) fn crease(&mut self, row: &[usize]) {
+        self.sharp
+            .extend(row.windows(2).map(|pair| edge(pair[0], pair[1])));
+    }
+
+    /// Keeps the edges of a closed loop sharp.
+    pub(super) fn crease_loop(&mut self, row: &[usize]) {
+        self.crease(row);
+        self.crease(&[row[row.len() - 1], row[0]]);
+    }
+
+    /// A box that refines to something close to an ellipsoid with these half axes (metres).
+    pub(super) fn blob(
+        &mut self,
+        center: Vec3,
+        half_axes: [Vec3; 3],
+        bind: Bind<'_>,
+        paint: Paint,
+    ) {
+        let [x, y, z] = half_axes;
+        let c: Vec<_> = (0..8)
+            .map(|bits: u32| {
+                let sign = |bit: u32| if bits >> bit & 1 == 1 { 1.0 } else { -1.0 };
+                self.point(center + x * sign(0) + y * sign(1) + z * sign(2), bind)
+            })
+            .collect();
+        for quad in [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ] {
+            self.face(&quad.map(|corner| c[corner]), paint);
+        }
+    }
+
+    /// The cage and its mirror image, joined at the points whose x is 0.
+    pub(super) fn mirror(&mut self) {
+        let count = self.points.len();
+        let mut image = Vec::with_capacity(count);
+        for index in 0..count {
+            let point = self.points[index];
+            let other = point.mirrored();
+            if point.position.x == 0.0 {
+                self.points[index] = (point + other) * 0.5;
+                image.push(index);
+            } else {
+                self.points.push(other);
+                image.push(self.points.len() - 1);
+            }
+        }
+        for index in 0..self.faces.len() {
+            let face = self.faces[index].clone();
+            let corners = face
+                .corners
+                .iter()
+                .rev()
+                .map(|corner| image[*corner])
+                .collect();
+            self.faces.push(Face {
+                corners,
+                paint: face.paint,
+            });
+        }
+        let sharp: Vec<_> = self
+            .sharp
+            .iter()
+            .map(|(a, b)| edge(image[*a], image[*b]))
+            .collect();
+        self.sharp.extend(sharp);
+    }
+
+    /// One step of refinement: every face of n corners becomes n quads.
+    pub(super) fn refined(&self) -> Self {
+        let mut out = Self::default();
+        let centers: Vec<_> = self
+            .faces
+            .iter()
+            .map(|face| average(face.corners.iter().map(|c| self.points[*c])))
+            .collect();
+        let edges = self.edges();
+        out.points
+            .extend((0..self.points.len()).map(|p| Point { ..self.points[p] }));
+        self.move_points(&mut out.points, &centers, &edges);
+        let first_center = out.points.len();
+        out.points.extend(&centers);
+        let mut middle = BTreeMap::new();
+        for (ends, faces) in &edges {
+            let half = average([ends.0, ends.1].iter().map(|p| self.points[*p]));
+            let point = if self.sharp.contains(ends) {
+                half
+            } else {
+                average([half, average(faces.iter().map(|f| centers[*f]))].into_iter())
+            };
+            middle.insert(*ends, out.points.len());
+            out.points.push(point);
+        }
+        for (a, b) in &self.sharp {
+            let between = middle[&(*a, *b)];
+            out.sharp.extend([edge(*a, between), edge(*b, between)]);
+        }
+        for (index, face) in self.faces.iter().enumerate() {
+            let n = face.corners.len();
+            for at in 0..n {
+                let (previous, corner, next) = (
+                    face.corners[(at + n - 1) % n],
+                    face.corners[at],
+                    face.corners[(at + 1) % n],
+                );
+                let quad = [
+                    corner,
+                    middle[&edge(corner, next)],
+                    first_center + index,
+                    middle[&edge(previous, corner)],
+                ];
+                out.face(&quad, face.paint);
+            }
+        }
+        out
+    }
+
+    /// The faces at every edge.
+    fn edges(&self) -> BTreeMap<(usize, usize), Vec<usize>> {
+        let mut edges: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (index, face) in self.faces.iter().enumerate() {
+            for (at, corner) in face.corners.iter().enumerate() {
+                let next = face.corners[(at + 1) % face.corners.len()];
+                edges.entry(edge(*corner, next)).or_default().push(index);
+            }
+        }
+        edges
+    }
+
+    /// The rule for the points that were there before.
+    fn move_points(
+        &self,
+        out: &mut [Point],
+        centers: &[Point],
+        edges: &BTreeMap<(usize, usize), Vec<usize>>,
+    ) {
+        let mut around_faces = vec![Vec::new(); self.points.len()];
+        for (index, face) in self.faces.iter().enumerate() {
+            for corner in &face.corners {
+                around_faces[*corner].push(index);
+            }
+        }
+        let mut around = vec![Vec::new(); self.points.len()];
+        for (a, b) in edges.keys() {
+            around[*a].push(*b);
+            around[*b].push(*a);
+        }
+        for (index, point) in self.points.iter().enumerate() {
+            let sharp: Vec<_> = around[index]
+                .iter()
+                .filter(|other| self.sharp.contains(&edge(index, **other)))
+                .collect();
+            out[index] = match sharp[..] {
+                [] | [_] => {
+                    let n = around_faces[index].len() as f32;
+                    let face = average(around_faces[index].iter().map(|f| centers[*f]));
+                    let near = average(around[index].iter().map(|p| self.points[*p]));
+                    // (F + 2 R + (n - 3) P) / n with R = (P + near) / 2.
+                    (face + near + *point * (n - 2.0)) * (1.0 / n)
+                }
+                [a, b] => (*point * 6.0 + self.points[*a] + self.points[*b]) * 0.125,
+                _ => *point,
+            };
+        }
+    }
+}

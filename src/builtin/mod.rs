@@ -1,0 +1,89 @@
+//! The built-in character: a mannequin made by code, about 1.75 m tall, that stands at the origin
+//! on y = 0 and looks along +Z.
+//!
+//! It has 57 joints with all fingers, named in the manner of VRM humanoids, and the clips `Idle`,
+//! `Walk`, `Run` and `Wave`, which all loop. Its colours are vertex colours of a single part; the
+//! shirt is nearly white, so that an instance's tint shows there most.
+//!
+//! ```
+//! let mannequin = throng::builtin::mannequin()?;
+//! assert!(mannequin.find_clip("Walk").is_ok());
+//! # Ok::<(), throng::Error>(())
+//! ```
+
+mod cage;
+mod clips;
+mod gait;
+mod hand;
+mod limbs;
+mod mesh;
+mod pose;
+mod rig;
+mod trunk;
+
+use crate::character::{Material, Transform};
+use crate::error::Result;
+use crate::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RawTransform};
+use glam::{Mat4, Vec3};
+
+/// How fast the ground passes under `Walk` at speed 1, metres a second: move an instance at this
+/// speed and its feet don't slide.
+pub const WALK_SPEED_M_S: f32 = gait::WALK_M_S;
+/// How fast the ground passes under `Run` at speed 1, metres a second.
+pub const RUN_SPEED_M_S: f32 = gait::RUN_M_S;
+
+/// The mannequin, proven.
+///
+/// # Errors
+/// None in practice: its data is fixed. [`RawCharacter::build`] decides.
+pub fn mannequin() -> Result<Imported> {
+    raw().build(&ImportOptions::default())
+}
+
+/// The mannequin as raw data, for callers that want to change it before they build it.
+#[must_use]
+pub fn raw() -> RawCharacter {
+    let rest = rig::rest_joints();
+    RawCharacter {
+        name: "mannequin".into(),
+        nodes: rest.iter().map(|joint| node(joint, &rest)).collect(),
+        skins: vec![RawSkin {
+            name: "Mannequin".into(),
+            joints: (0..rest.len()).collect(),
+            inverse_bind: rest
+                .iter()
+                .map(|joint| Mat4::from_rotation_translation(joint.axes, joint.position).inverse())
+                .collect(),
+        }],
+        primitives: vec![mesh::primitive()],
+        materials: vec![Material {
+            name: "Mannequin".into(),
+            ..Material::default()
+        }],
+        images: Vec::new(),
+        animations: clips::animations(&rest),
+    }
+}
+
+fn node(joint: &rig::RestJoint, rest: &[rig::RestJoint]) -> RawNode {
+    let transform = match joint.parent {
+        Some(parent) => {
+            let from = rest[parent].axes.inverse();
+            Transform {
+                translation: from * (joint.position - rest[parent].position),
+                rotation: (from * joint.axes).normalize(),
+                scale: Vec3::ONE,
+            }
+        }
+        None => Transform {
+            translation: joint.position,
+            rotation: joint.axes,
+            scale: Vec3::ONE,
+        },
+    };
+    RawNode {
+        name: joint.name.clone(),
+        parent: joint.parent,
+        transform: RawTransform::Trs(transform),
+    }
+}

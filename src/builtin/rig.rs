@@ -1,0 +1,332 @@
+//! The skeleton: names, hierarchy, rest positions and axes.
+//!
+//! The right side is the left one mirrored at x = 0. Every limb joint's y axis points along the
+//! limb; its z axis points forward (fingers: to the thumb's side; feet: up).
+
+use glam::{Mat3, Quat, Vec3};
+
+pub(super) const HIPS: usize = 1;
+pub(super) const SPINE: usize = 2;
+pub(super) const CHEST: usize = 3;
+pub(super) const UPPER_CHEST: usize = 4;
+pub(super) const NECK: usize = 5;
+pub(super) const HEAD: usize = 6;
+
+/// How many joints stand on the middle line.
+const MIDDLE: usize = 7;
+/// How many joints each side has.
+const PER_SIDE: usize = 25;
+/// How many joints there are.
+pub(super) const JOINTS: usize = MIDDLE + 2 * PER_SIDE;
+
+/// Joints that both sides have; [`Side::of`] gives the index.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Shoulder,
+    UpperArm,
+    /// At the shoulder; takes back most of the upper arm's twist, for the vertices there.
+    UpperArmTwist,
+    LowerArm,
+    /// Halfway down; takes on half of the hand's twist.
+    LowerArmTwist,
+    Hand,
+    /// The first of the finger's three; thumb 0 to little finger 4.
+    Finger(usize),
+    UpperLeg,
+    LowerLeg,
+    Foot,
+    Toes,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    pub(super) const BOTH: [Self; 2] = [Self::Left, Self::Right];
+
+    /// 1 on the left, which is +X, and -1 on the right.
+    pub(super) fn sign(self) -> f32 {
+        if self == Self::Left { 1.0 } else { -1.0 }
+    }
+
+    /// The joint's index.
+    pub(super) const fn of(self, part: Part) -> usize {
+        let base = match self {
+            Self::Left => MIDDLE,
+            Self::Right => MIDDLE + PER_SIDE,
+        };
+        base + match part {
+            Part::Shoulder => 0,
+            Part::UpperArm => 1,
+            Part::UpperArmTwist => 2,
+            Part::LowerArm => 3,
+            Part::LowerArmTwist => 4,
+            Part::Hand => 5,
+            Part::Finger(finger) => 6 + 3 * finger,
+            Part::UpperLeg => 21,
+            Part::LowerLeg => 22,
+            Part::Foot => 23,
+            Part::Toes => 24,
+        }
+    }
+}
+
+/// The same joint on the other side.
+pub(super) fn mirrored(joint: usize) -> usize {
+    match joint {
+        0..MIDDLE => joint,
+        j if j < MIDDLE + PER_SIDE => j + PER_SIDE,
+        j => j - PER_SIDE,
+    }
+}
+
+/// `v` mirrored at x = 0 if the side is the right one.
+pub(super) fn on_side(side: Side, v: Vec3) -> Vec3 {
+    Vec3::new(v.x * side.sign(), v.y, v.z)
+}
+
+/// Middle joints: name, height and depth in metres.
+const MIDDLE_JOINTS: [(&str, f32, f32); MIDDLE] = [
+    ("Root", 0.0, 0.0),
+    ("Hips", 0.955, 0.0),
+    ("Spine", 1.05, -0.005),
+    ("Chest", 1.165, -0.012),
+    ("UpperChest", 1.285, -0.018),
+    ("Neck", 1.462, -0.022),
+    ("Head", 1.545, -0.008),
+];
+
+/// Where the arm starts, on the left.
+pub(super) const SHOULDER: Vec3 = Vec3::new(0.170, 1.408, -0.016);
+/// The direction of the left arm at rest: 45° down.
+pub(super) const ARM: Vec3 = Vec3::new(
+    core::f32::consts::FRAC_1_SQRT_2,
+    -core::f32::consts::FRAC_1_SQRT_2,
+    0.0,
+);
+/// Where the palm looks on the left at rest: down and to the body.
+pub(super) const PALM: Vec3 = Vec3::new(
+    -core::f32::consts::FRAC_1_SQRT_2,
+    -core::f32::consts::FRAC_1_SQRT_2,
+    0.0,
+);
+/// Shoulder to elbow, metres.
+pub(super) const UPPER_ARM_M: f32 = 0.282;
+/// Elbow to wrist, metres.
+pub(super) const LOWER_ARM_M: f32 = 0.248;
+/// Hip, knee, ankle and ball of the left foot.
+pub(super) const HIP: Vec3 = Vec3::new(0.092, 0.918, -0.004);
+pub(super) const KNEE: Vec3 = Vec3::new(0.096, 0.502, 0.004);
+pub(super) const ANKLE: Vec3 = Vec3::new(0.100, 0.088, -0.018);
+pub(super) const BALL: Vec3 = Vec3::new(0.108, 0.022, 0.112);
+
+/// A finger: where its first joint lies in the hand, its direction and the lengths of its three
+/// bones. Coordinates are metres (direction: no unit) along the arm, to the thumb's side, and
+/// towards the palm.
+pub(super) struct Finger {
+    name: &'static str,
+    base: [f32; 3],
+    direction: [f32; 3],
+    pub(super) lengths_m: [f32; 3],
+    /// Half of its thickness at the first joint, metres.
+    pub(super) radius_m: f32,
+}
+
+pub(super) const FINGERS: [Finger; 5] = [
+    Finger {
+        name: "Thumb",
+        base: [0.026, 0.021, 0.010],
+        direction: [0.72, 0.58, 0.36],
+        lengths_m: [0.042, 0.031, 0.027],
+        radius_m: 0.0115,
+    },
+    Finger {
+        name: "Index",
+        base: [0.088, 0.0300, 0.0],
+        direction: [1.0, 0.07, 0.06],
+        lengths_m: [0.041, 0.025, 0.021],
+        radius_m: 0.0092,
+    },
+    Finger {
+        name: "Middle",
+        base: [0.092, 0.0098, 0.0],
+        direction: [1.0, 0.015, 0.06],
+        lengths_m: [0.045, 0.028, 0.022],
+        radius_m: 0.0094,
+    },
+    Finger {
+        name: "Ring",
+        base: [0.088, -0.0102, 0.0],
+        direction: [1.0, -0.045, 0.06],
+        lengths_m: [0.042, 0.026, 0.021],
+        radius_m: 0.0090,
+    },
+    Finger {
+        name: "Little",
+        base: [0.081, -0.0296, 0.0],
+        direction: [1.0, -0.115, 0.06],
+        lengths_m: [0.033, 0.020, 0.018],
+        radius_m: 0.0080,
+    },
+];
+
+/// Hand coordinates to character space, on the left: a direction.
+pub(super) fn in_hand(v: [f32; 3]) -> Vec3 {
+    ARM * v[0] + Vec3::Z * v[1] + PALM * v[2]
+}
+
+pub(super) fn wrist() -> Vec3 {
+    SHOULDER + ARM * (UPPER_ARM_M + LOWER_ARM_M)
+}
+
+impl Finger {
+    pub(super) fn direction(&self) -> Vec3 {
+        in_hand(self.direction).normalize()
+    }
+
+    /// The three joints and the tip, in character space, on the left.
+    pub(super) fn points(&self) -> [Vec3; 4] {
+        let [a, b, c] = self.lengths_m;
+        let base = wrist() + in_hand(self.base);
+        [0.0, a, a + b, a + b + c].map(|along| base + self.direction() * along)
+    }
+
+    /// Where the finger curls to, perpendicular to its direction, on the left.
+    pub(super) fn curl(&self) -> Vec3 {
+        let towards = if self.name == "Thumb" {
+            in_hand([0.1, -0.55, 0.85])
+        } else {
+            PALM
+        };
+        towards.reject_from(self.direction()).normalize()
+    }
+}
+
+/// A joint at rest, in character space.
+pub(super) struct RestJoint {
+    pub(super) name: Box<str>,
+    pub(super) parent: Option<usize>,
+    pub(super) position: Vec3,
+    /// Character from joint.
+    pub(super) axes: Quat,
+}
+
+/// All joints in index order, parents first.
+pub(super) fn rest_joints() -> Vec<RestJoint> {
+    let mut joints: Vec<_> = MIDDLE_JOINTS
+        .iter()
+        .enumerate()
+        .map(|(index, &(name, y, z))| RestJoint {
+            name: name.into(),
+            parent: index.checked_sub(1),
+            position: Vec3::new(0.0, y, z),
+            axes: Quat::IDENTITY,
+        })
+        .collect();
+    for side in Side::BOTH {
+        add_arm(&mut joints, side);
+        for finger in 0..FINGERS.len() {
+            add_finger(&mut joints, side, finger);
+        }
+        add_leg(&mut joints, side);
+    }
+    joints
+}
+
+/// The rotation whose y axis is `along` and whose z axis is as near to `towards` as can be.
+pub(super) fn axes(along: Vec3, towards: Vec3) -> Quat {
+    let y = along.normalize_or(Vec3::Y);
+    let z = towards
+        .reject_from_normalized(y)
+        .normalize_or(y.any_orthonormal_vector());
+    Quat::from_mat3(&Mat3::from_cols(y.cross(z), y, z)).normalize()
+}
+
+fn add(
+    joints: &mut Vec<RestJoint>,
+    side: Side,
+    name: &str,
+    parent: usize,
+    at: Vec3,
+    frame: [Vec3; 2],
+) {
+    let prefix = if side == Side::Left { "Left" } else { "Right" };
+    joints.push(RestJoint {
+        name: format!("{prefix}{name}").into(),
+        parent: Some(parent),
+        position: on_side(side, at),
+        axes: axes(on_side(side, frame[0]), on_side(side, frame[1])),
+    });
+}
+
+fn add_arm(joints: &mut Vec<RestJoint>, side: Side) {
+    let clavicle = Vec3::new(0.028, 1.425, -0.006);
+    let frame = [ARM, Vec3::Z];
+    let elbow = SHOULDER + ARM * UPPER_ARM_M;
+    let middle = elbow + ARM * (0.5 * LOWER_ARM_M);
+    let [upper, lower] = [side.of(Part::UpperArm), side.of(Part::LowerArm)];
+    add(
+        joints,
+        side,
+        "Shoulder",
+        UPPER_CHEST,
+        clavicle,
+        [SHOULDER - clavicle, Vec3::Z],
+    );
+    add(
+        joints,
+        side,
+        "UpperArm",
+        side.of(Part::Shoulder),
+        SHOULDER,
+        frame,
+    );
+    add(joints, side, "UpperArmTwist", upper, SHOULDER, frame);
+    add(joints, side, "LowerArm", upper, elbow, frame);
+    add(joints, side, "LowerArmTwist", lower, middle, frame);
+    add(joints, side, "Hand", lower, wrist(), frame);
+}
+
+fn add_finger(joints: &mut Vec<RestJoint>, side: Side, index: usize) {
+    let finger = &FINGERS[index];
+    let along = finger.direction();
+    let frame = [along, finger.curl().cross(along)];
+    let points = finger.points();
+    let first = side.of(Part::Finger(index));
+    let parents = [side.of(Part::Hand), first, first + 1];
+    for (bone, part) in ["Proximal", "Intermediate", "Distal"].iter().enumerate() {
+        let name = format!("{}{part}", finger.name);
+        add(joints, side, &name, parents[bone], points[bone], frame);
+    }
+}
+
+fn add_leg(joints: &mut Vec<RestJoint>, side: Side) {
+    add(joints, side, "UpperLeg", HIPS, HIP, [KNEE - HIP, Vec3::Z]);
+    add(
+        joints,
+        side,
+        "LowerLeg",
+        side.of(Part::UpperLeg),
+        KNEE,
+        [ANKLE - KNEE, Vec3::Z],
+    );
+    add(
+        joints,
+        side,
+        "Foot",
+        side.of(Part::LowerLeg),
+        ANKLE,
+        [BALL - ANKLE, Vec3::Y],
+    );
+    add(
+        joints,
+        side,
+        "Toes",
+        side.of(Part::Foot),
+        BALL,
+        [Vec3::Z, Vec3::Y],
+    );
+}
