@@ -327,6 +327,14 @@ pub enum AssetFault {
         /// Why it is not read.
         why: &'static str,
     },
+    /// A resource of the asset that could not be read.
+    #[error("refers to \"{uri}\", which cannot be read: {kind}")]
+    Unreadable {
+        /// The reference, cut after 200 characters.
+        uri: Box<str>,
+        /// What the operating system said.
+        kind: std::io::ErrorKind,
+    },
     /// An image that the decoder refused.
     #[error("cannot be decoded: {0}")]
     Image(Box<str>),

@@ -65,8 +65,8 @@ impl Default for ImportOptions {
             max_decoded_bytes: 2 << 30,
             max_nodes: 262_144,
             max_primitives: 65_536,
-            max_vertices: 8 << 20,
-            max_indices: 48 << 20,
+            max_vertices: 4 << 20,
+            max_indices: 24 << 20,
             max_keys: 16 << 20,
             max_image_texels: 8192 * 8192,
         }

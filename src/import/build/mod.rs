@@ -48,7 +48,7 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
         let draft = primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
         drafts.extend(draft);
     }
-    let rest = skeleton::rest_model(&skeleton, &raw.nodes, &joint_of)?;
+    let rest = skeleton::rest_model(&skeleton, &joint_of)?;
     let palette = entries.finish(&rest)?;
     let clips = clips::build(&raw.animations, &skeleton, &joint_of, &mut repairs)?;
     let mut materials = raw.materials;

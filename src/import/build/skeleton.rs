@@ -194,21 +194,16 @@ pub(super) fn unit(raw: Quat) -> (Quat, Option<RepairKind>) {
 }
 
 /// The model pose at rest.
-pub(super) fn rest_model(
-    skeleton: &Skeleton,
-    nodes: &[RawNode],
-    joint_of: &[Option<u16>],
-) -> Result<Vec<Affine>> {
+pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Result<Vec<Affine>> {
     let local: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
     let mut model = vec![Affine::IDENTITY; local.len()];
     model_pose(skeleton, &local, &mut model)?;
-    for node in 0..nodes.len() {
-        if let Some(joint) = joint_of[node]
-            && !model[usize::from(joint)].is_finite()
-        {
+    let finite = |joint: u16| model[usize::from(joint)].is_finite();
+    match joint_of.iter().position(|joint| !joint.is_none_or(finite)) {
+        None => Ok(model),
+        Some(node) => {
             let why = AssetFault::Invalid("lies too far out, or is scaled too far, at rest");
-            return Err(fault(ObjectKind::Node, node, "", why));
+            Err(fault(ObjectKind::Node, node, "", why))
         }
     }
-    Ok(model)
 }

@@ -1,38 +1,9 @@
-//! Accessors: every range is checked, then read byte by byte, so that alignment does not matter.
+//! Accessors: elements, read byte by byte, so that alignment does not matter.
 
-use super::json::{Accessor, BufferView, Document};
-use super::{fault_of, lookup, not_allowed, object, resources};
+use super::json::Accessor;
+use super::source::{Bytes, Source};
+use super::{fault_of, object};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::ImportOptions;
-use std::rc::Rc;
-
-/// A file's document with everything needed to read its data.
-pub(super) struct Source<'a> {
-    pub(super) doc: &'a Document,
-    pub(super) options: &'a ImportOptions,
-    bin: Option<&'a [u8]>,
-    read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
-    buffers: Vec<Option<Bytes<'a>>>,
-    decoded_bytes: u64,
-}
-
-/// The bytes of a buffer.
-#[derive(Debug, Clone)]
-pub(super) enum Bytes<'a> {
-    /// Part of the file.
-    Borrowed(&'a [u8]),
-    /// Read or decoded.
-    Shared(Rc<[u8]>),
-}
-
-impl AsRef<[u8]> for Bytes<'_> {
-    fn as_ref(&self) -> &[u8] {
-        match self {
-            Self::Borrowed(bytes) => bytes,
-            Self::Shared(bytes) => bytes,
-        }
-    }
-}
 
 /// A component type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +29,7 @@ impl Component {
         })
     }
 
-    fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
@@ -68,7 +39,7 @@ impl Component {
 }
 
 /// How many components, and bytes with the padding between matrix columns, an element has.
-fn shape(kind: &str, component: Component) -> Option<(usize, usize)> {
+pub(super) fn shape(kind: &str, component: Component) -> Option<(usize, usize)> {
     let size = component.size();
     let matrix = |n: usize| (n * n, (n * size).next_multiple_of(4) * n);
     Some(match kind {
@@ -136,242 +107,6 @@ impl Elements<'_> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(
-        doc: &'a Document,
-        bin: Option<&'a [u8]>,
-        read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
-        options: &'a ImportOptions,
-    ) -> Self {
-        Self {
-            doc,
-            options,
-            bin,
-            read,
-            buffers: vec![None; doc.buffers.len()],
-            decoded_bytes: 0,
-        }
-    }
-
-    /// Counts `bytes` that are about to be allocated for `object` against the cap.
-    pub(super) fn charge(&mut self, bytes: u64, object: impl FnOnce() -> Object) -> Result<()> {
-        let asked = self.decoded_bytes.saturating_add(bytes);
-        // More than this no allocation can have.
-        let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
-        if asked > cap {
-            let what = "bytes of decoded data";
-            return Err(fault_of(object(), AssetFault::Cap { what, asked, cap }));
-        }
-        self.decoded_bytes = asked;
-        Ok(())
-    }
-
-    /// Checks all views against the stated sizes of their buffers and all accessors against their
-    /// views, whether they are used or not.
-    pub(super) fn check_ranges(&self) -> Result<()> {
-        for (index, view) in self.doc.buffer_views.iter().enumerate() {
-            self.check_view(index, view)?;
-        }
-        for (index, accessor) in self.doc.accessors.iter().enumerate() {
-            self.check_accessor(index, accessor)?;
-        }
-        Ok(())
-    }
-
-    fn check_view(&self, index: usize, view: &BufferView) -> Result<()> {
-        let at = |part: &str| object(ObjectKind::BufferView, index, part);
-        let referrer = || at("buffer");
-        let (_, buffer) = lookup(&self.doc.buffers, view.buffer, "buffer", referrer)?;
-        if view.byte_length == 0 {
-            return Err(fault_of(
-                at("byteLength"),
-                AssetFault::Invalid("must be at least 1"),
-            ));
-        }
-        check_range(
-            at(""),
-            "the buffer",
-            view.byte_offset,
-            view.byte_length,
-            buffer.byte_length,
-        )?;
-        match view.byte_stride {
-            Some(stride) if !(4..=252).contains(&stride) => {
-                let why = not_allowed("the stride", &stride.to_string(), "4 to 252");
-                Err(fault_of(at("byteStride"), why))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_accessor(&self, index: usize, accessor: &Accessor) -> Result<()> {
-        let at = |part: &str| object(ObjectKind::Accessor, index, part);
-        let Some(component) = Component::from_code(accessor.component_type) else {
-            let code = accessor.component_type.to_string();
-            let allowed = "5120 to 5123, 5125, 5126";
-            let why = not_allowed("the component type", &code, allowed);
-            return Err(fault_of(at("componentType"), why));
-        };
-        let Some((_, size)) = shape(&accessor.kind, component) else {
-            let allowed = "SCALAR, VEC2, VEC3, VEC4, MAT2, MAT3, MAT4";
-            let why = not_allowed("the type", &accessor.kind, allowed);
-            return Err(fault_of(at("type"), why));
-        };
-        if accessor.count == 0 {
-            return Err(fault_of(
-                at("count"),
-                AssetFault::Invalid("must be at least 1"),
-            ));
-        }
-        if let Some(view) = accessor.buffer_view {
-            let views = &self.doc.buffer_views;
-            let (_, view) = lookup(views, view, "bufferView", || at("bufferView"))?;
-            let stride = view.byte_stride.unwrap_or(size as u64);
-            if stride < size as u64 {
-                let why = AssetFault::Invalid("the view's stride is less than an element");
-                return Err(fault_of(at(""), why));
-            }
-            let length = stride
-                .checked_mul(accessor.count - 1)
-                .and_then(|bytes| bytes.checked_add(size as u64))
-                .unwrap_or(u64::MAX);
-            let range = (accessor.byte_offset, length);
-            check_range(at(""), "the bufferView", range.0, range.1, view.byte_length)?;
-        }
-        self.check_sparse(index, accessor, size as u64)
-    }
-
-    fn check_sparse(&self, index: usize, accessor: &Accessor, size: u64) -> Result<()> {
-        let Some(sparse) = &accessor.sparse else {
-            return Ok(());
-        };
-        let at = |part: &str| object(ObjectKind::Accessor, index, part);
-        if sparse.count == 0 || sparse.count > accessor.count {
-            let why = AssetFault::Count {
-                what: "the sparse part",
-                got: sparse.count,
-                need: accessor.count,
-            };
-            return Err(fault_of(at("sparse.count"), why));
-        }
-        let index_size = match Component::from_code(sparse.indices.component_type) {
-            Some(c @ (Component::U8 | Component::U16 | Component::U32)) => c.size() as u64,
-            _ => {
-                let code = sparse.indices.component_type.to_string();
-                let why = not_allowed("the component type", &code, "5121, 5123, 5125");
-                return Err(fault_of(at("sparse.indices.componentType"), why));
-            }
-        };
-        let (indices, values) = (&sparse.indices, &sparse.values);
-        for (part, view, offset, size) in [
-            (
-                "sparse.indices",
-                indices.buffer_view,
-                indices.byte_offset,
-                index_size,
-            ),
-            (
-                "sparse.values",
-                values.buffer_view,
-                values.byte_offset,
-                size,
-            ),
-        ] {
-            let views = &self.doc.buffer_views;
-            let (_, view) = lookup(views, view, "bufferView", || at(part))?;
-            if view.byte_stride.is_some_and(|stride| stride != size) {
-                let why = AssetFault::Invalid("the view has a stride");
-                return Err(fault_of(at(part), why));
-            }
-            let length = sparse.count.saturating_mul(size);
-            check_range(at(part), "the bufferView", offset, length, view.byte_length)?;
-        }
-        Ok(())
-    }
-
-    /// The bytes of a view, which has been checked against its buffer.
-    pub(super) fn view(
-        &mut self,
-        index: u64,
-        referrer: &Object,
-    ) -> Result<(Bytes<'a>, usize, usize)> {
-        let views = &self.doc.buffer_views;
-        let (_, view) = lookup(views, index, "bufferView", || referrer.clone())?;
-        let bytes = self.buffer(view.buffer, referrer)?;
-        let start = usize::try_from(view.byte_offset).unwrap_or(usize::MAX);
-        let length = usize::try_from(view.byte_length).unwrap_or(usize::MAX);
-        Ok((bytes, start, length))
-    }
-
-    /// The bytes that a URI names.
-    pub(super) fn resource(&mut self, uri: &str, object: &Object) -> Result<Vec<u8>> {
-        let cap = self.options.max_resource_bytes;
-        let bytes = resources::load(uri, object, cap, self.read)?;
-        self.charge(bytes.len() as u64, || object.clone())?;
-        Ok(bytes)
-    }
-
-    /// The bytes of a buffer, at least as many as it states; loaded once.
-    fn buffer(&mut self, index: u64, referrer: &Object) -> Result<Bytes<'a>> {
-        let doc = self.doc;
-        let (index, buffer) = lookup(&doc.buffers, index, "buffer", || referrer.clone())?;
-        if let Some(bytes) = &self.buffers[index] {
-            return Ok(bytes.clone());
-        }
-        let object = object(ObjectKind::Buffer, index, "");
-        let cap = self.options.max_resource_bytes;
-        let bytes = match (&buffer.uri, self.bin) {
-            (Some(_), _) if buffer.byte_length > cap => {
-                let what = "bytes of one resource";
-                let asked = buffer.byte_length;
-                return Err(fault_of(object, AssetFault::Cap { what, asked, cap }));
-            }
-            (Some(uri), _) => Bytes::Shared(self.resource(uri, &object)?.into()),
-            (None, Some(bin)) if index == 0 => Bytes::Borrowed(bin),
-            (None, _) => return Err(fault_of(object, AssetFault::Missing("uri"))),
-        };
-        let got = bytes.as_ref().len() as u64;
-        if got < buffer.byte_length {
-            let why = AssetFault::OutOfBounds {
-                what: "the data",
-                start: 0,
-                end: buffer.byte_length,
-                len: got,
-            };
-            return Err(fault_of(object, why));
-        }
-        self.buffers[index] = Some(bytes.clone());
-        Ok(bytes)
-    }
-
-    /// The accessor of this index, if it has the given type and `allow` takes its component type.
-    pub(super) fn typed(
-        &self,
-        index: u64,
-        kind: &'static str,
-        allowed: &'static str,
-        allow: impl Fn(Component, bool) -> bool,
-        referrer: impl Fn() -> Object,
-    ) -> Result<(usize, &'a Accessor)> {
-        let (index, accessor) = lookup(&self.doc.accessors, index, "accessor", &referrer)?;
-        if accessor.kind != kind {
-            let why = not_allowed("the type of the accessor", &accessor.kind, kind);
-            return Err(fault_of(referrer(), why));
-        }
-        match Component::from_code(accessor.component_type) {
-            Some(component) if allow(component, accessor.normalized) => Ok((index, accessor)),
-            _ => {
-                let form = if accessor.normalized {
-                    "normalised"
-                } else {
-                    "not normalised"
-                };
-                let got = format!("{} ({form})", accessor.component_type);
-                let why = not_allowed("the component type of the accessor", &got, allowed);
-                Err(fault_of(referrer(), why))
-            }
-        }
-    }
-
     /// The first `count` elements of an accessor, at most all of them. What is allocated for them is
     /// charged together with `decoded_size` bytes an element that the caller is about to allocate.
     pub(super) fn elements(
@@ -480,26 +215,4 @@ fn wrong_place(object: &Object, at: usize, place: u32) -> Error {
         value: place.into(),
     };
     fault_of(object, why)
-}
-
-/// Checks that `length` bytes from `start` lie within `len`.
-fn check_range(
-    object: Object,
-    what: &'static str,
-    start: u64,
-    length: u64,
-    len: u64,
-) -> Result<()> {
-    match start.checked_add(length) {
-        Some(end) if end <= len => Ok(()),
-        end => {
-            let why = AssetFault::OutOfBounds {
-                what,
-                start,
-                end: end.unwrap_or(u64::MAX),
-                len,
-            };
-            Err(fault_of(object, why))
-        }
-    }
 }

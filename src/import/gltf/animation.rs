@@ -1,7 +1,8 @@
 //! Animations: channels and samplers to curves.
 
-use super::accessor::{Component, Elements, Source};
+use super::accessor::{Component, Elements};
 use super::json::{AnimationSampler, Document};
+use super::source::Source;
 use super::{fault_of, lookup, not_allowed, object};
 use crate::character::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};

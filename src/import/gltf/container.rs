@@ -38,48 +38,58 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
     let all = bytes
         .get(..length as usize)
         .ok_or_else(|| malformed("the file is shorter than its header says", 8))?;
-    let (kind, json, mut next) =
-        chunk(all, 12)?.ok_or_else(|| malformed("there is no JSON chunk", 12))?;
-    if kind != *JSON {
+    let first = Chunk::read(all, 12)?.ok_or_else(|| malformed("there is no JSON chunk", 12))?;
+    if first.kind != *JSON {
         return Err(malformed("the first chunk is not JSON", 16));
     }
+    // Padding is spaces; some exporters write zeros.
+    let spare = first.data.iter().rev().take_while(|byte| **byte == 0);
+    let unpadded = &first.data[..first.data.len() - spare.count()];
+    let mut next = first.end;
     let mut bin = None;
     let mut number = 1;
-    while let Some((kind, data, end)) = chunk(all, next)? {
-        if number == 1 && kind == *BIN {
-            bin = Some(data);
+    while let Some(chunk) = Chunk::read(all, next)? {
+        if number == 1 && chunk.kind == *BIN {
+            bin = Some(chunk.data);
         }
         number += 1;
-        next = end;
+        next = chunk.end;
     }
     Ok(Parts {
-        json,
+        json: unpadded,
         json_start: 20,
         bin,
         trailing: (bytes.len() - all.len()) as u64,
     })
 }
 
-/// Kind, data and end of the chunk at `start`; `None` at the end of the file.
-fn chunk(all: &[u8], start: usize) -> Result<Option<([u8; 4], &[u8], usize)>> {
-    if start >= all.len() {
-        return Ok(None);
+struct Chunk<'a> {
+    kind: [u8; 4],
+    data: &'a [u8],
+    /// Where the next one starts.
+    end: usize,
+}
+
+impl<'a> Chunk<'a> {
+    /// The chunk at `start`; `None` at the end of the file.
+    fn read(all: &'a [u8], start: usize) -> Result<Option<Self>> {
+        if start >= all.len() {
+            return Ok(None);
+        }
+        let early = || malformed("a chunk's header ends early", start);
+        let length = word(all, start).ok_or_else(early)?;
+        let kind = all[start..].get(4..).and_then(<[u8]>::first_chunk);
+        let kind = *kind.ok_or_else(early)?;
+        let start_of_data = start + 8;
+        let data = all[start_of_data..]
+            .get(..length as usize)
+            .ok_or_else(|| malformed("a chunk is longer than the file", start))?;
+        let end = start_of_data + data.len();
+        if !data.len().is_multiple_of(4) && end < all.len() {
+            return Err(malformed("a chunk's length is no multiple of 4", start));
+        }
+        Ok(Some(Self { kind, data, end }))
     }
-    let early = || malformed("a chunk's header ends early", start);
-    let length = word(all, start).ok_or_else(early)?;
-    let rest = &all[start..];
-    let kind = *rest
-        .get(4..)
-        .and_then(<[u8]>::first_chunk)
-        .ok_or_else(early)?;
-    let data = rest[8..]
-        .get(..length as usize)
-        .ok_or_else(|| malformed("a chunk is longer than the file", start))?;
-    let end = start + 8 + data.len();
-    if !data.len().is_multiple_of(4) && end < all.len() {
-        return Err(malformed("a chunk's length is no multiple of 4", start));
-    }
-    Ok(Some((kind, data, end)))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

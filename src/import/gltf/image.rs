@@ -1,6 +1,6 @@
 //! PNG and JPEG to 8-bit RGBA.
 
-use super::accessor::Source;
+use super::source::Source;
 use super::{cut, fault_of};
 use crate::character::Image;
 use crate::error::{AssetFault, Object, Result};

@@ -1,7 +1,7 @@
 //! Materials, as far as the base colour goes, and the images that they use.
 
-use super::accessor::Source;
 use super::json::{Document, Sampler as RawSampler, TextureInfo};
+use super::source::Source;
 use super::{fault_of, image, lookup, not_allowed, object};
 use crate::character::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use crate::error::{AssetFault, ObjectKind, Result};

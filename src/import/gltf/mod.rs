@@ -1,25 +1,30 @@
 //! The glTF 2.0 reader: `.glb`, and `.gltf` with data URIs or files beside it.
 //!
 //! ```text
-//! bytes ──container──▶ JSON, BIN ──json──▶ Document ──scene, mesh, animation, image──▶ RawCharacter
-//!                                                        │ accessor │ resources
+//! bytes ──container──▶ JSON, BIN ──parse──▶ Document ──scene, mesh, animation, image──▶ RawCharacter
+//!                                                        │ ranges │ accessor │ source │ resources
 //! ```
 
 mod accessor;
 mod animation;
+mod attributes;
 mod container;
 mod image;
 mod json;
 mod material;
 mod mesh;
+mod parse;
+mod ranges;
 mod resources;
 mod scene;
 mod skin;
+mod source;
+mod triangles;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use accessor::Source;
 use json::Document;
+use source::Source;
 use std::path::Path;
 
 /// A character from the bytes of a `.glb` or `.gltf` file that refers to no other files.
@@ -80,20 +85,10 @@ fn read_raw(
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
     let parts = container::split(bytes)?;
-    if parts.trailing > 0 {
-        repairs.push(Repair {
-            object: Object {
-                kind: ObjectKind::File,
-                index: None,
-                part: Box::default(),
-            },
-            kind: RepairKind::TrailingBytes,
-            count: parts.trailing,
-        });
-    }
-    let doc = json::parse(parts.json, parts.json_start, options)?;
+    let doc = parse::document(parts.json, parts.json_start, options)?;
+    note_trailing(&doc, &parts, repairs);
     let mut source = Source::new(&doc, parts.bin, read, options);
-    source.check_ranges()?;
+    ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
     let carriers = scene::mesh_nodes(&doc, &parents, options)?;
     let nodes = scene::nodes(&doc, parents);
@@ -109,6 +104,35 @@ fn read_raw(
         images,
         animations: animation::read(&mut source, repairs)?,
     })
+}
+
+/// Lists bytes after the container, and in its binary chunk after the buffer and its padding.
+fn note_trailing(doc: &Document, parts: &container::Parts<'_>, repairs: &mut Vec<Repair>) {
+    let own = doc.buffers.first().filter(|buffer| buffer.uri.is_none());
+    let spare = match (own, parts.bin) {
+        (Some(buffer), Some(bin)) => (bin.len() as u64).saturating_sub(buffer.byte_length),
+        _ => 0,
+    };
+    let of_file = Object {
+        kind: ObjectKind::File,
+        index: None,
+        part: Box::default(),
+    };
+    let of_buffer = object(ObjectKind::Buffer, 0, "");
+    let padding = 3;
+    for (object, count, least) in [
+        (of_file, parts.trailing, 1),
+        (of_buffer, spare, padding + 1),
+    ] {
+        if count >= least {
+            let kind = RepairKind::TrailingBytes;
+            repairs.push(Repair {
+                object,
+                kind,
+                count,
+            });
+        }
+    }
 }
 
 /// The element of a list that an index names.

@@ -33,17 +33,17 @@ pub(super) fn load(
         return data_uri(&uri[5..], cap).map_err(at);
     }
     let path = relative_path(uri).map_err(|why| at(refused(uri, why)))?;
+    // The reader does not know which object asked.
     let bytes = read(&path).map_err(|error| match error {
-        // The reader does not know who asked.
-        Error::Asset {
-            why,
-            file,
-            object:
-                Object {
-                    kind: ObjectKind::File,
-                    ..
-                },
-        } if file.is_empty() => at(why),
+        Error::Io { kind, .. } => at(AssetFault::Unreadable {
+            uri: cut(uri),
+            kind,
+        }),
+        Error::Asset { why, object, file }
+            if file.is_empty() && object.kind == ObjectKind::File =>
+        {
+            at(why)
+        }
         other => other,
     })?;
     check_cap(bytes.len() as u64, cap).map_err(at)?;

@@ -1,6 +1,7 @@
 //! Skins: joints and inverse bind matrices.
 
-use super::accessor::{Component, Source};
+use super::accessor::Component;
+use super::source::Source;
 use super::{fault_of, lookup, object};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawPrimitive, RawSkin};
