@@ -4,10 +4,16 @@
 mod reference;
 
 use reference::compare::{Worst, compare};
+use reference::rng::Rng;
 use reference::{assets, gltf, made, random, raw};
 use std::path::Path;
 use throng::builtin;
-use throng::import::{self, ImportOptions};
+use throng::character::{Interpolation, Transform};
+use throng::glam::{Mat4, Quat, Vec3};
+use throng::import::{
+    self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive,
+    RawSkin, RawTransform,
+};
 
 /// Of the model's size, for the image of any vertex under any skinning matrix.
 const MATRIX_BOUND: f64 = 1e-5;
@@ -95,5 +101,81 @@ fn a_file_of_oddities_agrees_with_the_reference() {
 fn the_built_in_character_agrees_with_the_reference() {
     let worst = compare(&raw::scene(&builtin::raw()), &builtin::mannequin().unwrap());
     let all = faults("built-in character", &worst);
+    assert!(all.is_empty(), "{all:#?}");
+}
+
+/// A tentacle: a chain of joints along +Y, `step` metres apart, skinned with two influences a vertex,
+/// bound where it stands, its root at `place` under a node of scale `unit`; all joints keep bending.
+fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
+    let mut rng = Rng::new(joints as u64);
+    let node = |name: &str, parent, translation, scale| RawNode {
+        name: name.into(),
+        parent,
+        transform: RawTransform::Trs(Transform {
+            translation,
+            scale: Vec3::splat(scale),
+            ..Transform::IDENTITY
+        }),
+    };
+    let mut nodes = vec![node("unit", None, Vec3::ZERO, unit)];
+    nodes.push(node("root", Some(0), place, 1.0));
+    nodes.extend((1..joints).map(|joint| node("joint", Some(joint), Vec3::Y * step, 1.0)));
+    let at = |joint: usize| place + Vec3::Y * step * joint as f32;
+    let channels = (1..=joints).map(|node| RawChannel {
+        node,
+        times_s: vec![0.0, 0.5, 1.0],
+        interpolation: Interpolation::Linear,
+        values: RawKeys::Rotation(
+            (0..3)
+                .map(|_| Quat::from_axis_angle(rng.direction(), 4.0 / joints as f32))
+                .collect(),
+        ),
+    });
+    RawCharacter {
+        animations: vec![RawAnimation {
+            name: "bend".into(),
+            channels: channels.collect(),
+        }],
+        nodes,
+        skins: vec![RawSkin {
+            name: "skin".into(),
+            joints: (1..=joints).collect(),
+            inverse_bind: (0..joints)
+                .map(|joint| Mat4::from_translation(-at(joint)))
+                .collect(),
+        }],
+        primitives: vec![RawPrimitive {
+            skin: Some(0),
+            positions: (0..joints)
+                .map(|joint| at(joint) + Vec3::new(0.7, 0.3, 0.2) * step)
+                .collect(),
+            influences_per_vertex: 2,
+            joints: (0..joints as u32)
+                .flat_map(|joint| [joint, (joint + 1).min(joints as u32 - 1)])
+                .collect(),
+            weights: vec![0.75, 0.25].repeat(joints),
+            indices: (0..joints as u32 / 3 * 3).collect(),
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    }
+}
+
+/// Ten times the model's size away from the origin of its own space is as far as single precision
+/// carries the bound: there, the last digit of a coordinate is about a millionth of the size.
+#[test]
+fn long_chains_and_far_places_agree_with_the_reference() {
+    let mut all = Vec::new();
+    for (name, joints, step, place, unit) in [
+        ("30 joints", 30, 0.06, Vec3::ZERO, 1.0),
+        ("300 joints", 300, 0.01, Vec3::ZERO, 1.0),
+        ("centimetres", 30, 6.0, Vec3::ZERO, 0.01),
+        ("10 sizes out", 30, 0.06, Vec3::new(18.0, 0.0, 18.0), 1.0),
+    ] {
+        let made = tentacle(joints, step, place, unit);
+        let scene = raw::scene(&made);
+        let character = made.build(&ImportOptions::default()).unwrap();
+        all.extend(faults(name, &compare(&scene, &character)));
+    }
     assert!(all.is_empty(), "{all:#?}");
 }
