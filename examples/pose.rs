@@ -244,29 +244,39 @@ fn summary(model: &Character, moment: Moment) -> String {
     )
 }
 
-/// Rows of cells, each column as wide as its widest cell; the first column is set to the right.
+/// Rows of cells, each column as wide as its widest cell; columns of numbers are set to the right,
+/// with their unit close by in the next.
 fn table(heading: &str, rows: &[Vec<String>]) -> String {
-    let mut text = format!("\n{heading}\n");
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    let layout = |column: usize| {
+        let cells = || rows.iter().filter_map(|row| row.get(column));
+        let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
+        (width, cells().all(|cell| cell.parse::<f64>().is_ok()))
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let layouts: Vec<_> = (0..columns).map(layout).collect();
+    let mut text = format!("\n{heading}\n");
     for row in rows {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let gap = "  ";
+        let mut line = String::from(" ");
+        for (column, (cell, (width, number))) in row.iter().zip(&layouts).enumerate() {
+            let unit = column > 1 && layouts[column - 1].1;
+            let gap = if unit { "" } else { " " };
             // Writing to a string does not fail.
-            let _ = match column {
-                0 => write!(line, "{gap}{cell:>width$}"),
-                _ => write!(line, "{gap}{cell:<width$}"),
+            let _ = if *number {
+                write!(line, "{gap}{cell:>width$} ")
+            } else {
+                write!(line, "{gap}{cell:<width$} ")
             };
         }
         text.push_str(line.trim_end());
         text.push('\n');
     }
     text
+}
+
+/// A count and its unit, as two cells.
+fn counted(count: usize, one: &str) -> [String; 2] {
+    let unit = plural(count, one).split(' ').skip(1).collect();
+    [count.to_string(), unit]
 }
 
 fn listing(model: &Imported) -> String {
@@ -292,21 +302,17 @@ fn listing(model: &Imported) -> String {
     text += &section("Joints", joints(model));
     text += &section("Clips", clips(model));
     text += &section("Primitives", primitives(model));
-    let repairs = model.repairs.iter().map(|repair| {
-        let what = format!("{}: {}", repair.object, repair.kind);
-        vec![repair.count.to_string(), what]
-    });
+    let repairs = model.repairs.iter().enumerate();
+    let repairs = repairs.map(|(index, repair)| vec![index.to_string(), repair.to_string()]);
     text += &section("Repairs", repairs.collect());
     text
 }
 
 fn skins(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, skin): (usize, &throng::character::SkinInfo)| {
-        vec![
-            index.to_string(),
-            title(&skin.name),
-            plural(skin.joints.len(), "joint"),
-        ]
+        let mut row = vec![index.to_string(), title(&skin.name)];
+        row.extend(counted(skin.joints.len(), "joint"));
+        row
     };
     model.skins().iter().enumerate().map(row).collect()
 }
@@ -336,18 +342,13 @@ fn joints(model: &Character) -> Vec<Vec<String>> {
 
 fn clips(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, clip): (usize, &throng::character::RawClip)| {
-        let (start, end) = (clip.start_s(), clip.duration_s());
-        vec![
-            index.to_string(),
-            title(clip.name()),
-            format!("{:.4} s", end),
-            plural(clip.tracks().len(), "track"),
-            if start > 0.0 {
-                format!("first key at {start:.4} s")
-            } else {
-                String::new()
-            },
-        ]
+        let mut row = vec![index.to_string(), title(clip.name())];
+        row.extend([format!("{:.4}", clip.duration_s()), "s".into()]);
+        row.extend(counted(clip.tracks().len(), "track"));
+        if clip.start_s() > 0.0 {
+            row.push(format!("first key at {:.4} s", clip.start_s()));
+        }
+        row
     };
     model.clips().iter().enumerate().map(row).collect()
 }
@@ -355,20 +356,21 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
 fn primitives(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, part): (usize, &Primitive)| {
         let material = &model.materials()[part.material as usize].name;
-        vec![
-            index.to_string(),
-            title(&part.name),
-            plural(part.vertex_count(), "vertex"),
-            plural(part.indices.len() / 3, "triangle"),
-            plural(part.influences.per_vertex as usize, "influence"),
+        let normals = if part.normals.is_empty() {
+            "no normals"
+        } else {
+            "normals"
+        };
+        let mut row = vec![index.to_string(), title(&part.name)];
+        row.extend(counted(part.vertex_count(), "vertex"));
+        row.extend(counted(part.indices.len() / 3, "triangle"));
+        row.extend(counted(part.influences.per_vertex as usize, "influence"));
+        row.extend([
             format!("palette {}..{}", part.palette.start, part.palette.end),
-            if part.normals.is_empty() {
-                "no normals".into()
-            } else {
-                "normals".into()
-            },
+            normals.into(),
             format!("material {}", title(material)),
-        ]
+        ]);
+        row
     };
     model.primitives().iter().enumerate().map(row).collect()
 }
