@@ -5,7 +5,7 @@
     unreachable_pub,
     reason = "the example's own main is not called"
 )]
-#[path = "../examples/pose.rs"]
+#[path = "../examples/pose/main.rs"]
 mod pose;
 mod reference;
 

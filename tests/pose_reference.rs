@@ -153,7 +153,7 @@ fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
             joints: (0..joints as u32)
                 .flat_map(|joint| [joint, (joint + 1).min(joints as u32 - 1)])
                 .collect(),
-            weights: vec![0.75, 0.25].repeat(joints),
+            weights: [0.75, 0.25].repeat(joints),
             indices: (0..joints as u32 / 3 * 3).collect(),
             ..RawPrimitive::default()
         }],

@@ -135,7 +135,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// `items`, which must be as many as there are.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then. The same if
+    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is written then. The same if
     /// it ends before the length that it announced, with what came until then written.
     pub fn fill_with(&mut self, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
@@ -152,7 +152,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// Copies `items` over all elements.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then.
+    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is written then.
     pub fn copy_from(&mut self, items: &[T]) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
         // SAFETY: both are `len` elements long; `self` is exclusive, so they do not overlap.

@@ -1,16 +1,17 @@
 //! Poses a model file at a time of one of its clips, without Vulkan: lists what is in the file and
 //! writes the posed mesh as Wavefront OBJ.
 
+mod listing;
+mod obj;
+
 use clap::Parser;
-use std::fmt::Write as _;
+use listing::listing;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::builtin;
-use throng::character::{Character, NO_PARENT, Primitive};
-use throng::glam::{DVec3, Vec3};
+use throng::character::Character;
 use throng::import::{self, ImportOptions, Imported};
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
 
 /// Poses a model without Vulkan: lists its skins, joints, clips, primitives and repairs, and writes
 /// the posed mesh as Wavefront OBJ.
@@ -101,7 +102,7 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
     let moment = choose(args, &model, notes)?;
     // Checked before anything is listed, so that an error stands alone.
     let obj = match &args.obj {
-        Some(path) => Some((path, obj(&model, moment)?)),
+        Some(path) => Some((path, obj::obj(&model, moment)?)),
         None => None,
     };
     if args.list || obj.is_none() {
@@ -242,214 +243,6 @@ fn summary(model: &Character, moment: Moment) -> String {
         plural(model.vertex_count(), "vertex"),
         plural(model.triangle_count(), "triangle")
     )
-}
-
-/// Rows of cells, each column as wide as its widest cell; columns of numbers are set to the right,
-/// with their unit close by in the next.
-fn table(heading: &str, rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let layout = |column: usize| {
-        let cells = || rows.iter().filter_map(|row| row.get(column));
-        let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
-        (width, cells().all(|cell| cell.parse::<f64>().is_ok()))
-    };
-    let layouts: Vec<_> = (0..columns).map(layout).collect();
-    let mut text = format!("\n{heading}\n");
-    for row in rows {
-        let mut line = String::from(" ");
-        for (column, (cell, (width, number))) in row.iter().zip(&layouts).enumerate() {
-            let unit = column > 1 && layouts[column - 1].1;
-            let gap = if unit { "" } else { " " };
-            // Writing to a string does not fail.
-            let _ = if *number {
-                write!(line, "{gap}{cell:>width$} ")
-            } else {
-                write!(line, "{gap}{cell:<width$} ")
-            };
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// A count and its unit, as two cells.
-fn counted(count: usize, one: &str) -> [String; 2] {
-    let unit = plural(count, one).split(' ').skip(1).collect();
-    [count.to_string(), unit]
-}
-
-fn listing(model: &Imported) -> String {
-    let size = model.rest_bounds().size();
-    let mut text = format!(
-        "{}: {}, {}, {} of palette, {:.4} x {:.4} x {:.4} m at rest\n",
-        model.name(),
-        plural(model.vertex_count(), "vertex"),
-        plural(model.triangle_count(), "triangle"),
-        match model.palette().len() {
-            1 => "1 entry".into(),
-            entries => format!("{entries} entries"),
-        },
-        size.x,
-        size.y,
-        size.z
-    );
-    let section = |name: &str, rows: Vec<Vec<String>>| match rows.len() {
-        0 => format!("\n{name}: none\n"),
-        count => table(&format!("{name} ({count})"), &rows),
-    };
-    text += &section("Skins", skins(model));
-    text += &section("Joints", joints(model));
-    text += &section("Clips", clips(model));
-    text += &section("Primitives", primitives(model));
-    let repairs = model.repairs.iter().enumerate();
-    let repairs = repairs.map(|(index, repair)| vec![index.to_string(), repair.to_string()]);
-    text += &section("Repairs", repairs.collect());
-    text
-}
-
-fn skins(model: &Character) -> Vec<Vec<String>> {
-    let row = |(index, skin): (usize, &throng::character::SkinInfo)| {
-        let mut row = vec![index.to_string(), title(&skin.name)];
-        row.extend(counted(skin.joints.len(), "joint"));
-        row
-    };
-    model.skins().iter().enumerate().map(row).collect()
-}
-
-/// The hierarchy by number and by indentation; in the skeleton's order, breadth first.
-fn joints(model: &Character) -> Vec<Vec<String>> {
-    let all = model.skeleton().joints();
-    let mut depths = vec![0; all.len()];
-    let mut rows = Vec::with_capacity(all.len());
-    for (index, joint) in all.iter().enumerate() {
-        let parent = if joint.parent == NO_PARENT {
-            "root".into()
-        } else {
-            depths[index] = depths[usize::from(joint.parent)] + 1;
-            format!("in {}", joint.parent)
-        };
-        // Hundreds deep, the indentation would say no more.
-        let indent = "  ".repeat(depths[index].min(20));
-        rows.push(vec![
-            index.to_string(),
-            parent,
-            format!("{indent}{}", title(&joint.name)),
-        ]);
-    }
-    rows
-}
-
-fn clips(model: &Character) -> Vec<Vec<String>> {
-    let row = |(index, clip): (usize, &throng::character::RawClip)| {
-        let mut row = vec![index.to_string(), title(clip.name())];
-        row.extend([format!("{:.4}", clip.duration_s()), "s".into()]);
-        row.extend(counted(clip.tracks().len(), "track"));
-        if clip.start_s() > 0.0 {
-            row.push(format!("first key at {:.4} s", clip.start_s()));
-        }
-        row
-    };
-    model.clips().iter().enumerate().map(row).collect()
-}
-
-fn primitives(model: &Character) -> Vec<Vec<String>> {
-    let row = |(index, part): (usize, &Primitive)| {
-        let material = &model.materials()[part.material as usize].name;
-        let normals = if part.normals.is_empty() {
-            "no normals"
-        } else {
-            "normals"
-        };
-        let mut row = vec![index.to_string(), title(&part.name)];
-        row.extend(counted(part.vertex_count(), "vertex"));
-        row.extend(counted(part.indices.len() / 3, "triangle"));
-        row.extend(counted(part.influences.per_vertex as usize, "influence"));
-        row.extend([
-            format!("palette {}..{}", part.palette.start, part.palette.end),
-            normals.into(),
-            format!("material {}", title(material)),
-        ]);
-        row
-    };
-    model.primitives().iter().enumerate().map(row).collect()
-}
-
-/// The posed mesh as OBJ text. Numbers have as many digits as it takes to read them back exactly.
-fn obj(model: &Character, moment: Moment) -> Result<String, Failure> {
-    let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
-    Poser::new().palette(model, moment, WriteOnly::over(&mut palette))?;
-    let mut text = format!(
-        "# {}, {}\n",
-        model.name().escape_debug(),
-        summary(model, moment)
-    );
-    let mut posed = PosedVertices::default();
-    let (mut positions, mut normals) = (1, 1);
-    for (index, part) in model.primitives().iter().enumerate() {
-        skin(model, part, &palette, &mut posed)?;
-        let flat = posed.normals.is_empty();
-        if flat {
-            let corners = part.indices.as_chunks::<3>().0.iter();
-            posed.normals = corners
-                .map(|corners| face_normal(&posed.positions, corners))
-                .collect();
-        }
-        let mut all = posed.positions.iter().chain(&posed.normals);
-        if !all.all(|v| v.is_finite()) {
-            let words = format!(
-                "{}: the pose is too large for 32-bit numbers",
-                title(&part.name)
-            );
-            return Err(Failure::Told(words));
-        }
-        object(&mut text, &object_name(index, part), &posed);
-        for (face, corners) in part.indices.as_chunks::<3>().0.iter().enumerate() {
-            text.push('f');
-            for corner in corners {
-                let corner = *corner as usize;
-                let normal = if flat { face } else { corner };
-                let _ = write!(text, " {}//{}", positions + corner, normals + normal);
-            }
-            text.push('\n');
-        }
-        positions += posed.positions.len();
-        normals += posed.normals.len();
-    }
-    Ok(text)
-}
-
-fn object(text: &mut String, name: &str, posed: &PosedVertices) {
-    let _ = writeln!(text, "o {name}");
-    for (keyword, list) in [("v", &posed.positions), ("vn", &posed.normals)] {
-        for value in list {
-            // Adding 0 turns −0 into 0.
-            let [x, y, z] = (*value + Vec3::ZERO).to_array();
-            let _ = writeln!(text, "{keyword} {x} {y} {z}");
-        }
-    }
-}
-
-/// One word, and its own for every primitive.
-fn object_name(index: usize, part: &Primitive) -> String {
-    let plain = |c: char| {
-        if c.is_whitespace() || c.is_control() {
-            '_'
-        } else {
-            c
-        }
-    };
-    format!(
-        "{index}_{}",
-        part.name.chars().map(plain).collect::<String>()
-    )
-}
-
-/// Perpendicular to a triangle, on the side from which it runs counter-clockwise; +Y where it has
-/// no area.
-fn face_normal(positions: &[Vec3], corners: &[u32; 3]) -> Vec3 {
-    let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
-    (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3()
 }
 
 fn save(path: &Path, source: &Path, text: &str) -> Result<(), Failure> {
