@@ -307,8 +307,8 @@ fn knees_and_elbows_bend_their_own_way_only() {
 
 #[test]
 fn hands_stay_out_of_the_body() {
-    // A vertex of hand or forearm within 10 cm of the trunk's axis between hips and chest would be
-    // inside it.
+    // A vertex of hand or forearm within 10 cm of the trunk's axis between hips and chest, or within
+    // 8 cm of a thigh's axis, would be inside.
     let mannequin = mannequin();
     let hands = following(
         &mannequin,
@@ -319,11 +319,19 @@ fn hands_stay_out_of_the_body() {
         for step in 0..24 {
             let at = (index, duration_s * step as f32 / 24.0);
             let points = posed(&mannequin, Some(at));
-            let [low, high] = ["Hips", "UpperChest"].map(|j| joint_at(&mannequin, j, at));
-            for vertex in &hands {
-                let along = (points[*vertex] - low).dot(high - low) / low.distance_squared(high);
-                let distance = points[*vertex].distance(low.lerp(high, along.clamp(0.0, 1.0)));
-                assert!(distance > 0.10, "{name} at {step}/24: {distance} m");
+            let cores = [
+                ("Hips", "UpperChest", 0.10),
+                ("LeftUpperLeg", "LeftLowerLeg", 0.08),
+                ("RightUpperLeg", "RightLowerLeg", 0.08),
+            ];
+            for (low, high, radius_m) in cores {
+                let [low, high] = [low, high].map(|j| joint_at(&mannequin, j, at));
+                for vertex in &hands {
+                    let p = points[*vertex];
+                    let along = (p - low).dot(high - low) / low.distance_squared(high);
+                    let distance = p.distance(low.lerp(high, along.clamp(0.0, 1.0)));
+                    assert!(distance > radius_m, "{name} at {step}/24: {distance} m");
+                }
             }
         }
     }

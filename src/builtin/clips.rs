@@ -119,15 +119,15 @@ fn standing(rest: &[RestJoint], phase: f32, breaths: f32) -> Pose {
         * Quat::from_rotation_z(-0.004 - 0.006 * sway);
     pose.delta[NECK] = Quat::from_rotation_x(0.02 + 0.012 * breath);
     for side in Side::BOTH {
-        let lift = 0.02 + 0.018 * breath;
+        let lift = -0.045 + 0.018 * breath;
         pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_z(side.sign() * lift);
         let late = wave_of(phase, 0.12) * 0.02;
         pose.hold(
             side,
             Arm {
-                out: 0.125 + 0.012 * breath,
+                out: 0.155 + 0.012 * breath,
                 forward: 0.03 + late,
-                inward: 0.10,
+                inward: 0.08,
                 elbow: 0.22 + late,
                 curl: 0.34,
             },

@@ -134,7 +134,7 @@ const WALK: Steps = Steps {
 
 const RUN: Steps = Steps {
     stance: 0.34,
-    ahead_m: 0.30,
+    ahead_m: 0.235,
     stride_m: RUN_S * RUN_M_S,
     height_m: &[
         (0.0, 0.0),
@@ -166,13 +166,18 @@ const RUN: Steps = Steps {
     ],
 };
 
+/// Shoulders a little lower than at rest, where the arms are half raised.
+fn relaxed(side: Side) -> Quat {
+    Quat::from_rotation_z(-0.035 * side.sign())
+}
+
 pub(super) fn walk(rest: &[RestJoint], phase: f32) -> Pose {
     let mut pose = Pose::rest();
     let leg = wave_of(phase, -0.25); // 1 when the left leg is ahead
     let bob = wave_of(2.0 * phase, 0.39);
     pose.hips = Vec3::new(
         0.022 * wave_of(phase, 0.07),
-        -0.027 + 0.016 * bob,
+        -0.023 + 0.013 * bob,
         0.006 * wave_of(2.0 * phase, 0.0),
     );
     let list = 0.055 * wave_of(phase, -0.07);
@@ -196,11 +201,12 @@ pub(super) fn walk(rest: &[RestJoint], phase: f32) -> Pose {
         };
         let swing = -wave_of(own, -0.23);
         let late = -wave_of(own, -0.16);
-        pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_y(-side.sign() * 0.05 * swing);
+        pose.delta[side.of(Part::Shoulder)] =
+            relaxed(side) * Quat::from_rotation_y(-side.sign() * 0.05 * swing);
         let arm = Arm {
-            out: 0.16,
+            out: 0.165,
             forward: 0.06 + 0.40 * swing,
-            inward: 0.12,
+            inward: 0.09,
             elbow: 0.36 + 0.20 * late,
             curl: 0.42,
         };
@@ -238,11 +244,12 @@ pub(super) fn run(rest: &[RestJoint], phase: f32) -> Pose {
         };
         let swing = -wave_of(own, -0.20);
         let late = -wave_of(own, -0.12);
-        pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_y(-side.sign() * 0.10 * swing);
+        pose.delta[side.of(Part::Shoulder)] =
+            relaxed(side) * Quat::from_rotation_y(-side.sign() * 0.10 * swing);
         let arm = Arm {
-            out: 0.20,
+            out: 0.25,
             forward: -0.06 + 0.72 * swing,
-            inward: 0.22,
+            inward: 0.10 + 0.14 * swing,
             elbow: 1.55 + 0.22 * late,
             curl: 0.95,
         };

@@ -2,7 +2,7 @@
 //! colours and the four strongest influences of every vertex.
 
 use super::cage::{Cage, Face, Paint};
-use super::{hand, limbs, trunk};
+use super::{arm, hand, head, leg, trunk};
 use crate::import::RawPrimitive;
 use glam::Vec3;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ const SMOOTH_COSINE: f32 = 0.259;
 /// Linear RGBA.
 fn color(paint: Paint) -> [f32; 4] {
     let [r, g, b] = match paint {
-        Paint::Skin => [0.56, 0.31, 0.20],
+        Paint::Skin => [0.62, 0.36, 0.245],
         Paint::Shirt => [0.80, 0.80, 0.78],
         Paint::Trousers => [0.075, 0.095, 0.145],
         Paint::Shoe => [0.10, 0.075, 0.06],
@@ -31,12 +31,13 @@ fn color(paint: Paint) -> [f32; 4] {
 pub(super) fn primitive() -> RawPrimitive {
     let mut cage = Cage::default();
     let openings = trunk::add(&mut cage);
-    let palm = limbs::add_arm(&mut cage, &openings.arm);
+    head::add(&mut cage, &openings.shoulders);
+    let palm = arm::add(&mut cage, &openings.arm);
     hand::add(&mut cage, &palm);
-    limbs::add_leg(&mut cage, &openings.hip);
-    trunk::add_face(&mut cage);
+    leg::add(&mut cage, &openings.hip);
+    head::add_face(&mut cage);
     cage.mirror();
-    trunk::add_nose(&mut cage);
+    head::add_nose(&mut cage);
     finish(&cage.refined())
 }
 

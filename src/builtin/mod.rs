@@ -1,4 +1,4 @@
-//! The built-in character: a mannequin made by code, about 1.75 m tall, that stands at the origin
+//! The built-in character: a mannequin made by code, about 1.79 m tall, that stands at the origin
 //! on y = 0 and looks along +Z.
 //!
 //! It has 57 joints with all fingers, named in the manner of VRM humanoids, and the clips `Idle`,
@@ -11,14 +11,18 @@
 //! # Ok::<(), throng::Error>(())
 //! ```
 
+mod arm;
 mod cage;
 mod clips;
 mod gait;
 mod hand;
-mod limbs;
+mod head;
+mod leg;
 mod mesh;
 mod pose;
+mod refine;
 mod rig;
+mod row;
 mod trunk;
 
 use crate::character::{Material, Transform};

@@ -9,7 +9,7 @@ use super::rig::{ANKLE, BALL, HIP, HIPS, JOINTS, KNEE, Part, RestJoint, Side, on
 use glam::{Quat, Vec3};
 
 /// A leg is never stretched to more than this part of its length, so that the knee keeps a bend.
-const MOST_STRETCH: f32 = 0.998;
+const MOST_STRETCH: f32 = 0.9993;
 
 #[derive(Clone)]
 pub(super) struct Pose {
