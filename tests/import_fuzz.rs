@@ -22,6 +22,12 @@ fn options() -> ImportOptions {
     options
 }
 
+/// How many times the usual number of mutants: the value of `THRONG_FUZZ`, else 1.
+fn factor() -> usize {
+    let text = std::env::var("THRONG_FUZZ").unwrap_or_default();
+    text.parse().unwrap_or(1)
+}
+
 /// xorshift64*, so that every run is the same.
 struct Random(u64);
 
@@ -42,7 +48,7 @@ impl Random {
 fn digest(bytes: &[u8]) -> bool {
     use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
     let mut options = options();
-    options.smooth_normals = bytes.len() % 2 == 0;
+    options.smooth_normals = bytes.len().is_multiple_of(2);
     let imported = match gltf(bytes, &options) {
         Ok(imported) => imported,
         Err(error) => {
@@ -92,7 +98,7 @@ fn common_invariants(character: &throng::character::Character) {
         assert!((primitive.material as usize) < character.materials().len());
         let influences = &primitive.influences;
         let k = influences.per_vertex as usize;
-        assert!(k == 1 || k == 2 || k % 4 == 0);
+        assert!(k == 1 || k == 2 || k.is_multiple_of(4));
         assert_eq!(influences.joints.len(), vertices * k);
         assert_eq!(
             influences.weights.len(),
@@ -212,6 +218,7 @@ fn seeds() -> Vec<Vec<u8>> {
         Some(folder) => {
             let folder = std::path::PathBuf::from(folder);
             for name in [
+                "CesiumMan.glb",
                 "SimpleSkin.gltf",
                 "quad_skin.glb",
                 "RiggedSimple.glb",
@@ -236,8 +243,8 @@ fn flipped_bytes_never_panic() {
     let mut random = Random(0x1234_5678_9ABC_DEF1);
     let (mut good, mut bad) = (0, 0);
     for seed in seeds() {
-        let rounds = if seed.len() > 50_000 { 300 } else { 1500 };
-        for _ in 0..rounds {
+        let rounds = if seed.len() > 50_000 { 200 } else { 1500 };
+        for _ in 0..rounds * factor() {
             let mut bytes = seed.clone();
             for _ in 0..=random.below(4) {
                 let at = random.below(bytes.len());
@@ -267,7 +274,7 @@ fn truncations_never_panic() {
 #[test]
 fn random_bytes_after_a_header_never_panic() {
     let mut random = Random(99);
-    for _ in 0..2000 {
+    for _ in 0..2000 * factor() {
         let mut bytes = b"glTF\x02\0\0\0".to_vec();
         bytes.extend((0..random.below(80)).map(|_| random.next() as u8));
         if random.below(2) == 0 && bytes.len() > 20 {
@@ -380,7 +387,7 @@ fn pairs_of_substituted_values_never_panic() {
     paths(&base, "", &mut all);
     let substitutes = substitutes();
     let mut random = Random(7);
-    for _ in 0..6000 {
+    for _ in 0..6000 * factor() {
         let mut json = base.clone();
         for _ in 0..2 + random.below(2) {
             let path = &all[random.below(all.len())];
@@ -398,6 +405,37 @@ fn pairs_of_substituted_values_never_panic() {
             }
         }
         digest(&glb(json.to_string().as_bytes(), Some(&b.bin)));
+    }
+}
+
+#[test]
+fn images_of_any_bytes_never_panic() {
+    let mut random = Random(0xFEED);
+    let gradient = image::RgbImage::from_fn(23, 17, |x, y| {
+        image::Rgb([x as u8 * 11, y as u8 * 15, (x * y) as u8])
+    });
+    for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg] {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        gradient.write_to(&mut bytes, format).unwrap();
+        let seed = bytes.into_inner();
+        for _ in 0..3000 * factor() {
+            let mut bytes = seed.clone();
+            for _ in 0..=random.below(6) {
+                let at = random.below(bytes.len());
+                bytes[at] = random.next() as u8;
+            }
+            bytes.truncate(bytes.len() - random.below(3) * random.below(bytes.len()) / 4);
+            let mut b = triangle();
+            let view = b.view(&bytes);
+            b.add("images", json!({ "bufferView": view }));
+            b.add("textures", json!({ "source": 0 }));
+            b.add(
+                "materials",
+                json!({ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }),
+            );
+            b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+            digest(&b.glb());
+        }
     }
 }
 

@@ -80,7 +80,8 @@ impl Default for ImportOptions {
 pub struct Imported {
     /// The character.
     pub character: Character,
-    /// The harmless faults that were repaired and the parts that were left out, in file order.
+    /// The harmless faults that were repaired and the parts that were left out: first what the
+    /// format's reader did, then what [`RawCharacter::build`] did, each in file order.
     pub repairs: Vec<Repair>,
 }
 

@@ -169,6 +169,9 @@ impl<'a> Source<'a> {
             }
         }
         if let Some(sparse) = &accessor.sparse {
+            // All of them are read, even if only the first elements are wanted.
+            let read = sparse.count.saturating_mul(size as u64);
+            self.charge(read, || object.clone())?;
             let (bytes, start, _) = self.view(sparse.indices.buffer_view, object)?;
             let component = Component::from_code(sparse.indices.component_type);
             let component = component.unwrap_or(Component::U32);

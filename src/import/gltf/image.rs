@@ -46,7 +46,10 @@ pub(super) fn decode(
         let why = AssetFault::Image("it has no pixels".into());
         return Err(fault_of(object.clone(), why));
     }
+    // The encoded bytes too: many images may share them, and each costs reading all of them.
+    let read = bytes.len() as u64;
     let working = decoder.total_bytes().saturating_add(texels * 4);
+    let working = working.saturating_add(read);
     source.charge(working, || object.clone())?;
     let pixels = DynamicImage::from_decoder(decoder)
         .map_err(failed)?
