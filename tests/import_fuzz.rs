@@ -66,7 +66,9 @@ fn digest(bytes: &[u8]) -> bool {
     for clip in 0..imported.clips().len().min(3) {
         let time_s = imported.clips()[clip].duration_s() * 0.6;
         let out = WriteOnly::over(&mut palette);
-        poser.palette(&imported, Some((clip, f64::from(time_s))), out).unwrap();
+        poser
+            .palette(&imported, Some((clip, f64::from(time_s))), out)
+            .unwrap();
         for primitive in imported.primitives().iter().take(2) {
             skin(&imported, primitive, &palette, &mut posed).unwrap();
         }
