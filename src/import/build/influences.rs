@@ -62,7 +62,7 @@ pub(super) fn read(
             AssetFault::Missing("joints and weights"),
         ));
     }
-    let need = vertices as u64 * per_vertex as u64;
+    let need = (vertices as u64).saturating_mul(per_vertex as u64);
     for (what, got) in [
         ("the list of joints", primitive.joints.len()),
         ("the list of weights", primitive.weights.len()),
