@@ -1,6 +1,6 @@
 //! Raw characters that code makes itself: what `RawCharacter::build` checks of them.
 
-use throng::character::{Interpolation, Transform};
+use throng::character::{Image, Interpolation, Material, Sampler, TextureRef, Transform};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
@@ -141,6 +141,37 @@ fn every_count_is_checked() {
     assert_eq!(
         refused(|r| *r = RawCharacter::default()),
         "unnamed: file: has nothing to draw or to pose"
+    );
+}
+
+#[test]
+fn images_are_checked() {
+    let image = |side, bytes| Image {
+        name: "image".into(),
+        width: side,
+        height: side,
+        rgba: vec![0; bytes],
+    };
+    assert_eq!(
+        refused(|r| r.images = vec![image(2, 15)]),
+        "raw: image 0: the pixel data in bytes has 15, 16 needed"
+    );
+    assert_eq!(
+        refused(|r| r.images = vec![image(0, 0)]),
+        "raw: image 0: the pixel data in bytes has 0, 0 needed"
+    );
+    assert!(refused(|r| r.images = vec![image(u32::MAX, 1)]).starts_with("raw: image 0: "));
+    let texture = TextureRef {
+        image: 1,
+        sampler: Sampler::default(),
+    };
+    let material = Material {
+        base_color_texture: Some(texture),
+        ..Material::default()
+    };
+    assert_eq!(
+        refused(|r| r.materials = vec![material]),
+        "raw: material 0, baseColorTexture: refers to image 1, but there are 0"
     );
 }
 
