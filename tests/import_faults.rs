@@ -553,7 +553,7 @@ fn counts_that_must_match() {
         (
             "/meshes/0/primitives/0/attributes/JOINTS_9999999",
             json!(1),
-            "f: mesh 0, primitives[0]: influences: 40000000 is more than the cap of 256 (see ImportOptions)",
+            "f: mesh 0, primitives[0]: influences: 40000000 is more than the cap of 256",
         ),
     ] {
         assert_eq!(with(&b, path, value), words);
@@ -1036,7 +1036,7 @@ fn a_tiny_file_cannot_claim_much() {
     );
     assert_eq!(
         refused(&b.glb()),
-        "f: mesh 0, primitives[0]: vertices: 3999999999 is more than the cap of 4194304 (see ImportOptions)"
+        "f: mesh 0, primitives[0]: vertices: 3999999999 is more than the cap of 4194304"
     );
     let mut b = arm();
     b.json["accessors"][3] =
@@ -1131,7 +1131,7 @@ fn images_that_cannot_be_decoded() {
     let error = gltf(&with_image(&png).glb(), &small).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "f: image 0: texels of one image: 1200 is more than the cap of 1199 (see ImportOptions)"
+        "f: image 0: texels of one image: 1200 is more than the cap of 1199"
     );
     let mut huge = png.clone();
     huge[16..24].copy_from_slice(&[0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF]);

@@ -129,7 +129,8 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
 
 fn check_materials(raw: &RawCharacter) -> Result<()> {
     for (index, image) in raw.images.iter().enumerate() {
-        let need = u64::from(image.width) * u64::from(image.height) * 4;
+        let texels = u64::from(image.width) * u64::from(image.height);
+        let need = texels.saturating_mul(4);
         if need == 0 || image.rgba.len() as u64 != need {
             let why = AssetFault::Count {
                 what: "the pixel data in bytes",

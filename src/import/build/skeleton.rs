@@ -22,14 +22,7 @@ pub(super) fn build(
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<(Skeleton, Vec<Option<u16>>)> {
-    if nodes.len() > options.max_nodes {
-        let why = AssetFault::Cap {
-            what: "nodes",
-            asked: nodes.len() as u64,
-            cap: options.max_nodes as u64,
-        };
-        return Err(fault(ObjectKind::File, None, "", why));
-    }
+    check_cap("nodes", nodes.len(), options.max_nodes)?;
     let order = breadth_first(nodes)?;
     for (node, _) in order.iter().rev() {
         if let (true, Some(parent)) = (wanted[*node], nodes[*node].parent) {
@@ -37,14 +30,7 @@ pub(super) fn build(
         }
     }
     let count = wanted.iter().filter(|wanted| **wanted).count();
-    if count > Skeleton::MAX_JOINTS {
-        let why = AssetFault::Cap {
-            what: "joints",
-            asked: count as u64,
-            cap: Skeleton::MAX_JOINTS as u64,
-        };
-        return Err(fault(ObjectKind::File, None, "", why));
-    }
+    check_cap("joints", count, Skeleton::MAX_JOINTS)?;
     let mut joint_of: Vec<Option<u16>> = vec![None; nodes.len()];
     let mut joints = Vec::with_capacity(count);
     let mut levels = Vec::new();
@@ -68,6 +54,15 @@ pub(super) fn build(
         levels[depth].end = joint + 1;
     }
     Ok((Skeleton { joints, levels }, joint_of))
+}
+
+fn check_cap(what: &'static str, asked: usize, cap: usize) -> Result<()> {
+    if asked <= cap {
+        return Ok(());
+    }
+    let (asked, cap) = (asked as u64, cap as u64);
+    let why = AssetFault::Cap { what, asked, cap };
+    Err(fault(ObjectKind::File, None, "", why))
 }
 
 /// All nodes with their depths, roots first, each depth in the file's order of parents.
