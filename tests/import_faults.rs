@@ -643,14 +643,38 @@ fn hierarchies_that_are_no_forest() {
         let words = format!("f: node {node}: is its own ancestor, or the child of two nodes");
         assert_eq!(refused(&b.glb()), words);
     }
-    let b = changed(
-        &triangle(),
-        "/nodes",
-        json!([{ "mesh": 0 }, { "children": [0] }]),
+}
+
+#[test]
+fn a_scene_root_with_a_parent_keeps_it() {
+    let nodes = json!([{ "mesh": 0 }, { "children": [0], "translation": [1, 2, 3] }]);
+    let c = repaired(&changed(&triangle(), "/nodes", nodes));
+    told(
+        &c,
+        &["scene 0, nodes: scene roots that have a parent keep it (1)"],
     );
+    assert_eq!(c.skeleton().len(), 2);
+    let plain = repaired(&triangle());
     assert_eq!(
-        refused(&b.glb()),
-        "f: scene 0, nodes[0]: refers to a node that has a parent"
+        c.rest_bounds().min,
+        plain.rest_bounds().min + Vec3::new(1.0, 2.0, 3.0)
+    );
+}
+
+#[test]
+fn a_slight_shear_is_removed_and_told() {
+    let sheared = |by: f32| json!([{ "mesh": 0, "matrix": [1,0,0,0, by,1,0,0, 0,0,1,0, 0,0,0,1] }]);
+    let c = repaired(&changed(&triangle(), "/nodes", sheared(5e-6)));
+    told(&c, &[]);
+    let c = repaired(&changed(&triangle(), "/nodes", sheared(5e-4)));
+    told(
+        &c,
+        &["node 0, matrix: slight shear of a matrix removed (1)"],
+    );
+    let by_much = changed(&triangle(), "/nodes", sheared(5e-3));
+    assert_eq!(
+        refused(&by_much.glb()),
+        "f: node 0, matrix: is not made of translation, rotation and scale"
     );
 }
 

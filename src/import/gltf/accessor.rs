@@ -38,6 +38,19 @@ impl Component {
     }
 }
 
+/// The bytes of an element without the padding behind a matrix's last column, which a file's last
+/// element may lack.
+pub(super) fn unpadded(kind: &str, component: Component, size: usize) -> usize {
+    let rows = match kind {
+        "MAT2" => 2,
+        "MAT3" => 3,
+        "MAT4" => 4,
+        _ => return size,
+    };
+    let column = rows * component.size();
+    size - (column.next_multiple_of(4) - column)
+}
+
 /// How many components, and bytes with the padding between matrix columns, an element has.
 pub(super) fn shape(kind: &str, component: Component) -> Option<(usize, usize)> {
     let size = component.size();

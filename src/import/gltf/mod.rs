@@ -121,7 +121,7 @@ fn read_raw(
     let mut source = Source::new(&doc, parts.bin, read, options);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
-    let carriers = scene::mesh_nodes(&doc, &parents, options)?;
+    let carriers = scene::mesh_nodes(&doc, &parents, options, repairs)?;
     let nodes = scene::nodes(&doc, parents);
     let mut materials = material::read(&doc)?;
     let primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;
