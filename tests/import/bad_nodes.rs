@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::glam::Quat;
+use throng::glam::{Quat, Vec3};
 
 #[test]
 fn hierarchies_that_are_no_forest() {
