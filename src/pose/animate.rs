@@ -94,16 +94,34 @@ where
         + next_in * (length_s * (u3 - u2))
 }
 
-/// Spherical interpolation on the shortest arc. The angle comes from `atan2`, which stays exact
-/// where the cosine's inverse does not: near 0 and near a right angle.
+/// Spherical interpolation on the shortest arc, but for the length, which [`unit`] mends.
+///
+/// A quarter of the angle between the keys comes from the tangent's formula for half an angle,
+/// with `apart` and `along`, twice the sine and the cosine of half of it. That stays exact where
+/// the cosine's inverse does not: near 0 and near a right angle.
 fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
     let to = if from.dot(to) < 0.0 { -to } else { to };
-    let angle = 2.0 * (to - from).length().atan2((to + from).length());
-    let sine = angle.sin();
-    if sine < 1e-6 {
+    let (apart, along) = ((to - from).length_squared(), (to + from).length_squared());
+    if apart < 1e-12 {
         return from * (1.0 - u) + to * u;
     }
-    from * (((1.0 - u) * angle).sin() / sine) + to * ((u * angle).sin() / sine)
+    let angle = 4.0 * atan(apart.sqrt() / (along.sqrt() + (apart + along).sqrt()));
+    from * sin((1.0 - u) * angle) + to * sin(u * angle)
+}
+
+/// The inverse tangent of `x` in -(√2 - 1)..=√2 - 1. A weighted least-squares fit of the relative
+/// error, which is 2.1e-8, and 8e-8 with the rounding.
+fn atan(x: f32) -> f32 {
+    let z = x * x;
+    let sum = ((8.053_722e-2 * z - 0.138_776_79) * z + 0.199_777_1) * z - 0.333_329_5;
+    x + x * z * sum
+}
+
+/// The sine of `x` in -π/2..=π/2. Fitted as [`atan`]: 6.1e-9, and 1.1e-7 with the rounding.
+fn sin(x: f32) -> f32 {
+    let z = x * x;
+    let sum = ((2.605_780_6e-6 * z - 1.980_960_3e-4) * z + 8.333_066e-3) * z - 0.166_666_6;
+    x + x * z * sum
 }
 
 /// `q` at length 1. A spline may pass through zero, where there is no direction to keep: that
