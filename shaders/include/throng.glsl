@@ -25,6 +25,7 @@ const uint THRONG_HAS_NORMALS = 2u;  // else the primitive is shaded flat
 const uint THRONG_HAS_UVS = 4u;
 const uint THRONG_HAS_COLORS = 8u;
 const uint THRONG_WEIGHTS_U8 = 16u;  // weights have 8 bits, else 16
+const uint THRONG_TINT_BY_ALPHA = 32u;  // the vertex colour's alpha weighs the instance's tint
 
 struct ThrongInstance {
     vec4 world_from_model[3];
@@ -171,6 +172,21 @@ vec2 throng_uv(ThrongPrimitive primitive, uint vertex) {
 vec4 throng_color(ThrongPrimitive primitive, uint vertex) {
     uint at = primitive.colors + vertex * 2u;
     return vec4(unpackUnorm2x16(throng_geometry[at]), unpackUnorm2x16(throng_geometry[at + 1u]));
+}
+
+// The linear base colour of a vertex, without texture: material x vertex colour x tint.
+vec4 throng_base(ThrongInstance instance, ThrongPrimitive primitive, uint vertex) {
+    vec4 color = primitive.base_color;
+    vec4 tint = instance.tint;
+    if ((primitive.flags & THRONG_HAS_COLORS) != 0u) {
+        vec4 own = throng_color(primitive, vertex);
+        if ((primitive.flags & THRONG_TINT_BY_ALPHA) != 0u) {
+            tint.rgb = mix(vec3(1.0), tint.rgb, own.a);
+            own.a = 1.0;
+        }
+        color *= own;
+    }
+    return color * tint;
 }
 
 struct ThrongVertex {

@@ -1,6 +1,8 @@
 //! A character's streams as the GPU reads them: words in one geometry buffer.
 
-use super::layout::{self, HAS_COLORS, HAS_NORMALS, HAS_UVS, JOINTS_U16, WEIGHTS_U8};
+use super::layout::{
+    self, HAS_COLORS, HAS_NORMALS, HAS_UVS, JOINTS_U16, TINT_BY_ALPHA, WEIGHTS_U8,
+};
 use super::limit;
 use crate::character::{Character, JointIndices, Primitive};
 use crate::error::Result;
@@ -46,7 +48,8 @@ impl Geometry {
             | flag(narrow_weights.is_some(), WEIGHTS_U8)
             | flag(!primitive.normals.is_empty(), HAS_NORMALS)
             | flag(!primitive.uvs.is_empty(), HAS_UVS)
-            | flag(!primitive.colors.is_empty(), HAS_COLORS);
+            | flag(!primitive.colors.is_empty(), HAS_COLORS)
+            | flag(material.is_some_and(|m| m.tint_by_alpha), TINT_BY_ALPHA);
         let record = layout::Primitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,

@@ -22,6 +22,8 @@ pub const HAS_UVS: u32 = 4;
 pub const HAS_COLORS: u32 = 8;
 /// [`Primitive::flags`]: weights have 8 bits, else 16.
 pub const WEIGHTS_U8: u32 = 16;
+/// [`Primitive::flags`]: the vertex colour's alpha weighs the instance's tint.
+pub const TINT_BY_ALPHA: u32 = 32;
 
 /// One character that stands in the world (`ThrongInstance`).
 #[repr(C)]
