@@ -3,6 +3,7 @@
 mod buffers;
 mod characters;
 mod frame;
+mod inputs;
 mod instances;
 mod retire;
 mod stats;
@@ -10,6 +11,7 @@ mod view;
 
 pub use characters::CharacterId;
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
+pub use inputs::Inputs;
 pub use instances::{ClipRef, InstanceId, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, View, Viewport};
