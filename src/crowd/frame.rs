@@ -297,6 +297,12 @@ impl<'a> Frame<'a> {
                 upload.record(device, cmd);
                 crowd.graveyard.bury(Retired::Upload(upload));
             }
+            if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
+                // Each slot has its own part of the copy. But a layer that knows nothing of dynamic offsets
+                // takes every frame for a reader of the first slot's, and would report a hazard.
+                let (none, copy) = (Access::NONE, Stage::COPY);
+                device.barrier(cmd, (SHADERS, none), (copy, none));
+            }
             let records = crowd.buffers.record_upload(device, cmd, slot, parts);
             let palettes = crowd
                 .buffers

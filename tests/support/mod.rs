@@ -134,7 +134,10 @@ struct Teller(Config, Messages);
 impl Drop for Teller {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("*** while set up {}\n{}", self.0.name, self.1.report());
+            eprintln!("*** while set up {}", self.0.name);
+            for message in self.1.all().iter().take(3) {
+                eprintln!("{message}");
+            }
         }
     }
 }
