@@ -292,7 +292,7 @@ impl<'a> Frame<'a> {
         };
         // SAFETY: the caller's word; buffers are this crowd's and alive.
         unsafe {
-            for mut upload in crowd.uploads.drain(..) {
+            for (_, mut upload) in crowd.uploads.drain(..) {
                 crowd.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
                 crowd.graveyard.bury(Retired::Upload(upload));
