@@ -6,7 +6,7 @@ use super::retire::Retired;
 use super::view::{Prepared, VIEW_BYTES, View};
 use super::{Crowd, Stats};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout::{self, Instance};
+use crate::gpu::layout::Instance;
 use crate::gpu::{Scope, limit};
 use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use ash::vk;
@@ -292,10 +292,16 @@ impl<'a> Frame<'a> {
         };
         // SAFETY: the caller's word; buffers are this crowd's and alive.
         unsafe {
-            for mut upload in crowd.uploads.drain(..) {
+            for (_, mut upload) in crowd.uploads.drain(..) {
                 crowd.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
                 crowd.graveyard.bury(Retired::Upload(upload));
+            }
+            if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
+                // Each slot has its own part of the copy. But a layer that knows nothing of dynamic offsets
+                // takes every frame for a reader of the first slot's, and would report a hazard.
+                let (none, copy) = (Access::NONE, Stage::COPY);
+                device.barrier(cmd, (SHADERS, none), (copy, none));
             }
             let records = crowd.buffers.record_upload(device, cmd, slot, parts);
             let palettes = crowd
@@ -363,10 +369,7 @@ impl<'a> Frame<'a> {
                 index: pass.0.into(),
                 count,
             })?;
-        let why = ArgumentFault::Invalid("was not prepared in this frame");
-        let prepared = crowd.views.get(view.index as usize);
-        let prepared = prepared.filter(|_| self.prepared && view.frame == crowd.graveyard.frame());
-        let prepared = prepared.ok_or(Error::Argument { what: "view", why })?;
+        let prepared = self.prepared_view(view)?;
         // SAFETY: the caller's word.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
@@ -376,6 +379,26 @@ impl<'a> Frame<'a> {
             crowd.device.end_label(cmd);
         }
         Ok(())
+    }
+
+    pub(super) fn prepared_view(&self, view: ViewId) -> Result<&Prepared> {
+        let why = ArgumentFault::Invalid("was not prepared in this frame");
+        let prepared = self.crowd.views.get(view.index as usize);
+        let current = self.prepared && view.frame == self.crowd.graveyard.frame();
+        let prepared = prepared.filter(|_| current);
+        prepared.ok_or(Error::Argument { what: "view", why })
+    }
+
+    /// Where the slot's view, palettes and visible list start, for the dynamic offsets of set 0.
+    pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 3] {
+        let buffers = &self.crowd.buffers;
+        let sections = &buffers.sections;
+        let views = buffers.offset(self.slot, sections.views);
+        [
+            views + view.index * sections.view_stride as u32,
+            buffers.palettes.dynamic_offset(self.slot),
+            buffers.offset(self.slot, sections.visible),
+        ]
     }
 
     /// # Safety
@@ -428,16 +451,7 @@ impl<'a> Frame<'a> {
     ) {
         let crowd = &*self.crowd;
         let (raw, layout) = (&crowd.device.raw, crowd.layout.handle);
-        let buffers = &crowd.buffers;
-        let sections = &buffers.sections;
-        let view_offset =
-            buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
-        let palettes = buffers.palettes.dynamic_offset(self.slot);
-        let offsets = [
-            view_offset,
-            palettes,
-            buffers.offset(self.slot, sections.visible),
-        ];
+        let offsets = self.dynamic_offsets(view);
         let (mut set, mut index_type, mut double_sided) = (None, None, None);
         for draw in &entry.draws {
             // SAFETY: the caller's word; sets, buffers and ranges are the entry's own.
@@ -504,24 +518,11 @@ impl<'a> Frame<'a> {
     pub fn stats(&self) -> Stats {
         self.crowd.stats()
     }
-
-    /// Where a view's record lies, for the engine's own sets: buffer and dynamic offset. Layout:
-    /// [`layout::View`].
-    pub fn view_buffer(&self, view: ViewId) -> (vk::DescriptorBufferInfo, u32) {
-        let buffers = &self.crowd.buffers;
-        let sections = &buffers.sections;
-        let offset =
-            buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
-        (
-            buffers.record_range(size_of::<layout::View>() as u64),
-            offset,
-        )
-    }
 }
 
 impl Entry {
     /// How many members are not mirrored, and how many are.
-    fn split(&self, is_mirrored: impl Fn(u32) -> bool) -> (usize, usize) {
+    pub(super) fn split(&self, is_mirrored: impl Fn(u32) -> bool) -> (usize, usize) {
         let mirrored = self
             .members
             .iter()
