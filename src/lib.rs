@@ -1,8 +1,37 @@
-//! throng: crowds of skinned, animated characters for Vulkan engines.
+//! Crowds of skinned, animated characters for Vulkan engines.
+//!
+//! throng takes an engine's `ash::Device`, its `gpu_allocator` allocator and its command buffers, and draws
+//! hundreds of characters, each in its own pose. It records and never submits.
+//!
+//! ```text
+//! bytes ──import──▶ Character ──add_character──▶ GPU buffers            once per asset
+//!                                                    │
+//! engine: spawn · set_transform · play ──▶ instance table               on change
+//!                                                    │
+//! begin_frame ──▶ record_prepare: animate ──▶ palette ──▶ record_draw   every frame
+//! ```
+//!
+//! - [`import`] reads files into a [`character::Character`], which is proven once and immutable;
+//!   [`builtin`] makes one by code.
+//! - [`pose`] samples clips, composes palettes and skins on the CPU, without Vulkan.
+//! - [`gpu`] has the parts for engines with their own pipelines: meshes, palette ring, set layout.
+//! - [`Crowd`] is the façade over all of it.
+//! - `standalone` (a feature) makes instance, device and swapchain for programs without an engine.
 //!
 //! # Conventions
-//! Right-handed, +Y up, metres, seconds, radians, as in glTF. Column vectors, matrices named
-//! `to_from`. Quaternions xyzw. Joints are stored parent first, breadth first.
+//! Right-handed, +Y up, metres, seconds, radians, as in glTF. Column vectors; matrices are named
+//! `to_from`, as in `world_from_model`. Quaternions are xyzw and of unit length. Joints are stored parent
+//! first, breadth first. A vertex's weights sum to exactly 1.
+//!
+//! Spaces: *mesh* (as modelled, where vertices are bound) → *character* (the asset's scene, where palettes
+//! lead) → *world* (the engine's, by the instance's transform).
+//!
+//! # Errors
+//! Everything that can fail returns [`Error`], which carries names and numbers. Nothing panics on bad input.
+//!
+//! # Safety
+//! `unsafe` marks what the type system can't see: that Vulkan handles are valid and belong together, that
+//! a slot's earlier work has ended, and in which state a command buffer is.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
@@ -49,3 +78,8 @@ pub use gpu::Gpu;
 pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
 pub use pass::draw::{PassDesc, PassKind};
+
+/// The README's integration, compiled.
+#[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

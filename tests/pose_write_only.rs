@@ -66,10 +66,7 @@ fn fills_in_ascending_order_item_by_item() {
     for stop in 0..8 {
         let mut memory = [u32::MAX; 8];
         let mut view = WriteOnly::over(&mut memory);
-        let items = (0..8).map(|item| {
-            assert!(item != stop, "stop here");
-            item
-        });
+        let items = (0..8).inspect(|item| assert_ne!(*item, stop, "stop here"));
         let outcome = catch_unwind(AssertUnwindSafe(|| view.fill_with(items)));
         assert!(outcome.is_err());
         for (at, value) in (0..).zip(memory) {

@@ -42,6 +42,10 @@ impl Transform {
     pub fn from_affine(affine: &Affine, tolerance: f32) -> Option<Self> {
         let m = Mat3::from(affine.matrix3);
         let lengths = Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length());
+        // Also where a length overflows: all else would pass for zero next to it.
+        if !lengths.is_finite() {
+            return None;
+        }
         let tiny = lengths.max_element() * 1e-7;
         let mut axes = [m.x_axis, m.y_axis, m.z_axis];
         let mut scale = lengths.to_array();
@@ -70,8 +74,7 @@ impl Transform {
             rotation,
             scale: Vec3::from_array(scale),
         };
-        (found.translation.is_finite() && rotation.is_finite() && found.scale.is_finite())
-            .then_some(found)
+        (found.translation.is_finite() && rotation.is_finite()).then_some(found)
     }
 }
 

@@ -141,6 +141,11 @@ impl FrameBuffers {
         Ok(())
     }
 
+    /// Whether the records are staged: [`Self::record_upload`] then copies them.
+    pub(super) fn is_staged(&self) -> bool {
+        self.records.is_staged()
+    }
+
     /// A descriptor of `bytes` bytes of the record ring; where they start is a dynamic offset.
     pub(super) fn record_range(&self, bytes: u64) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {

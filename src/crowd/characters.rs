@@ -6,6 +6,7 @@ use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::gpu::{Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, sets};
 use ash::vk;
+use std::ffi::CString;
 
 /// A character of a crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,6 +15,8 @@ pub struct CharacterId(pub(super) u32);
 /// A character and everything that belongs to it.
 #[derive(Debug)]
 pub(super) struct Entry {
+    /// For debuggers: the character's name.
+    pub(super) label: CString,
     /// Skeleton, palette and clips; no meshes.
     pub(super) rig: Character,
     pub(super) mesh: Box<SkinnedMesh>,
@@ -53,7 +56,9 @@ impl Entry {
             .iter()
             .map(|draw| u64::from(draw.index_count / 3))
             .sum();
+        let label = CString::new(character.name()).unwrap_or_default();
         Ok(Self {
+            label,
             rig: character.rig(),
             mesh,
             pool,

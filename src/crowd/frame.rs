@@ -6,10 +6,11 @@ use super::retire::Retired;
 use super::view::{Prepared, VIEW_BYTES, View};
 use super::{Crowd, Stats};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout::{self, Instance};
+use crate::gpu::layout::Instance;
 use crate::gpu::{Scope, limit};
 use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use ash::vk;
+use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use core::ops::Deref;
 use std::time::Instant;
 
@@ -72,6 +73,13 @@ impl Deref for Frame<'_> {
     }
 }
 
+/// The stages whose shaders read what is prepared.
+const SHADERS: Stage = Stage::from_raw(
+    Stage::VERTEX_SHADER.as_raw()
+        | Stage::FRAGMENT_SHADER.as_raw()
+        | Stage::COMPUTE_SHADER.as_raw(),
+);
+
 /// Bytes written into each section of the record ring.
 #[derive(Default)]
 struct Written {
@@ -88,11 +96,6 @@ impl<'a> Frame<'a> {
             slot,
             prepared: false,
         }
-    }
-
-    /// The crowd, to change between [`Crowd::begin_frame`] and [`Self::record_prepare`].
-    pub fn crowd_mut(&mut self) -> &mut Crowd {
-        self.crowd
     }
 
     /// Evaluates what plays, writes this frame's data and records what brings it to the GPU: uploads
@@ -249,66 +252,92 @@ impl<'a> Frame<'a> {
     /// # Safety
     /// As [`Self::record_prepare`].
     unsafe fn record_commands(&mut self, cmd: vk::CommandBuffer, written: &Written) {
+        // SAFETY: the caller's word.
+        unsafe {
+            self.crowd.device.begin_label(cmd, c"throng prepare");
+            if let Some(profiler) = &mut self.crowd.profiler {
+                profiler.record_reset(&self.crowd.device, cmd);
+            }
+            let scope = self.begin_scope(cmd, "upload");
+            self.record_uploads(cmd, written);
+            self.end_scope(cmd, scope);
+            if written.changes > 0 {
+                let scope = self.begin_scope(cmd, "scatter");
+                self.record_scatter(cmd);
+                self.end_scope(cmd, scope);
+            }
+            self.crowd.device.end_label(cmd);
+        }
+    }
+
+    /// New characters' bytes, and this frame's where the rings are staged.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &Written) {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         let device = &crowd.device;
-        use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
-        let shaders = Stage::VERTEX_SHADER | Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER;
-        // SAFETY: the caller's word; buffers and sets are this crowd's and alive.
+        let sections = &crowd.buffers.sections;
+        let parts: [(Section, u64); 4] = [
+            (sections.views, written.views),
+            (sections.visible, written.visible),
+            (sections.changes, written.changes),
+            (sections.slots, written.slots),
+        ];
+        let animated = crowd.counters.palette_entries > 0;
+        let entries = if animated {
+            crowd.instances.ring_end()
+        } else {
+            0
+        };
+        // SAFETY: the caller's word; buffers are this crowd's and alive.
         unsafe {
-            device.begin_label(cmd, c"throng prepare");
-            if let Some(profiler) = &mut crowd.profiler {
-                profiler.record_reset(device, cmd);
-            }
-            let scope = crowd
-                .profiler
-                .as_ref()
-                .map(|profiler| profiler.begin(device, cmd, "prepare"));
-            for mut upload in crowd.uploads.drain(..) {
+            for (_, mut upload) in crowd.uploads.drain(..) {
                 crowd.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
                 crowd.graveyard.bury(Retired::Upload(upload));
             }
-            let sections = &crowd.buffers.sections;
-            let parts: [(Section, u64); 4] = [
-                (sections.views, written.views),
-                (sections.visible, written.visible),
-                (sections.changes, written.changes),
-                (sections.slots, written.slots),
-            ];
+            if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
+                // Each slot has its own part of the copy. But a layer that knows nothing of dynamic offsets
+                // takes every frame for a reader of the first slot's, and would report a hazard.
+                let (none, copy) = (Access::NONE, Stage::COPY);
+                device.barrier(cmd, (SHADERS, none), (copy, none));
+            }
             let records = crowd.buffers.record_upload(device, cmd, slot, parts);
-            let palettes = &crowd.buffers.palettes;
-            let palettes = palettes.record_upload(device, cmd, slot, crowd.instances.ring_end());
+            let palettes = crowd
+                .buffers
+                .palettes
+                .record_upload(device, cmd, slot, entries);
             if records || palettes {
                 let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
-                device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (shaders, reads));
+                device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
             }
-            if written.changes > 0 {
-                // The frames before may still read the table, and have written it.
-                let scatter = Stage::COMPUTE_SHADER;
-                device.barrier(
-                    cmd,
-                    (shaders, Access::SHADER_STORAGE_WRITE),
-                    (
-                        scatter,
-                        Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE,
-                    ),
-                );
-                let offsets = [sections.changes, sections.slots]
-                    .map(|section| crowd.buffers.offset(slot, section));
-                device.begin_label(cmd, c"throng scatter");
-                let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
-                crowd.scatter.record(device, cmd, set, offsets, count);
-                device.end_label(cmd);
-                device.barrier(
-                    cmd,
-                    (scatter, Access::SHADER_STORAGE_WRITE),
-                    (shaders, Access::SHADER_STORAGE_READ),
-                );
-            }
-            if let (Some(profiler), Some(scope)) = (&crowd.profiler, scope) {
-                profiler.end(device, cmd, scope);
-            }
+        }
+    }
+
+    /// Brings the changed records into the table, between barriers: the frames before may still read it, and have
+    /// written it.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
+        let (crowd, slot) = (&*self.crowd, self.slot);
+        let (device, sections) = (&crowd.device, &crowd.buffers.sections);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
+        let offsets =
+            [sections.changes, sections.slots].map(|part| crowd.buffers.offset(slot, part));
+        let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
+        // SAFETY: the caller's word; set and buffers are this crowd's and alive.
+        unsafe {
+            device.barrier(
+                cmd,
+                (SHADERS, write),
+                (stage, Access::SHADER_STORAGE_READ | write),
+            );
+            device.begin_label(cmd, c"throng scatter");
+            crowd.scatter.record(device, cmd, set, offsets, count);
             device.end_label(cmd);
+            device.barrier(cmd, (stage, write), (SHADERS, Access::SHADER_STORAGE_READ));
         }
     }
 
@@ -340,24 +369,36 @@ impl<'a> Frame<'a> {
                 index: pass.0.into(),
                 count,
             })?;
-        let why = ArgumentFault::Invalid("was not prepared in this frame");
-        let prepared = crowd.views.get(view.index as usize);
-        let prepared = prepared.filter(|_| self.prepared && view.frame == crowd.graveyard.frame());
-        let prepared = prepared.ok_or(Error::Argument { what: "view", why })?;
+        let prepared = self.prepared_view(view)?;
         // SAFETY: the caller's word.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
-            let scope = crowd
-                .profiler
-                .as_ref()
-                .map(|p| p.begin(&crowd.device, cmd, "draw"));
+            let scope = self.begin_scope(cmd, "draw");
             self.draw_characters(cmd, view, prepared, pass);
-            if let (Some(profiler), Some(scope)) = (&crowd.profiler, scope) {
-                profiler.end(&crowd.device, cmd, scope);
-            }
+            self.end_scope(cmd, scope);
             crowd.device.end_label(cmd);
         }
         Ok(())
+    }
+
+    pub(super) fn prepared_view(&self, view: ViewId) -> Result<&Prepared> {
+        let why = ArgumentFault::Invalid("was not prepared in this frame");
+        let prepared = self.crowd.views.get(view.index as usize);
+        let current = self.prepared && view.frame == self.crowd.graveyard.frame();
+        let prepared = prepared.filter(|_| current);
+        prepared.ok_or(Error::Argument { what: "view", why })
+    }
+
+    /// Where the slot's view, palettes and visible list start, for the dynamic offsets of set 0.
+    pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 3] {
+        let buffers = &self.crowd.buffers;
+        let sections = &buffers.sections;
+        let views = buffers.offset(self.slot, sections.views);
+        [
+            views + view.index * sections.view_stride as u32,
+            buffers.palettes.dynamic_offset(self.slot),
+            buffers.offset(self.slot, sections.visible),
+        ]
     }
 
     /// # Safety
@@ -381,12 +422,14 @@ impl<'a> Frame<'a> {
         for entry in crowd.characters.iter().flatten() {
             let (plain, mirrored) = entry.split(|member| crowd.instances.is_mirrored(member));
             for (count, mirror) in [(plain, false), (mirrored, true)] {
-                if count > 0 {
+                if count > 0 && !entry.draws.is_empty() {
                     let front = prepared.front_face(pass.reversed_z, mirror);
                     // SAFETY: the caller's word.
                     unsafe {
+                        crowd.device.begin_label(cmd, &entry.label);
                         raw.cmd_set_front_face(cmd, front);
                         self.draw_entry(cmd, view, entry, first, count as u32);
+                        crowd.device.end_label(cmd);
                     }
                 }
                 first += count as u32;
@@ -408,16 +451,7 @@ impl<'a> Frame<'a> {
     ) {
         let crowd = &*self.crowd;
         let (raw, layout) = (&crowd.device.raw, crowd.layout.handle);
-        let buffers = &crowd.buffers;
-        let sections = &buffers.sections;
-        let view_offset =
-            buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
-        let palettes = buffers.palettes.dynamic_offset(self.slot);
-        let offsets = [
-            view_offset,
-            palettes,
-            buffers.offset(self.slot, sections.visible),
-        ];
+        let offsets = self.dynamic_offsets(view);
         let (mut set, mut index_type, mut double_sided) = (None, None, None);
         for draw in &entry.draws {
             // SAFETY: the caller's word; sets, buffers and ranges are the entry's own.
@@ -484,24 +518,11 @@ impl<'a> Frame<'a> {
     pub fn stats(&self) -> Stats {
         self.crowd.stats()
     }
-
-    /// Where a view's record lies, for the engine's own sets: buffer and dynamic offset. Layout:
-    /// [`layout::View`].
-    pub fn view_buffer(&self, view: ViewId) -> (vk::DescriptorBufferInfo, u32) {
-        let buffers = &self.crowd.buffers;
-        let sections = &buffers.sections;
-        let offset =
-            buffers.offset(self.slot, sections.views) + view.index * sections.view_stride as u32;
-        (
-            buffers.record_range(size_of::<layout::View>() as u64),
-            offset,
-        )
-    }
 }
 
 impl Entry {
     /// How many members are not mirrored, and how many are.
-    fn split(&self, is_mirrored: impl Fn(u32) -> bool) -> (usize, usize) {
+    pub(super) fn split(&self, is_mirrored: impl Fn(u32) -> bool) -> (usize, usize) {
         let mirrored = self
             .members
             .iter()

@@ -3,6 +3,7 @@
 mod buffers;
 mod characters;
 mod frame;
+mod inputs;
 mod instances;
 mod retire;
 mod stats;
@@ -10,6 +11,7 @@ mod view;
 
 pub use characters::CharacterId;
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
+pub use inputs::Inputs;
 pub use instances::{ClipRef, InstanceId, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, View, Viewport};
@@ -108,7 +110,8 @@ pub struct Crowd {
     passes: Vec<Option<DrawPass>>,
     characters: Vec<Option<Entry>>,
     instances: Instances,
-    uploads: Vec<Upload>,
+    /// What the next prepared frame brings to the GPU, with the index of the character that it is for.
+    uploads: Vec<(u32, Upload)>,
     graveyard: Graveyard,
     profiler: Option<Profiler>,
     counters: Counters,
@@ -294,9 +297,10 @@ impl Crowd {
         });
         match entry {
             Ok(entry) => {
-                self.uploads.push(upload);
+                let index = self.characters.len() as u32;
+                self.uploads.push((index, upload));
                 self.characters.push(Some(entry));
-                Ok(CharacterId(self.characters.len() as u32 - 1))
+                Ok(CharacterId(index))
             }
             Err(error) => {
                 // SAFETY: never recorded.
@@ -325,6 +329,11 @@ impl Crowd {
             .get_mut(id.0 as usize)
             .and_then(Option::take)
         {
+            // What has not been recorded must not be: it would fill what is destroyed by then.
+            if let Some(at) = self.uploads.iter().position(|(index, _)| *index == id.0) {
+                let (_, upload) = self.uploads.remove(at);
+                self.graveyard.bury(Retired::Upload(upload));
+            }
             self.graveyard.bury(Retired::Pool(entry.pool));
             self.graveyard.bury(Retired::Mesh(entry.mesh));
         }
@@ -469,7 +478,7 @@ impl Crowd {
         self.destroyed = true;
         // SAFETY: the caller's word.
         unsafe {
-            for mut upload in self.uploads.drain(..) {
+            for (_, mut upload) in self.uploads.drain(..) {
                 upload.free(&self.device, allocator);
             }
             for mut entry in self.characters.drain(..).flatten() {

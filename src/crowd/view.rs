@@ -260,6 +260,13 @@ mod tests {
     }
 
     #[test]
+    fn a_crowd_may_be_drawn_from_several_threads() {
+        fn send_and_sync<T: Send + Sync>() {}
+        send_and_sync::<crate::Crowd>();
+        send_and_sync::<crate::Frame<'static>>();
+    }
+
+    #[test]
     fn scissor_is_the_viewport_whatever_its_sign() {
         let scissor = |x, y, width, height| {
             let viewport = Viewport {

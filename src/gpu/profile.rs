@@ -1,10 +1,10 @@
 //! GPU times, by timestamps around scopes. A caller can leave it out.
 
-use super::{Device, Object, VkCall};
+use super::{Device, Object, VkCall, limit};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::sync::Mutex;
+use std::sync::OnceLock;
 
 /// A scope that is open, to be handed to [`Profiler::end`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub struct Profiler {
     period_ns: f32,
     slot: u32,
     used: AtomicU32,
-    names: Vec<Mutex<Vec<&'static str>>>,
+    /// Per slot and scope; set once a frame.
+    names: Vec<Vec<OnceLock<&'static str>>>,
     times: Vec<ScopeTime>,
     raw: Vec<[u64; 2]>,
 }
@@ -49,7 +50,12 @@ impl Profiler {
                 device: device.name().into(),
             });
         }
-        let count = slots * scopes * 2;
+        let (slots, scopes) = (slots.max(1), scopes.max(1));
+        let count = limit(
+            "timestamps",
+            u64::from(slots) * u64::from(scopes) * 2,
+            u32::MAX.into(),
+        )? as u32;
         let info = vk::QueryPoolCreateInfo::default()
             .query_type(vk::QueryType::TIMESTAMP)
             .query_count(count);
@@ -63,7 +69,7 @@ impl Profiler {
             slot: 0,
             used: AtomicU32::new(scopes),
             names: (0..slots)
-                .map(|_| Mutex::new(Vec::with_capacity(scopes as usize)))
+                .map(|_| (0..scopes).map(|_| OnceLock::new()).collect())
                 .collect(),
             times: Vec::with_capacity(scopes as usize),
             raw: Vec::with_capacity(scopes as usize * 2),
@@ -72,29 +78,28 @@ impl Profiler {
 
     /// Reads what the slot's last frame measured. Scopes whose commands have not run are left out.
     pub fn begin_frame(&mut self, device: &Device, slot: u32) {
-        self.slot = slot.min(self.names.len() as u32 - 1);
         self.times.clear();
-        let Some(names) = self
-            .names
-            .get_mut(self.slot as usize)
-            .and_then(|names| names.get_mut().ok())
-        else {
+        self.raw.clear();
+        // Nothing can be measured until the slot's queries are reset.
+        *self.used.get_mut() = self.scopes_per_slot;
+        let Some(names) = self.names.get_mut(slot as usize) else {
             return;
         };
-        self.raw.clear();
-        self.raw.resize(names.len() * 2, [0; 2]);
-        let first = self.slot * self.scopes_per_slot * 2;
+        self.slot = slot;
+        let opened = names.iter().take_while(|name| name.get().is_some()).count();
+        self.raw.resize(opened * 2, [0; 2]);
+        let first = slot * self.scopes_per_slot * 2;
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
-        if !names.is_empty() {
+        if opened > 0 {
+            let (pool, raw) = (self.pool.handle, &mut self.raw);
             // SAFETY: the queries were reset in the command buffer that used them; without the wait flag
             // this returns at once.
-            let read = unsafe {
-                device
-                    .raw
-                    .get_query_pool_results(self.pool.handle, first, &mut self.raw, flags)
-            };
+            let read = unsafe { device.raw.get_query_pool_results(pool, first, raw, flags) };
             if matches!(read, Ok(()) | Err(vk::Result::NOT_READY)) {
-                let scopes = names.iter().zip(self.raw.chunks_exact(2));
+                let scopes = names
+                    .iter()
+                    .filter_map(OnceLock::get)
+                    .zip(self.raw.chunks_exact(2));
                 let done = scopes.filter(|(_, stamps)| stamps.iter().all(|stamp| stamp[1] != 0));
                 self.times.extend(done.map(|(name, stamps)| ScopeTime {
                     name,
@@ -104,9 +109,9 @@ impl Profiler {
                 }));
             }
         }
-        names.clear();
-        // Nothing can be measured until the slot's queries are reset.
-        *self.used.get_mut() = self.scopes_per_slot;
+        for name in names {
+            name.take();
+        }
     }
 
     /// Resets the slot's queries; scopes can be opened from here on.
@@ -138,16 +143,20 @@ impl Profiler {
         name: &'static str,
     ) -> Scope {
         let none = Scope { query: None };
-        // Names and numbers are taken together, so that they agree.
-        let Some(Ok(mut names)) = self.names.get(self.slot as usize).map(Mutex::lock) else {
+        let number = self
+            .used
+            .fetch_add(1, Ordering::Relaxed)
+            .min(self.scopes_per_slot);
+        let Some(slot) = self
+            .names
+            .get(self.slot as usize)
+            .and_then(|slot| slot.get(number as usize))
+        else {
             return none;
         };
-        let number = self.used.load(Ordering::Relaxed);
-        if number >= self.scopes_per_slot {
+        if slot.set(name).is_err() {
             return none;
         }
-        self.used.store(number + 1, Ordering::Relaxed);
-        names.push(name);
         let query = (self.slot * self.scopes_per_slot + number) * 2;
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
         // SAFETY: the caller's word; the query was reset and is written once.

@@ -62,20 +62,20 @@ fn blend(entries: &[Mat3x4], primitive: &Primitive, vertex: usize) -> Mat3x4 {
 
 fn transform_normal(matrix: &Mat3x4, normal: Vec3) -> Vec3 {
     let m = Mat3::from(matrix.to_affine().matrix3);
-    // Scaled to a largest element of 1 first: products of three small elements would underflow.
-    let largest = m
-        .to_cols_array()
-        .iter()
-        .fold(0.0_f32, |max, v| max.max(v.abs()));
+    // Scaled to a largest element of 1, here and below: products of small elements would underflow.
+    let columns = [m.x_axis, m.y_axis, m.z_axis];
+    let largest = columns.map(|column| column.abs().max_element());
+    let largest = largest[0].max(largest[1]).max(largest[2]);
     if largest == 0.0 {
         return normal;
     }
-    let [x, y, z] = [m.x_axis / largest, m.y_axis / largest, m.z_axis / largest];
+    let [x, y, z] = columns.map(|column| column / largest);
     let cofactor = Mat3::from_cols(y.cross(z), z.cross(x), x.cross(y));
     let sign = if x.dot(cofactor.x_axis) < 0.0 {
         -1.0
     } else {
         1.0
     };
-    (cofactor * normal * sign).normalize_or(normal)
+    let image = cofactor * normal * sign;
+    (image / image.abs().max_element()).normalize_or(normal)
 }

@@ -168,7 +168,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// Copies `items` over all elements.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `items` is not exactly as long; nothing is written then.
+    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is written then.
     pub fn copy_from(&mut self, items: &[T]) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
         // SAFETY: both are `len` elements long; `self` is exclusive, so they do not overlap.

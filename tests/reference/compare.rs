@@ -79,6 +79,15 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
     worst
 }
 
+/// For each part the pairs of (the scene's vertex, the primitive's vertex).
+pub fn vertex_pairs(scene: &Scene, character: &Character) -> Vec<Vec<(usize, usize)>> {
+    let (nodes, size) = (joint_nodes(scene), scene.size());
+    let parts = scene.parts.iter().zip(character.primitives());
+    parts
+        .map(|(part, primitive)| pair(scene, character, &nodes, part, primitive, size).vertices)
+        .collect()
+}
+
 /// The node of each joint.
 fn joint_nodes(scene: &Scene) -> Vec<usize> {
     let mut needed = BTreeSet::new();

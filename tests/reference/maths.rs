@@ -109,8 +109,8 @@ pub fn normal(m: &M4, n: V3) -> Option<V3> {
     let (x, y, z) = (column(0), column(1), column(2));
     let determinant = dot(x, cross(y, z));
     let largest = length(x).max(length(y)).max(length(z));
-    // Not `<`: a determinant that is not a number fails as well.
-    if !(determinant.abs() > 0.05 * largest.powi(3)) || length(n) < 0.5 {
+    let flat = determinant.abs() <= 0.05 * largest.powi(3);
+    if flat || determinant.is_nan() || length(n) < 0.5 {
         return None;
     }
     let rows = [cross(y, z), cross(z, x), cross(x, y)];

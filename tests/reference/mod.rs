@@ -6,6 +6,7 @@
 //! - [`raw`]: a scene from a `RawCharacter`, for characters that are made by code;
 //! - [`compare`]: a scene against the crate's `Character`;
 //! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
+//! - [`made`]: a glTF file of all oddities;
 //! - [`rig`]: a small character for tests of single stages;
 //! - [`assets`]: the files to test on.
 //!
@@ -20,6 +21,7 @@
 pub mod assets;
 pub mod compare;
 pub mod gltf;
+pub mod made;
 pub mod maths;
 pub mod random;
 pub mod raw;

@@ -46,9 +46,17 @@ impl Entries {
                 };
                 return Err(fault(ObjectKind::Skin, index, "inverseBindMatrices", why));
             }
-            let mut numbers = Vec::with_capacity(need);
+            // Numbered by joint, so that a skin's own order changes nothing.
+            let mut slots = Vec::with_capacity(need);
             for (slot, node) in skin.joints.iter().enumerate() {
-                let joint = joint_or_missing(joint_of.get(*node).copied().flatten())?;
+                slots.push((
+                    joint_or_missing(joint_of.get(*node).copied().flatten())?,
+                    slot,
+                ));
+            }
+            slots.sort_unstable();
+            let mut numbers = vec![0; need];
+            for (joint, slot) in slots {
                 let inverse_bind = match skin.inverse_bind.get(slot) {
                     None => Affine3A::IDENTITY,
                     Some(matrix) => skeleton::affine(matrix).map_err(|why| {
@@ -56,7 +64,7 @@ impl Entries {
                         fault(ObjectKind::Skin, index, part, AssetFault::Invalid(why))
                     })?,
                 };
-                numbers.push(all.number(joint, inverse_bind));
+                numbers[slot] = all.number(joint, inverse_bind);
             }
             all.of_skin[index] = numbers;
         }

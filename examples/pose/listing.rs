@@ -1,0 +1,138 @@
+//! What is in a model, as tables.
+
+use super::{plural, title};
+use std::fmt::Write as _;
+use throng::character::{Character, NO_PARENT, Primitive, RawClip, SkinInfo};
+use throng::import::Imported;
+
+/// Rows of cells, each column as wide as its widest cell; columns of numbers are set to the right,
+/// with their unit close by in the next.
+fn table(heading: &str, rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let layout = |column: usize| {
+        let cells = || rows.iter().filter_map(|row| row.get(column));
+        let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
+        (width, cells().all(|cell| cell.parse::<f64>().is_ok()))
+    };
+    let layouts: Vec<_> = (0..columns).map(layout).collect();
+    let mut text = format!("\n{heading}\n");
+    for row in rows {
+        let mut line = String::from(" ");
+        for (column, (cell, (width, number))) in row.iter().zip(&layouts).enumerate() {
+            let unit = column > 1 && layouts[column - 1].1;
+            let gap = if unit { "" } else { " " };
+            // Writing to a string does not fail.
+            let _ = if *number {
+                write!(line, "{gap}{cell:>width$} ")
+            } else {
+                write!(line, "{gap}{cell:<width$} ")
+            };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A count and its unit, as two cells.
+fn counted(count: usize, one: &str) -> [String; 2] {
+    let unit = plural(count, one).split(' ').skip(1).collect();
+    [count.to_string(), unit]
+}
+
+/// Skins, joints, clips, primitives and repairs.
+pub(super) fn listing(model: &Imported) -> String {
+    let size = model.rest_bounds().size();
+    let mut text = format!(
+        "{}: {}, {}, {} of palette, {:.4} x {:.4} x {:.4} m at rest\n",
+        model.name(),
+        plural(model.vertex_count(), "vertex"),
+        plural(model.triangle_count(), "triangle"),
+        match model.palette().len() {
+            1 => "1 entry".into(),
+            entries => format!("{entries} entries"),
+        },
+        size.x,
+        size.y,
+        size.z
+    );
+    let section = |name: &str, rows: Vec<Vec<String>>| match rows.len() {
+        0 => format!("\n{name}: none\n"),
+        count => table(&format!("{name} ({count})"), &rows),
+    };
+    text += &section("Skins", skins(model));
+    text += &section("Joints", joints(model));
+    text += &section("Clips", clips(model));
+    text += &section("Primitives", primitives(model));
+    let repairs = model.repairs.iter().enumerate();
+    let repairs = repairs.map(|(index, repair)| vec![index.to_string(), repair.to_string()]);
+    text += &section("Repairs", repairs.collect());
+    text
+}
+
+fn skins(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, skin): (usize, &SkinInfo)| {
+        let mut row = vec![index.to_string(), title(&skin.name)];
+        row.extend(counted(skin.joints.len(), "joint"));
+        row
+    };
+    model.skins().iter().enumerate().map(row).collect()
+}
+
+/// The hierarchy by number and by indentation; in the skeleton's order, breadth first.
+fn joints(model: &Character) -> Vec<Vec<String>> {
+    let all = model.skeleton().joints();
+    let mut depths = vec![0; all.len()];
+    let mut rows = Vec::with_capacity(all.len());
+    for (index, joint) in all.iter().enumerate() {
+        let parent = if joint.parent == NO_PARENT {
+            "root".into()
+        } else {
+            depths[index] = depths[usize::from(joint.parent)] + 1;
+            format!("in {}", joint.parent)
+        };
+        // Hundreds deep, the indentation would say no more.
+        let indent = "  ".repeat(depths[index].min(20));
+        rows.push(vec![
+            index.to_string(),
+            parent,
+            format!("{indent}{}", title(&joint.name)),
+        ]);
+    }
+    rows
+}
+
+fn clips(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, clip): (usize, &RawClip)| {
+        let mut row = vec![index.to_string(), title(clip.name())];
+        row.extend([format!("{:.4}", clip.duration_s()), "s".into()]);
+        row.extend(counted(clip.tracks().len(), "track"));
+        if clip.start_s() > 0.0 {
+            row.push(format!("first key at {:.4} s", clip.start_s()));
+        }
+        row
+    };
+    model.clips().iter().enumerate().map(row).collect()
+}
+
+fn primitives(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, part): (usize, &Primitive)| {
+        let material = &model.materials()[part.material as usize].name;
+        let normals = if part.normals.is_empty() {
+            "no normals"
+        } else {
+            "normals"
+        };
+        let mut row = vec![index.to_string(), title(&part.name)];
+        row.extend(counted(part.vertex_count(), "vertex"));
+        row.extend(counted(part.indices.len() / 3, "triangle"));
+        row.extend(counted(part.influences.per_vertex as usize, "influence"));
+        row.extend([
+            format!("palette {}..{}", part.palette.start, part.palette.end),
+            normals.into(),
+            format!("material {}", title(material)),
+        ]);
+        row
+    };
+    model.primitives().iter().enumerate().map(row).collect()
+}

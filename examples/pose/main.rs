@@ -1,0 +1,266 @@
+//! Poses a model file at a time of one of its clips, without Vulkan: lists what is in the file and
+//! writes the posed mesh as Wavefront OBJ.
+
+mod listing;
+mod obj;
+
+use clap::Parser;
+use listing::listing;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use throng::builtin;
+use throng::character::Character;
+use throng::import::{self, ImportOptions, Imported};
+
+/// Poses a model without Vulkan: lists its skins, joints, clips, primitives and repairs, and writes
+/// the posed mesh as Wavefront OBJ.
+#[derive(Debug, Clone, Parser)]
+#[command(
+    name = "pose",
+    after_help = "Examples:\n  \
+        pose knight.glb                                       what is in the file\n  \
+        pose knight.glb --clip Walk --time 0.5 --obj out.obj  the mesh, half a second into Walk\n  \
+        pose knight.glb --obj rest.obj                        the mesh in its rest pose\n  \
+        pose --clip Wave --obj - | head                       the built-in character, to the output\n\n\
+        Exits with 0, or 1 where a file, a clip or a time is not to be had, or 2 on wrong usage."
+)]
+pub struct Args {
+    /// A .glb or .gltf file, or `builtin` for the built-in character.
+    #[arg(value_name = "FILE", default_value = "builtin")]
+    pub file: PathBuf,
+    /// The clip, by its exact name or else by its number in the list; without it, the rest pose.
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub clip: Option<String>,
+    /// Seconds from the clip's time 0, held to the clip's start and end; of the first clip if
+    /// --clip names none. 0 if absent.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub time: Option<f64>,
+    /// Write the posed mesh here, `-` for the standard output: positions and normals in the
+    /// file's world space, one object per primitive.
+    #[arg(long, value_name = "OUT.obj")]
+    pub obj: Option<PathBuf>,
+    /// List what is in the file; the default unless --obj is given.
+    #[arg(long)]
+    pub list: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args, &mut io::stdout().lock(), &mut io::stderr().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            // Where even this can't be written, the exit status is left to tell.
+            let _ = writeln!(io::stderr(), "error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// The crate refused something.
+    Throng(throng::Error),
+    /// The standard output can't be written.
+    Output(io::Error),
+    /// Anything else, in words.
+    Told(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Throng(error) => error.fmt(f),
+            Self::Output(error) => write!(f, "standard output: {error}"),
+            Self::Told(words) => f.write_str(words),
+        }
+    }
+}
+
+impl From<throng::Error> for Failure {
+    fn from(error: throng::Error) -> Self {
+        Self::Throng(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// What `main` does, with its outputs given: `out` for results, `notes` for remarks on them.
+///
+/// # Errors
+/// [`Failure`], in the words that the user is told.
+pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<(), Failure> {
+    let model = load(&args.file)?;
+    let moment = choose(args, &model, notes)?;
+    // Checked before anything is listed, so that an error stands alone.
+    let obj = match &args.obj {
+        Some(path) => Some((path, obj::obj(&model, moment)?)),
+        None => None,
+    };
+    if args.list || obj.is_none() {
+        // Not among the lines of an OBJ that goes to the same place.
+        if args.obj.as_deref() == Some(Path::new("-")) {
+            let _ = notes.write_all(listing(&model).as_bytes());
+        } else {
+            out.write_all(listing(&model).as_bytes())?;
+        }
+    }
+    match obj {
+        Some((path, text)) if path == Path::new("-") => out.write_all(text.as_bytes())?,
+        Some((path, text)) => {
+            save(path, &args.file, &text)?;
+            writeln!(out, "wrote {}: {}", path.display(), summary(&model, moment))?;
+        }
+        None if moment.is_some() => {
+            writeln!(out, "\nPose: {}; --obj writes it", summary(&model, moment))?;
+        }
+        None => {}
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn load(path: &Path) -> Result<Imported, Failure> {
+    if path == Path::new("builtin") {
+        return Ok(builtin::mannequin()?);
+    }
+    Ok(import::gltf_file(path, &ImportOptions::default())?)
+}
+
+/// A clip's index and a time in it, in seconds.
+type Moment = Option<(usize, f64)>;
+
+fn choose(args: &Args, model: &Character, notes: &mut impl Write) -> Result<Moment, Failure> {
+    let clips = model.clips();
+    let index = match (&args.clip, args.time) {
+        (None, None) => return Ok(None),
+        (Some(name), _) => find(model, name)?,
+        (None, Some(_)) if clips.is_empty() => {
+            let words = format!("{} has no clips, so there is no --time in it", model.name());
+            return Err(Failure::Told(words));
+        }
+        (None, Some(_)) => {
+            let name = title(clips[0].name());
+            note(notes, &format!("no --clip given: taking clip 0, {name}"));
+            0
+        }
+    };
+    let asked = args.time.unwrap_or(0.0);
+    if !asked.is_finite() {
+        return Err(Failure::Told(format!(
+            "--time {asked} is not a finite number of seconds"
+        )));
+    }
+    let end = f64::from(clips[index].duration_s());
+    let time = asked.clamp(0.0, end);
+    if time != asked {
+        let side = if asked < 0.0 {
+            "before the start"
+        } else {
+            "after the end"
+        };
+        let words = format!(
+            "{} lies {side} of {}: taking {}",
+            seconds(asked),
+            title(clips[index].name()),
+            seconds(time)
+        );
+        note(notes, &words);
+    }
+    Ok(Some((index, time)))
+}
+
+/// By name first: a clip may be called `3`.
+fn find(model: &Character, name: &str) -> Result<usize, Failure> {
+    let unnamed = match model.find_clip(name) {
+        Ok(index) => return Ok(index),
+        Err(error) => error,
+    };
+    let clips = model.clips();
+    match name.parse::<usize>() {
+        Ok(index) if index < clips.len() => Ok(index),
+        Ok(index) if !clips.is_empty() => Err(Failure::Told(format!(
+            "no clip is called \"{name}\", and the clips are numbered 0 to {}: there is no {index}",
+            clips.len() - 1
+        ))),
+        _ if clips.is_empty() => Err(Failure::Told(format!("{} has no clips", model.name()))),
+        _ => Err(unnamed.into()),
+    }
+}
+
+/// A note is a courtesy: where it can't be written, the rest goes on.
+fn note(notes: &mut impl Write, words: &str) {
+    let _ = writeln!(notes, "note: {words}");
+}
+
+/// In as few digits as tell it apart; a clip's own times are single precision.
+fn seconds(time_s: f64) -> String {
+    let single = time_s as f32;
+    if f64::from(single) == time_s {
+        format!("{single} s")
+    } else {
+        format!("{time_s} s")
+    }
+}
+
+fn title(name: &str) -> String {
+    if name.is_empty() {
+        "(unnamed)".into()
+    } else {
+        format!("\"{}\"", name.escape_debug())
+    }
+}
+
+fn plural(count: usize, one: &str) -> String {
+    let ending = match (count, one) {
+        (1, _) => "",
+        (_, "vertex") => return format!("{count} vertices"),
+        _ => "s",
+    };
+    format!("{count} {one}{ending}")
+}
+
+fn summary(model: &Character, moment: Moment) -> String {
+    let pose = match moment {
+        Some((clip, time)) => format!(
+            "clip {clip}, {}, at {}",
+            title(model.clips()[clip].name()),
+            seconds(time)
+        ),
+        None => "rest pose".into(),
+    };
+    format!(
+        "{pose}; {}, {}, {}",
+        plural(model.primitives().len(), "primitive"),
+        plural(model.vertex_count(), "vertex"),
+        plural(model.triangle_count(), "triangle")
+    )
+}
+
+fn save(path: &Path, source: &Path, text: &str) -> Result<(), Failure> {
+    let told = |why: String| Failure::Told(format!("cannot write {}: {why}", path.display()));
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(told(format!("there is no folder {}", folder.display())));
+    }
+    if path.is_dir() {
+        return Err(told("it is a folder".into()));
+    }
+    if let (Ok(from), Ok(to)) = (source.canonicalize(), path.canonicalize())
+        && from == to
+    {
+        return Err(told("it is the file that is read".into()));
+    }
+    std::fs::write(path, text).map_err(|error| told(error.to_string()))
+}

@@ -1,0 +1,84 @@
+//! A posed model as Wavefront OBJ.
+
+use super::{Failure, Moment, summary, title};
+use std::fmt::Write as _;
+use throng::character::{Character, Primitive};
+use throng::glam::{DVec3, Vec3};
+use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
+
+/// The posed mesh as OBJ text. Numbers have as many digits as it takes to read them back exactly.
+pub(super) fn obj(model: &Character, moment: Moment) -> Result<String, Failure> {
+    let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
+    Poser::new().palette(model, moment, WriteOnly::over(&mut palette))?;
+    let mut text = format!(
+        "# {}, {}\n",
+        model.name().escape_debug(),
+        summary(model, moment)
+    );
+    let mut posed = PosedVertices::default();
+    let (mut positions, mut normals) = (1, 1);
+    for (index, part) in model.primitives().iter().enumerate() {
+        skin(model, part, &palette, &mut posed)?;
+        let flat = posed.normals.is_empty();
+        if flat {
+            let corners = part.indices.as_chunks::<3>().0.iter();
+            posed.normals = corners
+                .map(|corners| face_normal(&posed.positions, corners))
+                .collect();
+        }
+        let mut all = posed.positions.iter().chain(&posed.normals);
+        if !all.all(|v| v.is_finite()) {
+            let words = format!(
+                "{}: the pose is too large for 32-bit numbers",
+                title(&part.name)
+            );
+            return Err(Failure::Told(words));
+        }
+        object(&mut text, &object_name(index, part), &posed);
+        for (face, corners) in part.indices.as_chunks::<3>().0.iter().enumerate() {
+            text.push('f');
+            for corner in corners {
+                let corner = *corner as usize;
+                let normal = if flat { face } else { corner };
+                let _ = write!(text, " {}//{}", positions + corner, normals + normal);
+            }
+            text.push('\n');
+        }
+        positions += posed.positions.len();
+        normals += posed.normals.len();
+    }
+    Ok(text)
+}
+
+fn object(text: &mut String, name: &str, posed: &PosedVertices) {
+    let _ = writeln!(text, "o {name}");
+    for (keyword, list) in [("v", &posed.positions), ("vn", &posed.normals)] {
+        for value in list {
+            // Adding 0 turns −0 into 0.
+            let [x, y, z] = (*value + Vec3::ZERO).to_array();
+            let _ = writeln!(text, "{keyword} {x} {y} {z}");
+        }
+    }
+}
+
+/// One word, and its own for every primitive.
+fn object_name(index: usize, part: &Primitive) -> String {
+    let plain = |c: char| {
+        if c.is_whitespace() || c.is_control() {
+            '_'
+        } else {
+            c
+        }
+    };
+    format!(
+        "{index}_{}",
+        part.name.chars().map(plain).collect::<String>()
+    )
+}
+
+/// Perpendicular to a triangle, on the side from which it runs counter-clockwise; +Y where it has
+/// no area.
+fn face_normal(positions: &[Vec3], corners: &[u32; 3]) -> Vec3 {
+    let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
+    (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3()
+}

@@ -1,0 +1,55 @@
+// Test only: writes what the GPU sees of a run of the visible list: for each instance its index in
+// the table, its record and its palette.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define THRONG_NO_VIEW
+#include "include/throng.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(set = 1, binding = 0, std430) writeonly buffer Seen { uint seen[]; };
+
+layout(push_constant) uniform Push {
+    uint first_visible;
+    uint count;
+    uint entries;     // palette entries of each instance
+    uint first_word;  // in the output
+};
+
+uint at;
+
+void put(uint word) {
+    seen[at] = word;
+    ++at;
+}
+
+void put_row(vec4 row) {
+    for (int i = 0; i < 4; ++i) {
+        put(floatBitsToUint(row[i]));
+    }
+}
+
+void main() {
+    uint number = gl_GlobalInvocationID.x;
+    if (number >= count) {
+        return;
+    }
+    at = first_word + number * (21u + entries * 12u);
+    uint index = throng_visible[first_visible + number];
+    ThrongInstance instance = throng_instances[index];
+    put(index);
+    for (int r = 0; r < 3; ++r) {
+        put_row(instance.world_from_model[r]);
+    }
+    put_row(instance.tint);
+    put(instance.palette_base);
+    put(instance.source);
+    put(instance.character);
+    put(instance.user);
+    for (uint entry = 0u; entry < entries; ++entry) {
+        ThrongMatrix matrix = throng_palette(instance.source, instance.palette_base + entry);
+        for (int r = 0; r < 3; ++r) {
+            put_row(matrix.rows[r]);
+        }
+    }
+}

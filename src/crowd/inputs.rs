@@ -1,0 +1,54 @@
+//! What shaders of the engine's own bind to see a frame's crowd.
+
+use super::{CharacterId, Frame, ViewId};
+use crate::error::{Error, Result};
+use ash::vk;
+use core::ops::Range;
+
+/// A character of a frame as shaders see it: for pipelines of the engine's own, whose set 0 is
+/// [`Crowd::set_layout`](super::Crowd::set_layout) and whose shaders include `shaders/include/throng.glsl`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inputs {
+    /// The crowd's own set: bind it, don't write it. It is good for this frame; the next may have another.
+    pub set: vk::DescriptorSet,
+    /// To be bound with it: where this frame's view, palettes and visible list start, in bytes.
+    pub dynamic_offsets: [u32; 3],
+    /// The character's instances in the visible list (`throng_visible`) whose transform does not mirror: first instance and
+    /// instance count of a draw of one of [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws).
+    pub plain: Range<u32>,
+    /// Those whose transform mirrors: their front faces are wound the other way.
+    pub mirrored: Range<u32>,
+}
+
+impl Frame<'_> {
+    /// What to bind for `character` with the texture of `material`, as `view` sees it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for a
+    /// character or material that there is not.
+    pub fn inputs(&self, view: ViewId, character: CharacterId, material: u32) -> Result<Inputs> {
+        self.prepared_view(view)?;
+        let wanted = self.entry(character)?;
+        let set = wanted.sets.get(material as usize).copied();
+        let set = set.ok_or(Error::NotFound {
+            what: "material",
+            index: material.into(),
+            count: wanted.sets.len() as u64,
+        })?;
+        let before = self
+            .characters
+            .iter()
+            .take(character.0 as usize)
+            .flatten()
+            .map(|entry| entry.members.len() as u32);
+        let start: u32 = before.sum();
+        let (plain, mirrored) = wanted.split(|member| self.instances.is_mirrored(member));
+        let middle = start + plain as u32;
+        Ok(Inputs {
+            set,
+            dynamic_offsets: self.dynamic_offsets(view),
+            plain: start..middle,
+            mirrored: middle..middle + mirrored as u32,
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! The structs that shaders read, against the offsets in the committed SPIR-V.
+
+use crate::support::probe::spirv;
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::{offset_of, size_of};
+use throng::gpu::layout::{Instance, Primitive, View};
+
+/// What the decorations of a module say of its structs.
+#[derive(Default)]
+struct Module {
+    names: BTreeMap<u32, String>,
+    members: BTreeMap<(u32, u32), String>,
+    offsets: BTreeMap<(u32, u32), u32>,
+    strides: BTreeMap<u32, u32>,
+    /// Element type of each array.
+    arrays: BTreeMap<u32, u32>,
+}
+
+/// Opcodes and decorations of the SPIR-V specification, sections 3.32 and 3.20.
+impl Module {
+    fn read(words: &[u32]) -> Self {
+        let mut module = Self::default();
+        let mut at = 5;
+        while at < words.len() {
+            let (count, code) = ((words[at] >> 16) as usize, words[at] & 0xFFFF);
+            let args = &words[at + 1..at + count];
+            match (code, args) {
+                (5, [id, name @ ..]) => drop(module.names.insert(*id, text(name))),
+                (6, [id, member, name @ ..]) => {
+                    module.members.insert((*id, *member), text(name));
+                }
+                (71, [id, 6, stride]) => drop(module.strides.insert(*id, *stride)),
+                (72, [id, member, 35, offset]) => {
+                    module.offsets.insert((*id, *member), *offset);
+                }
+                (28 | 29, [id, element, ..]) => drop(module.arrays.insert(*id, *element)),
+                _ => {}
+            }
+            at += count;
+        }
+        module
+    }
+
+    /// Every struct of this name that has offsets: its members with their offsets.
+    fn structs(&self, name: &str) -> Vec<(u32, BTreeMap<&str, u32>)> {
+        let ids = self.names.iter().filter(|(_, have)| *have == name);
+        let with_offsets = ids.map(|(id, _)| {
+            let members = self.offsets.range((*id, 0)..(*id + 1, 0));
+            let members = members.map(|(key, offset)| (self.members[key].as_str(), *offset));
+            (*id, members.collect::<BTreeMap<_, _>>())
+        });
+        with_offsets
+            .filter(|(_, members)| !members.is_empty())
+            .collect()
+    }
+
+    /// The strides of the arrays of a type.
+    fn strides_of(&self, element: u32) -> BTreeSet<u32> {
+        let arrays = self.arrays.iter().filter(|(_, of)| **of == element);
+        arrays
+            .filter_map(|(id, _)| self.strides.get(id).copied())
+            .collect()
+    }
+}
+
+fn text(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    String::from_utf8(bytes.take_while(|byte| *byte != 0).collect()).unwrap()
+}
+
+macro_rules! members {
+    ($of:ident: $($member:ident),+) => {
+        BTreeMap::from([$((stringify!($member), offset_of!($of, $member) as u32)),+])
+    };
+}
+
+#[test]
+fn structs_lie_as_the_shaders_have_them() {
+    let wanted = [
+        (
+            "ThrongInstance",
+            size_of::<Instance>(),
+            members!(Instance: world_from_model, tint, palette_base, source, character, user),
+        ),
+        (
+            "ThrongPrimitive",
+            size_of::<Primitive>(),
+            members!(Primitive: vertex_count, palette_offset, influences, flags, positions, joints,
+                weights, normals, uvs, colors, material, reserved, base_color),
+        ),
+        (
+            "ThrongView",
+            size_of::<View>(),
+            members!(View: clip_from_world, eye, sun_direction, sun_color, sky_color, ground_color),
+        ),
+    ];
+    let expected = [
+        (
+            "crowd.vert",
+            vec!["ThrongInstance", "ThrongPrimitive", "ThrongView"],
+        ),
+        // A fragment shader uses no instance; the compiler keeps its declaration or not.
+        ("crowd.frag", vec!["ThrongPrimitive", "ThrongView"]),
+        (
+            "test/skin_probe.comp",
+            vec!["ThrongInstance", "ThrongPrimitive"],
+        ),
+        ("test/crowd_probe.comp", vec!["ThrongInstance"]),
+    ];
+    for (shader, needed) in expected {
+        let module = Module::read(&spirv(shader));
+        for (name, size, members) in &wanted {
+            let found = module.structs(name);
+            assert!(
+                !found.is_empty() || !needed.contains(name),
+                "{shader} has no offsets for {name}"
+            );
+            for (id, have) in found {
+                assert_eq!(have, *members, "{shader}: {name}");
+                for stride in module.strides_of(id) {
+                    assert_eq!(stride as usize, *size, "{shader}: array of {name}");
+                }
+                if *name != "ThrongView" && needed.contains(name) {
+                    assert!(!module.strides_of(id).is_empty(), "{shader}: {name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scatter_moves_whole_records() {
+    // It knows a record as 5 vec4, and a table index as one word.
+    let module = Module::read(&spirv("scatter.comp"));
+    assert_eq!(size_of::<Instance>(), 5 * 16);
+    let strides: BTreeSet<u32> = module.strides.values().copied().collect();
+    assert_eq!(strides, BTreeSet::from([4, 16]));
+}
+
+/// A struct whose member moved is seen: the reader is not blind.
+#[test]
+fn a_moved_member_is_seen() {
+    let mut words = spirv("crowd.vert");
+    let module = Module::read(&words);
+    let (id, members) = module.structs("ThrongInstance").remove(0);
+    let offset = members["tint"];
+    let at = words
+        .windows(5)
+        .position(|w| w[0] & 0xFFFF == 72 && w[1] == id && w[3] == 35 && w[4] == offset)
+        .unwrap();
+    words[at + 4] += 4;
+    let moved = Module::read(&words);
+    assert_ne!(moved.structs("ThrongInstance").remove(0).1, members);
+}

@@ -1,0 +1,19 @@
+//! The GPU side on a real driver, under the validation layer with synchronization validation: one
+//! message fails a test. Every test runs in every configuration of `support::CONFIGS`.
+
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every block would say that the test keeps what it made alive, and waits before it destroys it"
+)]
+
+#[path = "../reference/mod.rs"]
+mod reference;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod layout;
+mod misuse;
+mod model;
+mod parts;
+mod pictures;
+mod slots;

@@ -1,0 +1,489 @@
+//! Thousands of random operations against a plain model, with frames in flight that are begun in
+//! any order, skipped and grown in between. What the GPU saw of a frame is compared when its slot is
+//! begun again: the visible lists, every record and every palette, bit for bit.
+
+use crate::reference::random;
+use crate::reference::rng::Rng;
+use crate::support::frames::{EXTENT, Slots};
+use crate::support::made::{built, palette, ribbon};
+use crate::support::probe::{Output, Probe};
+use crate::support::{Setup, each, view};
+use std::collections::BTreeMap;
+use throng::character::{Affine, Character};
+use throng::crowd::{ClipRef, Stats};
+use throng::glam::Vec3;
+use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
+use throng::pose::{Looping, Mat3x4, Poser};
+use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn};
+
+const SLOTS: u32 = 3;
+const OPERATIONS: usize = 2500;
+const START: Capacity = Capacity {
+    instances: 8,
+    palette_entries: 120,
+    views: 1,
+};
+
+/// What an instance should be.
+#[derive(Debug, Clone)]
+struct Member {
+    id: InstanceId,
+    character: usize,
+    world_from_model: Affine,
+    tint: [f32; 4],
+    user: u32,
+    layer: Option<Playing>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Playing {
+    clip: usize,
+    start_s: f64,
+    offset_s: f64,
+    speed: f64,
+    looping: Looping,
+}
+
+impl Playing {
+    /// The clip's own time, written out anew.
+    fn at(&self, now_s: f64, duration_s: f64) -> f64 {
+        let time = (now_s - self.start_s) * self.speed + self.offset_s;
+        if duration_s <= 0.0 {
+            return 0.0;
+        }
+        match self.looping {
+            Looping::Loop => time - duration_s * (time / duration_s).floor(),
+            Looping::Once => time.min(duration_s).max(0.0),
+        }
+    }
+}
+
+/// What one instance should look like to a shader.
+#[derive(Debug, Clone, PartialEq)]
+struct Expected {
+    record: Vec<u32>,
+    palette: Vec<u32>,
+    animated: bool,
+    mirrored: bool,
+}
+
+/// A frame in flight: where each character's words start, and what they should be.
+#[derive(Default)]
+struct Flight {
+    /// (first word, palette entries, plain, mirrored, by table index)
+    parts: Vec<(usize, usize, usize, usize, BTreeMap<u32, Expected>)>,
+}
+
+struct Model {
+    rng: Rng,
+    kinds: Vec<Character>,
+    ids: Vec<CharacterId>,
+    members: Vec<Member>,
+    dead: Vec<InstanceId>,
+    capacity: Capacity,
+    now_s: f64,
+    poser: Poser,
+    refused: usize,
+    frames: usize,
+}
+
+fn kinds() -> Vec<Character> {
+    let raws = [
+        ribbon(3),
+        ribbon(9),
+        random::character(5),
+        random::character(8),
+    ];
+    let mut kinds: Vec<Character> = raws.map(|raw| built(raw).character).into();
+    // One without clips.
+    let mut still = ribbon(4);
+    still.animations.clear();
+    kinds.push(built(still).character);
+    kinds
+}
+
+impl Model {
+    fn entries(&self) -> u32 {
+        let of = |member: &Member| self.kinds[member.character].palette().len() as u32;
+        self.members.iter().map(of).sum()
+    }
+
+    fn transform(&mut self) -> Affine {
+        let mut scale = self.rng.vector(0.5, 1.5);
+        if self.rng.chance(4) {
+            scale.x = -scale.x;
+        }
+        let place = self.rng.vector(-3.0, 3.0);
+        Affine::from_scale_rotation_translation(scale, self.rng.rotation(), place)
+    }
+
+    fn tint(&mut self) -> [f32; 4] {
+        [0; 4].map(|_| self.rng.range(0.0, 1.0))
+    }
+
+    fn playing(&mut self, kind: usize) -> (Play<'static>, Option<Playing>) {
+        let clips = self.kinds[kind].clips().len();
+        if clips == 0 || self.rng.chance(4) {
+            return (Play::REST, None);
+        }
+        let clip = self.rng.below(clips);
+        let start_s = (!self.rng.chance(3)).then(|| f64::from(self.rng.range(-50.0, 50.0)));
+        let looping = [Looping::Loop, Looping::Once][self.rng.below(2)];
+        let play = Play {
+            clip: ClipRef::Index(clip),
+            start_s,
+            offset_s: f64::from(self.rng.range(-1.0, 1.0)),
+            speed: f64::from([1.0, -0.7, 0.0, 2.5][self.rng.below(4)]),
+            looping,
+        };
+        let playing = Playing {
+            clip,
+            start_s: start_s.unwrap_or(self.now_s),
+            offset_s: play.offset_s,
+            speed: play.speed,
+            looping,
+        };
+        (play, Some(playing))
+    }
+
+    fn spawn(&mut self, crowd: &mut Crowd) {
+        let character = self.rng.below(self.kinds.len());
+        let (play, layer) = self.playing(character);
+        let spawn = Spawn {
+            world_from_model: self.transform(),
+            tint: self.tint(),
+            user: self.rng.bits() as u32,
+            play,
+        };
+        let need = self.kinds[character].palette().len() as u32;
+        let (alive, entries) = (self.members.len() as u32, self.entries());
+        let got = crowd.spawn(self.ids[character], &spawn);
+        let full = if alive + 1 > self.capacity.instances {
+            Some(("instances", alive + 1, self.capacity.instances))
+        } else if entries + need > self.capacity.palette_entries {
+            Some((
+                "palette entries",
+                entries + need,
+                self.capacity.palette_entries,
+            ))
+        } else {
+            None
+        };
+        if let Some((what, asked, cap)) = full {
+            let (asked, cap) = (asked.into(), cap.into());
+            assert_eq!(got, Err(Error::Capacity { what, asked, cap }));
+            self.refused += 1;
+            return;
+        }
+        self.members.push(Member {
+            id: got.unwrap(),
+            character,
+            world_from_model: spawn.world_from_model,
+            tint: spawn.tint,
+            user: spawn.user,
+            layer,
+        });
+    }
+
+    fn despawn(&mut self, crowd: &mut Crowd) {
+        let at = self.rng.below(self.members.len());
+        let member = self.members.swap_remove(at);
+        crowd.despawn(member.id).unwrap();
+        self.dead.push(member.id);
+    }
+
+    fn change(&mut self, crowd: &mut Crowd) {
+        let at = self.rng.below(self.members.len());
+        let id = self.members[at].id;
+        match self.rng.below(4) {
+            0 => {
+                let to = self.transform();
+                crowd.set_transform(id, &to).unwrap();
+                self.members[at].world_from_model = to;
+            }
+            1 => {
+                let to = self.tint();
+                crowd.set_tint(id, to).unwrap();
+                self.members[at].tint = to;
+            }
+            2 => {
+                let to = self.rng.bits() as u32;
+                crowd.set_user(id, to).unwrap();
+                self.members[at].user = to;
+            }
+            _ => {
+                let (play, layer) = self.playing(self.members[at].character);
+                crowd.play(id, play).unwrap();
+                self.members[at].layer = layer;
+            }
+        }
+    }
+
+    fn touch_the_dead(&mut self, crowd: &mut Crowd) {
+        let id = self.dead[self.rng.below(self.dead.len())];
+        assert!(!crowd.is_alive(id));
+        let results = [
+            crowd.despawn(id),
+            crowd.set_transform(id, &Affine::IDENTITY),
+            crowd.set_tint(id, [0.0; 4]),
+            crowd.set_user(id, 1),
+            crowd.play(id, Play::REST),
+            crowd.table_index(id).map(drop),
+            crowd.instance(id).map(drop),
+            crowd.playing(id).map(drop),
+        ];
+        for result in results {
+            let stale = matches!(
+                result,
+                Err(Error::Stale {
+                    what: "instance",
+                    ..
+                })
+            );
+            assert!(stale, "{result:?}");
+        }
+    }
+
+    fn grow(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
+        let capacity = Capacity {
+            instances: self.capacity.instances + self.rng.below(6) as u32,
+            // Less than there is, sometimes: nothing shrinks.
+            palette_entries: self.capacity.palette_entries + self.rng.below(60) as u32 - 10,
+            views: 1 + self.rng.below(2) as u32,
+        };
+        crowd
+            .reserve(&mut setup.context.allocator, &capacity)
+            .unwrap();
+        let max = |a: u32, b: u32| a.max(b);
+        self.capacity = Capacity {
+            instances: max(self.capacity.instances, capacity.instances),
+            palette_entries: max(self.capacity.palette_entries, capacity.palette_entries),
+            views: max(self.capacity.views, capacity.views),
+        };
+        assert_eq!(crowd.capacity(), self.capacity);
+    }
+
+    fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
+        match self.rng.below(100) {
+            0..34 => self.spawn(crowd),
+            34..54 if !self.members.is_empty() => self.despawn(crowd),
+            54..92 if !self.members.is_empty() => self.change(crowd),
+            92..99 if !self.dead.is_empty() => self.touch_the_dead(crowd),
+            99 if self.rng.chance(2) => self.grow(setup, crowd),
+            _ => {}
+        }
+        assert_eq!(crowd.len(), self.members.len());
+    }
+
+    /// What a shader should see of every member of a kind, by table index.
+    fn expected(&mut self, crowd: &Crowd, kind: usize) -> BTreeMap<u32, Expected> {
+        let character = &self.kinds[kind];
+        let of_kind = self.members.iter().filter(|m| m.character == kind);
+        let mut all = BTreeMap::new();
+        for member in of_kind {
+            let clip = member.layer.map(|playing| {
+                let duration_s = f64::from(character.clips()[playing.clip].duration_s());
+                (playing.clip, playing.at(self.now_s, duration_s))
+            });
+            let cpu = palette(&mut self.poser, character, clip);
+            let words = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            let rows = Mat3x4::from_affine(&member.world_from_model).rows;
+            let mut record = words(rows.as_flattened());
+            record.extend(words(&member.tint));
+            record.push(member.user);
+            let expected = Expected {
+                record,
+                palette: cpu
+                    .iter()
+                    .flat_map(|m| words(m.rows.as_flattened()))
+                    .collect(),
+                animated: clip.is_some(),
+                mirrored: member.world_from_model.matrix3.determinant() < 0.0,
+            };
+            let index = crowd.table_index(member.id).unwrap();
+            assert!(all.insert(index, expected).is_none(), "two in one slot");
+        }
+        all
+    }
+
+    /// Records a frame in which the probe looks at everything.
+    fn frame(
+        &mut self,
+        setup: &mut Setup,
+        crowd: &mut Crowd,
+        slots: &mut Slots,
+        (probe, outputs): (&Probe, &[Output]),
+        slot: u32,
+    ) -> Flight {
+        let cmd = slots.begin(&setup.context, slot);
+        let mut flight = Flight::default();
+        self.now_s += f64::from(self.rng.range(0.0, 0.3));
+        let views = [view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)];
+        let expected: Vec<_> = (0..self.kinds.len())
+            .map(|kind| self.expected(crowd, kind))
+            .collect();
+        let context = &mut setup.context;
+        let begun = unsafe { crowd.begin_frame(&mut context.allocator, slot, self.now_s) };
+        let mut frame = begun.unwrap();
+        let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
+        let mut word = 0;
+        for (kind, expected) in expected.into_iter().enumerate() {
+            let inputs = frame.inputs(views[0], self.ids[kind], 0).unwrap();
+            let (plain, mirrored) = (inputs.plain.len(), inputs.mirrored.len());
+            assert_eq!(inputs.plain.end, inputs.mirrored.start);
+            let entries = self.kinds[kind].palette().len();
+            let output = &outputs[slot as usize];
+            let count = (plain + mirrored) as u32;
+            if count > 0 {
+                probe.bind(
+                    &context.device,
+                    cmd,
+                    inputs.set,
+                    &inputs.dynamic_offsets,
+                    output,
+                );
+                let push = [inputs.plain.start, count, entries as u32, word as u32];
+                probe.run(&context.device, cmd, push, count);
+            }
+            flight
+                .parts
+                .push((word, entries, plain, mirrored, expected));
+            word += count as usize * (21 + 12 * entries);
+        }
+        assert!(word as u64 * 4 <= output_words(outputs) * 4);
+        self.check_stats(&frame.stats(), &flight);
+        Probe::finish(&context.device, cmd);
+        slots.submit(&setup.context, slot);
+        self.frames += 1;
+        flight
+    }
+
+    fn check_stats(&self, stats: &Stats, flight: &Flight) {
+        let all = flight.parts.iter().flat_map(|part| part.4.values());
+        let animated = all.filter(|expected| expected.animated);
+        let (count, entries) = animated.fold((0, 0), |(count, entries), expected| {
+            (count + 1, entries + expected.palette.len() as u32 / 12)
+        });
+        assert_eq!(stats.instances as usize, self.members.len());
+        assert_eq!((stats.animated, stats.palette_entries), (count, entries));
+        assert!(stats.changes as usize <= self.capacity.instances as usize);
+        assert_eq!(stats.draws, 0);
+    }
+}
+
+fn output_words(outputs: &[Output]) -> u64 {
+    outputs[0].buffer.size() / 4
+}
+
+/// Compares what a frame saw.
+fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u32]) {
+    assert_eq!(kinds.len(), crowd_kinds.len());
+    for (kind, (first, entries, plain, mirrored, expected)) in flight.parts.iter().enumerate() {
+        assert_eq!(expected.len(), plain + mirrored, "instances of kind {kind}");
+        let stride = 21 + 12 * entries;
+        let run = &words[*first..][..stride * expected.len()];
+        let mut seen = BTreeMap::new();
+        for (at, words) in run.chunks_exact(stride.max(1)).enumerate() {
+            let mut record = words[1..17].to_vec();
+            record.push(words[20]);
+            assert_eq!(words[19], crowd_kinds[kind], "the record's character");
+            let source = words[18];
+            assert!(source == SOURCE_RING || source == SOURCE_RESIDENT);
+            let one = Expected {
+                record,
+                palette: words[21..].to_vec(),
+                animated: source == SOURCE_RING,
+                mirrored: at >= *plain,
+            };
+            assert!(
+                seen.insert(words[0], one).is_none(),
+                "one instance is listed twice"
+            );
+        }
+        assert!(
+            seen == *expected,
+            "kind {kind}: {seen:?}\nis not {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn thousands_of_operations_are_seen_as_the_model_has_them() {
+    let mut seed = 0;
+    each(|setup| {
+        seed += 1;
+        let mut crowd = setup.crowd(SLOTS, START);
+        let kinds = kinds();
+        let mut add = |character: &Character| {
+            let added = crowd.add_character(&mut setup.context.allocator, character);
+            added.unwrap()
+        };
+        let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();
+        let mut model = Model {
+            rng: Rng::new(seed),
+            kinds,
+            ids,
+            members: Vec::new(),
+            dead: Vec::new(),
+            capacity: START,
+            now_s: 0.0,
+            poser: Poser::new(),
+            refused: 0,
+            frames: 0,
+        };
+        let numbers: Vec<u32> = (0..model.ids.len() as u32).collect();
+        let mut slots = Slots::new(&setup.context, SLOTS);
+        let probe = Probe::new(
+            &setup.context,
+            "test/crowd_probe.comp",
+            crowd.set_layout().handle(),
+        );
+        let outputs: Vec<Output> = (0..SLOTS)
+            .map(|_| probe.output(&mut setup.context, 1 << 18))
+            .collect();
+        let mut flights: Vec<Flight> = (0..SLOTS).map(|_| Flight::default()).collect();
+        for _ in 0..OPERATIONS {
+            model.operate(setup, &mut crowd);
+            if model.rng.chance(7) {
+                let slot = model.rng.below(SLOTS as usize) as u32;
+                slots.wait(&setup.context, slot);
+                let flight = std::mem::take(&mut flights[slot as usize]);
+                check(
+                    &flight,
+                    &model.ids,
+                    &numbers,
+                    outputs[slot as usize].words(),
+                );
+                if model.rng.chance(5) {
+                    // Begun and skipped: nothing may be lost.
+                    model.now_s += 0.01;
+                    let allocator = &mut setup.context.allocator;
+                    drop(unsafe { crowd.begin_frame(allocator, slot, model.now_s) }.unwrap());
+                } else {
+                    let on = (&probe, outputs.as_slice());
+                    flights[slot as usize] = model.frame(setup, &mut crowd, &mut slots, on, slot);
+                }
+            }
+        }
+        for slot in 0..SLOTS {
+            slots.wait(&setup.context, slot);
+            let words = outputs[slot as usize].words();
+            check(&flights[slot as usize], &model.ids, &numbers, words);
+        }
+        println!(
+            "{}: {} frames, {} refused, capacity {:?}, {} alive at the end",
+            setup.config.name,
+            model.frames,
+            model.refused,
+            model.capacity,
+            model.members.len()
+        );
+        assert!(model.refused > 50 && model.frames > 200);
+        slots.destroy(&setup.context);
+        for output in outputs {
+            output.buffer.destroy(&mut setup.context);
+        }
+        probe.destroy(&setup.context);
+        setup.destroy(crowd);
+    });
+}

@@ -1,0 +1,483 @@
+//! The parts as an engine uses them that fills its palettes itself: what `throng_deform` makes of
+//! each vertex, against the `f64` reference, and what `throng_palette` reads, bit for bit.
+
+use crate::reference::compare::vertex_pairs;
+use crate::reference::maths::{V3, angle, distance};
+use crate::reference::scene::Scene;
+use crate::reference::{assets, gltf, raw};
+use crate::support::made::{built, palette};
+use crate::support::probe::{Output, Probe};
+use crate::support::{Setup, each};
+use throng::ash::{self, vk};
+use throng::builtin;
+use throng::character::{Affine, Character, Transform};
+use throng::glam::{Mat3, Mat4, Quat, Vec3};
+use throng::gpu::layout::{Instance, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::{
+    Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
+};
+use throng::gpu_allocator::MemoryLocation;
+use throng::import::{
+    self, ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
+};
+use throng::pose::{Mat3x4, Poser};
+use throng::standalone::{Buffer, BufferDesc};
+
+/// Of the model's size.
+const POSITION_BOUND: f64 = 5e-5;
+/// In radians; 16-bit octahedral normals take a tenth of it.
+const NORMAL_BOUND: f64 = 1e-3;
+
+/// One instance: what it plays, and where it stands.
+#[derive(Clone, Copy)]
+struct Stand {
+    clip: Option<(usize, f64)>,
+    world_from_model: Affine,
+}
+
+/// What the GPU saw of one instance.
+struct Seen {
+    palette: Vec<u32>,
+    /// Per primitive and vertex: position and normal.
+    vertices: Vec<Vec<(Vec3, Vec3)>>,
+}
+
+/// The slot that is written and read; the other stays as it was allocated.
+const SLOT: u32 = 1;
+
+fn bits(palette: &[Mat3x4]) -> Vec<u32> {
+    let rows = palette.iter().flat_map(|entry| entry.rows.as_flattened());
+    rows.map(|value| value.to_bits()).collect()
+}
+
+fn storage(setup: &mut Setup, name: &str, bytes: &[u8]) -> Buffer {
+    let desc = BufferDesc {
+        name,
+        size: bytes.len() as u64,
+        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+        location: MemoryLocation::CpuToGpu,
+    };
+    let mut buffer = Buffer::new(&mut setup.context, &desc).unwrap();
+    buffer.write(0, bytes).unwrap();
+    buffer
+}
+
+fn whole(buffer: &Buffer) -> Option<vk::DescriptorBufferInfo> {
+    Some(vk::DescriptorBufferInfo {
+        buffer: buffer.handle(),
+        offset: 0,
+        range: vk::WHOLE_SIZE,
+    })
+}
+
+fn words<T: Copy>(items: &[T]) -> Vec<u8> {
+    let bytes =
+        unsafe { std::slice::from_raw_parts(items.as_ptr().cast::<u8>(), size_of_val(items)) };
+    bytes.to_vec()
+}
+
+/// Everything of one character on the GPU, made of the parts alone.
+fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> {
+    let config = setup.config;
+    let entries = character.palette().len() as u32;
+    let count = stands.len() as u32;
+    let mut upload = Upload::new();
+    let (gpu, allocator) = setup.parts();
+    let device = unsafe { Device::new(&gpu) }.unwrap();
+    let mut set_layout = SetLayout::new(&device).unwrap();
+    let mesh = unsafe { SkinnedMesh::new(&device, allocator, &mut upload, character) };
+    let mut mesh = mesh.unwrap();
+    let ring = PaletteRingDesc {
+        slots: 2,
+        entries: entries * count + 3,
+        memory: config.ring,
+        min_offset_alignment: config.min_offset_alignment,
+    };
+    let mut ring = unsafe { PaletteRing::new(&device, allocator, &ring) }.unwrap();
+
+    let mut poser = Poser::new();
+    let mut records = Vec::new();
+    for (at, stand) in (0..).zip(stands) {
+        // Not from 0, so that a base which is ignored shows.
+        let palette_base = 3 + at * entries;
+        let cpu = palette(&mut poser, character, stand.clip);
+        unsafe { ring.write(SLOT, palette_base, &cpu) }.unwrap();
+        let resident = stand.clip.is_none();
+        records.push(Instance {
+            world_from_model: Mat3x4::from_affine(&stand.world_from_model),
+            tint: [1.0; 4],
+            palette_base: if resident { 0 } else { palette_base },
+            source: if resident {
+                SOURCE_RESIDENT
+            } else {
+                SOURCE_RING
+            },
+            character: 0,
+            user: at,
+        });
+    }
+    let instances = storage(setup, "instances", &words(&records));
+    let backwards: Vec<u32> = (0..count).rev().collect();
+    let visible = storage(setup, "visible", &words(&backwards));
+    let content = SetBuffers {
+        ring_palettes: Some(ring.descriptor()),
+        resident_palettes: Some(mesh.rest_palette()),
+        instances: whole(&instances),
+        visible: whole(&visible),
+        geometry: Some(mesh.geometry()),
+        primitives: Some(mesh.primitives()),
+        ..SetBuffers::default()
+    };
+    let (pool, set) = own_set(setup, &set_layout);
+    unsafe { set_layout.write(&device, set, &content) };
+
+    let context = &mut setup.context;
+    let vertices = character.vertex_count() as u32;
+    let skin = Probe::new(context, "test/skin_probe.comp", set_layout.handle());
+    let deformed = skin.output(context, u64::from(vertices * count) * 8);
+    let look = Probe::new(context, "test/crowd_probe.comp", set_layout.handle());
+    let stride = 21 + 12 * entries;
+    let looked = look.output(context, u64::from(count * stride));
+    let offsets = [0, ring.dynamic_offset(SLOT), 0];
+    let record = |raw: &ash::Device, cmd| {
+        unsafe {
+            upload.record(&device, cmd);
+            if ring.record_upload(&device, cmd, SLOT, entries * count + 3) {
+                copied(raw, cmd);
+            }
+        }
+        skin.bind(raw, cmd, set, &offsets, &deformed);
+        let mut first = 0;
+        for at in 0..count {
+            for (number, primitive) in (0..).zip(character.primitives()) {
+                let size = primitive.vertex_count() as u32;
+                skin.run(raw, cmd, [number, count - 1 - at, first, 0], size);
+                first += size;
+            }
+        }
+        look.bind(raw, cmd, set, &offsets, &looked);
+        look.run(raw, cmd, [0, count, entries, 0], count);
+        Probe::finish(raw, cmd);
+    };
+    context.submit_and_wait(record).unwrap();
+    let seen = seen(character, &deformed, &looked, stride as usize, &records);
+
+    unsafe { context.device.destroy_descriptor_pool(pool, None) };
+    for output in [deformed, looked] {
+        output.buffer.destroy(context);
+    }
+    skin.destroy(context);
+    look.destroy(context);
+    instances.destroy(context);
+    visible.destroy(context);
+    unsafe {
+        upload.free(&device, &mut context.allocator);
+        ring.destroy(&device, &mut context.allocator);
+        mesh.destroy(&device, &mut context.allocator);
+        set_layout.destroy(&device);
+    }
+    let report = context.allocator.generate_report();
+    assert!(report.allocations.is_empty(), "{:?}", report.allocations);
+    seen
+}
+
+fn own_set(setup: &Setup, layout: &SetLayout) -> (vk::DescriptorPool, vk::DescriptorSet) {
+    let device = &setup.context.device;
+    let sizes = SetLayout::pool_sizes(1);
+    let info = vk::DescriptorPoolCreateInfo::default()
+        .max_sets(1)
+        .pool_sizes(&sizes);
+    let pool = unsafe { device.create_descriptor_pool(&info, None) }.unwrap();
+    let layouts = [layout.handle()];
+    let info = vk::DescriptorSetAllocateInfo::default()
+        .descriptor_pool(pool)
+        .set_layouts(&layouts);
+    let sets = unsafe { device.allocate_descriptor_sets(&info) }.unwrap();
+    (pool, sets[0])
+}
+
+/// The barrier that a staged ring leaves to its user.
+fn copied(device: &ash::Device, cmd: vk::CommandBuffer) {
+    let barriers = [vk::MemoryBarrier2::default()
+        .src_stage_mask(vk::PipelineStageFlags2::COPY)
+        .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
+        .dst_access_mask(vk::AccessFlags2::SHADER_STORAGE_READ)];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+}
+
+fn seen(
+    character: &Character,
+    deformed: &Output,
+    looked: &Output,
+    stride: usize,
+    records: &[Instance],
+) -> Vec<Seen> {
+    let vector = |words: &[u32]| {
+        Vec3::new(
+            f32::from_bits(words[0]),
+            f32::from_bits(words[1]),
+            f32::from_bits(words[2]),
+        )
+    };
+    let mut vertices = deformed.words().chunks_exact(8);
+    let mut all = Vec::new();
+    for (at, record) in records.iter().enumerate() {
+        let words = &looked.words()[(records.len() - 1 - at) * stride..][..stride];
+        assert_eq!(words[0], at as u32, "the visible list is read");
+        let bytes: Vec<u8> = words[1..21].iter().flat_map(|w| w.to_ne_bytes()).collect();
+        assert_eq!(bytes, self::words(&[*record]), "the instance's record");
+        let primitive = |count: usize| {
+            let run: Vec<&[u32]> = vertices.by_ref().take(count).collect();
+            run.iter()
+                .map(|words| (vector(words), vector(&words[4..])))
+                .collect()
+        };
+        all.push(Seen {
+            palette: words[21..].to_vec(),
+            vertices: character
+                .primitives()
+                .iter()
+                .map(throng::character::Primitive::vertex_count)
+                .map(primitive)
+                .collect(),
+        });
+    }
+    all
+}
+
+/// A character, its reference, and what the reference makes of each pose.
+struct Case {
+    name: String,
+    character: Character,
+    size: f64,
+    pairs: Vec<Vec<(usize, usize)>>,
+    stands: Vec<Stand>,
+    /// Per pose and part: positions and normals.
+    expected: Vec<Vec<Posed>>,
+}
+
+type Posed = (Vec<V3>, Vec<Option<V3>>);
+
+impl Case {
+    fn new(name: String, scene: &Scene, character: Character) -> Self {
+        let mut clips = vec![None];
+        for (index, clip) in scene.clips.iter().enumerate().take(3) {
+            clips.extend([0.37, 0.81].map(|part| Some((index, clip.end() * part))));
+        }
+        let posed = |clip| {
+            let globals = scene.globals(clip);
+            let parts = scene.parts.iter();
+            parts.map(|part| scene.posed(part, &globals)).collect()
+        };
+        let stand = |clip: &Option<(usize, f64)>| Stand {
+            clip: *clip,
+            world_from_model: Affine::IDENTITY,
+        };
+        Self {
+            name,
+            size: scene.size(),
+            pairs: vertex_pairs(scene, &character),
+            stands: clips.iter().map(stand).collect(),
+            expected: clips.into_iter().map(posed).collect(),
+            character,
+        }
+    }
+
+    /// The worst position, as a part of the model's size, and the worst normal, in radians.
+    fn worst(&self, seen: &[Seen]) -> (f64, f64) {
+        let wide = |v: Vec3| v.to_array().map(f64::from);
+        let (mut position, mut normal) = (0.0, 0.0);
+        for (expected, seen) in self.expected.iter().zip(seen) {
+            let parts = expected.iter().zip(&seen.vertices).zip(&self.pairs);
+            for (((positions, normals), got), pairs) in parts {
+                for (theirs, ours) in pairs {
+                    let (p, n) = got[*ours];
+                    position = worse(position, distance(wide(p), positions[*theirs]) / self.size);
+                    if let Some(Some(expected)) = normals.get(*theirs) {
+                        normal = worse(normal, angle(wide(n), *expected));
+                    }
+                }
+            }
+        }
+        (position, normal)
+    }
+}
+
+/// The larger one; what is not a number is infinitely large.
+fn worse(a: f64, b: f64) -> f64 {
+    if b.is_nan() { f64::INFINITY } else { a.max(b) }
+}
+
+fn cases() -> Vec<Case> {
+    let file = |path: &std::path::PathBuf| {
+        let character = import::gltf_file(path, &ImportOptions::default());
+        let character = character.unwrap_or_else(|e| panic!("{e}")).character;
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        Case::new(name, &gltf::load(path), character)
+    };
+    let mut cases: Vec<Case> = assets::files().iter().map(file).collect();
+    let mannequin = builtin::raw();
+    let character = builtin::mannequin().unwrap().character;
+    cases.push(Case::new(
+        "the built-in mannequin".into(),
+        &raw::scene(&mannequin),
+        character,
+    ));
+    for seed in [3, 14, 15] {
+        let made = crate::reference::random::character(seed);
+        let scene = raw::scene(&made);
+        cases.push(Case::new(
+            format!("random {seed}"),
+            &scene,
+            built(made).character,
+        ));
+    }
+    cases
+}
+
+#[test]
+fn what_shaders_see_is_the_palette_and_the_reference() {
+    let cases = cases();
+    let mut poser = Poser::new();
+    let mut over = Vec::new();
+    each(|setup| {
+        for case in &cases {
+            let seen = see(setup, &case.character, &case.stands);
+            for (stand, seen) in case.stands.iter().zip(&seen) {
+                let cpu = palette(&mut poser, &case.character, stand.clip);
+                let name = &case.name;
+                assert!(
+                    seen.palette == bits(&cpu),
+                    "{name}: palette at {:?}",
+                    stand.clip
+                );
+            }
+            let (position, normal) = case.worst(&seen);
+            println!(
+                "{:28} {:50} positions {position:8.1e}  normals {normal:8.1e} rad",
+                case.name, setup.config.name
+            );
+            if position > POSITION_BOUND || normal > NORMAL_BOUND {
+                over.push((case.name.clone(), position, normal));
+            }
+        }
+    });
+    assert!(over.is_empty(), "{over:?}");
+}
+
+/// One joint of uneven scale, which two triangles hang on.
+fn crooked(scale: Vec3) -> RawCharacter {
+    let normal = Vec3::new(0.6, 0.48, 0.64);
+    RawCharacter {
+        name: "crooked".into(),
+        nodes: vec![RawNode {
+            name: "joint".into(),
+            parent: None,
+            transform: RawTransform::Trs(Transform {
+                translation: Vec3::new(0.2, 0.3, -0.1),
+                rotation: Quat::from_rotation_y(0.5),
+                scale,
+            }),
+        }],
+        skins: vec![RawSkin {
+            joints: vec![0],
+            inverse_bind: vec![Mat4::from_rotation_x(0.4)],
+            ..RawSkin::default()
+        }],
+        primitives: vec![RawPrimitive {
+            skin: Some(0),
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+            normals: vec![normal, -normal, Vec3::Z, Vec3::NEG_X],
+            influences_per_vertex: 1,
+            joints: vec![0; 4],
+            weights: vec![1.0; 4],
+            indices: vec![0, 1, 2, 0, 2, 3],
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    }
+}
+
+/// The inverse transpose in `f64`, by hand.
+fn expected_normal(model: Mat3, normal: Vec3) -> Vec3 {
+    let m = model.as_dmat3();
+    (m.inverse().transpose() * normal.as_dvec3())
+        .normalize()
+        .as_vec3()
+}
+
+#[test]
+fn normals_follow_the_inverse_transpose() {
+    let worlds = [
+        Affine::from_scale_rotation_translation(
+            Vec3::new(1.0, 5.0, 0.3),
+            Quat::from_rotation_z(1.1),
+            Vec3::new(4.0, 5.0, 6.0),
+        ),
+        Affine::from_scale(Vec3::new(-1.0, 1.0, 1.0)),
+        Affine::from_scale(Vec3::new(-2.0, 3.0, -0.5)),
+        // So small that products of three elements underflow.
+        Affine::from_scale(Vec3::splat(1e-20)),
+    ];
+    for scale in [Vec3::new(0.25, 3.0, 1.0), Vec3::new(1.0, -2.0, 0.5)] {
+        let character = built(crooked(scale)).character;
+        each(|setup| {
+            let stands = worlds.map(|world_from_model| Stand {
+                clip: None,
+                world_from_model,
+            });
+            let primitive = &character.primitives()[0];
+            let joint = Affine::from_scale_rotation_translation(
+                scale,
+                Quat::from_rotation_y(0.5),
+                Vec3::new(0.2, 0.3, -0.1),
+            ) * Affine::from_mat4(Mat4::from_rotation_x(0.4));
+            for (stand, seen) in stands.iter().zip(see(setup, &character, &stands)) {
+                let world = stand.world_from_model * joint;
+                // A uniform factor changes no normal, and keeps the inverse finite.
+                let size = stand.world_from_model.matrix3.x_axis.length();
+                let linear = Mat3::from(stand.world_from_model.matrix3) * (1.0 / size);
+                let linear = linear * Mat3::from(joint.matrix3);
+                for (vertex, (position, normal)) in seen.vertices[0].iter().enumerate() {
+                    let at = world.transform_point3(primitive.positions[vertex]);
+                    assert!(
+                        position.distance(at) <= 1e-5 * (1.0 + at.length()),
+                        "{position} {at}"
+                    );
+                    let expected = expected_normal(linear, primitive.normals[vertex]);
+                    let off = normal.angle_between(expected);
+                    assert!(off < 2e-3, "{normal} is not {expected}: {off} rad");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn what_is_scaled_to_nothing_stays_finite() {
+    for scale in [Vec3::ONE, Vec3::ZERO, Vec3::new(1.0, 0.0, 1.0)] {
+        let character = built(crooked(scale)).character;
+        each(|setup| {
+            let stands = [
+                Vec3::ZERO,
+                Vec3::new(1.0, 1.0, 0.0),
+                Vec3::splat(f32::MIN_POSITIVE),
+            ]
+            .map(|scale| Stand {
+                clip: None,
+                world_from_model: Affine::from_scale(scale),
+            });
+            for seen in see(setup, &character, &stands) {
+                for (position, normal) in &seen.vertices[0] {
+                    assert!(position.is_finite() && normal.is_finite());
+                    assert!(
+                        (normal.length() - 1.0).abs() < 1e-3,
+                        "{normal} is no direction"
+                    );
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,172 @@
+//! Slots are apart: what the CPU writes into one is not seen by the frame of another.
+
+use crate::support::frames::{NORMAL_Z, Slots, covered, different, pass, picture, record, target};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, each, view};
+use throng::ash::{self, vk};
+use throng::character::Affine;
+use throng::glam::Vec3;
+use throng::{Crowd, Spawn, View};
+
+const SLOTS: u32 = 3;
+
+fn populate(setup: &mut Setup, crowd: &mut Crowd) {
+    let character = built(ribbon(4)).character;
+    let allocator = &mut setup.context.allocator;
+    let id = crowd.add_character(allocator, &character).unwrap();
+    for (at, clip) in ["sway", "turn", "sway"].iter().enumerate() {
+        let x = at as f32 * 1.2 - 1.2;
+        let spawn = Spawn {
+            world_from_model: Affine::from_translation(Vec3::new(x, 0.0, 0.0)),
+            play: (*clip).into(),
+            ..Spawn::default()
+        };
+        crowd.spawn(id, &spawn).unwrap();
+    }
+}
+
+fn camera() -> View {
+    let extent = crate::support::frames::EXTENT;
+    view(Vec3::new(1.5, 2.5, 7.0), Vec3::new(0.0, 1.5, 0.0), extent)
+}
+
+/// A timeline semaphore at 0.
+fn timeline(device: &ash::Device) -> vk::Semaphore {
+    let mut kind = vk::SemaphoreTypeCreateInfo::default()
+        .semaphore_type(vk::SemaphoreType::TIMELINE)
+        .initial_value(0);
+    let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+    unsafe { device.create_semaphore(&info, None) }.unwrap()
+}
+
+/// The picture of a frame of `slot` that is held back while `meanwhile` happens.
+fn held_back(
+    setup: &mut Setup,
+    crowd: &mut Crowd,
+    slot: u32,
+    meanwhile: impl FnOnce(&mut Setup, &mut Crowd),
+) -> Vec<u8> {
+    let context = &mut setup.context;
+    let target = target(context);
+    let pass = pass(crowd, &target, false);
+    let mut slots = Slots::new(context, SLOTS);
+    let gate = timeline(&context.device);
+    let cmd = slots.begin(context, slot);
+    let on = (&target, pass, &NORMAL_Z);
+    record(context, crowd, cmd, (slot, 0.3), on, &[camera()]);
+    slots.submit_after(context, slot, Some(gate));
+    meanwhile(setup, crowd);
+    let context = &mut setup.context;
+    let open = vk::SemaphoreSignalInfo::default().semaphore(gate).value(1);
+    unsafe { context.device.signal_semaphore(&open) }.unwrap();
+    slots.wait(context, slot);
+    let bytes = target.read_rgba(context).unwrap();
+    slots.destroy(context);
+    unsafe { context.device.destroy_semaphore(gate, None) };
+    target.destroy(context);
+    bytes
+}
+
+fn poison(crowd: &mut Crowd, slots: impl Iterator<Item = u32>, byte: u8) {
+    for slot in slots {
+        crowd.poison_slot(slot, byte).unwrap();
+    }
+}
+
+#[test]
+fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
+    each(|setup| {
+        let mut crowd = setup.crowd(SLOTS, SMALL);
+        populate(setup, &mut crowd);
+        for slot in 0..SLOTS {
+            let clean = held_back(setup, &mut crowd, slot, |_, _| ());
+            assert!(covered(&clean) > 500);
+            for byte in [0x00, 0xFF, 0x3F] {
+                let others = (0..SLOTS).filter(|other| *other != slot);
+                let same = held_back(setup, &mut crowd, slot, |_, crowd| {
+                    poison(crowd, others, byte)
+                });
+                assert_eq!(
+                    different(&clean, &same, 0),
+                    0,
+                    "slot {slot}, {byte:#x} elsewhere"
+                );
+            }
+            // The control: the frame was held back indeed, and reads this slot.
+            let own = held_back(setup, &mut crowd, slot, |_, crowd| {
+                poison(crowd, std::iter::once(slot), 0);
+            });
+            assert!(
+                different(&clean, &own, 0) > 500,
+                "slot {slot} reads nothing of its own"
+            );
+        }
+        setup.destroy(crowd);
+    });
+}
+
+#[test]
+fn later_frames_do_not_disturb_one_in_flight() {
+    each(|setup| {
+        let mut crowd = setup.crowd(SLOTS, SMALL);
+        populate(setup, &mut crowd);
+        let clean = held_back(setup, &mut crowd, 0, |_, _| ());
+        // Other slots are recorded for other times and views, and queued behind it.
+        let later = held_back(setup, &mut crowd, 0, |setup, crowd| {
+            let context = &mut setup.context;
+            let pool =
+                vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family);
+            unsafe {
+                let pool = context.device.create_command_pool(&pool, None).unwrap();
+                let info = vk::CommandBufferAllocateInfo::default()
+                    .command_pool(pool)
+                    .command_buffer_count(SLOTS - 1);
+                let cmds = context.device.allocate_command_buffers(&info).unwrap();
+                for (slot, cmd) in (1..).zip(cmds) {
+                    let info = vk::CommandBufferBeginInfo::default();
+                    context.device.begin_command_buffer(cmd, &info).unwrap();
+                    let allocator = &mut context.allocator;
+                    let mut frame = crowd.begin_frame(allocator, slot, 0.9).unwrap();
+                    frame.record_prepare(cmd, &[]).unwrap();
+                    context.device.end_command_buffer(cmd).unwrap();
+                }
+                // Never submitted: what was recorded wrote only its own slots.
+                context.device.destroy_command_pool(pool, None);
+            }
+        });
+        assert_eq!(different(&clean, &later, 0), 0);
+        setup.destroy(crowd);
+    });
+}
+
+/// Frames one after the other give the same picture whichever slot they take.
+#[test]
+fn every_slot_gives_the_same_picture() {
+    each(|setup| {
+        let mut crowd = setup.crowd(SLOTS, SMALL);
+        populate(setup, &mut crowd);
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let mut slots = Slots::new(&setup.context, SLOTS);
+        let mut pictures = Vec::new();
+        for slot in [2, 0, 1, 1, 0, 2] {
+            let on = (&target, pass, &NORMAL_Z);
+            let context = &mut setup.context;
+            let views = [camera()];
+            pictures.push(picture(
+                context,
+                &mut crowd,
+                &mut slots,
+                (slot, 0.3),
+                on,
+                &views,
+            ));
+        }
+        for other in &pictures[1..] {
+            assert_eq!(different(&pictures[0], other, 0), 0);
+        }
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}

@@ -1,0 +1,204 @@
+//! Frames in flight, begun in any order.
+
+use throng::ash::vk;
+use throng::standalone::{Begin, Context, Target, TargetDesc};
+use throng::{Crowd, PassDesc, PassId, View};
+
+struct Slot {
+    pool: vk::CommandPool,
+    cmd: vk::CommandBuffer,
+    fence: vk::Fence,
+    pending: bool,
+}
+
+pub struct Slots(Vec<Slot>);
+
+impl Slots {
+    pub fn new(context: &Context, count: u32) -> Self {
+        let device = &context.device;
+        let slot = |_| unsafe {
+            let info =
+                vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family);
+            let pool = device.create_command_pool(&info, None).unwrap();
+            let info = vk::CommandBufferAllocateInfo::default()
+                .command_pool(pool)
+                .command_buffer_count(1);
+            Slot {
+                pool,
+                cmd: device.allocate_command_buffers(&info).unwrap()[0],
+                fence: device
+                    .create_fence(&vk::FenceCreateInfo::default(), None)
+                    .unwrap(),
+                pending: false,
+            }
+        };
+        Self((0..count).map(slot).collect())
+    }
+
+    /// Waits for the slot's last work, if there is any.
+    pub fn wait(&mut self, context: &Context, slot: u32) {
+        let slot = &mut self.0[slot as usize];
+        if slot.pending {
+            let wait = unsafe {
+                context
+                    .device
+                    .wait_for_fences(&[slot.fence], true, 20_000_000_000)
+            };
+            wait.expect("the work ends");
+            unsafe { context.device.reset_fences(&[slot.fence]) }.unwrap();
+            slot.pending = false;
+        }
+    }
+
+    /// The slot's command buffer, recording. Waits for the slot first.
+    pub fn begin(&mut self, context: &Context, slot: u32) -> vk::CommandBuffer {
+        self.wait(context, slot);
+        let slot = &self.0[slot as usize];
+        let flags = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
+        let info = vk::CommandBufferBeginInfo::default().flags(flags);
+        unsafe {
+            let device = &context.device;
+            device
+                .reset_command_pool(slot.pool, vk::CommandPoolResetFlags::empty())
+                .unwrap();
+            device.begin_command_buffer(slot.cmd, &info).unwrap();
+        }
+        slot.cmd
+    }
+
+    pub fn submit(&mut self, context: &Context, slot: u32) {
+        self.submit_after(context, slot, None);
+    }
+
+    /// Submits, to run when the timeline semaphore has reached 1.
+    pub fn submit_after(&mut self, context: &Context, slot: u32, after: Option<vk::Semaphore>) {
+        let slot = &mut self.0[slot as usize];
+        let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let waits: Vec<_> = after
+            .into_iter()
+            .map(|semaphore| {
+                vk::SemaphoreSubmitInfo::default()
+                    .semaphore(semaphore)
+                    .value(1)
+                    .stage_mask(stage)
+            })
+            .collect();
+        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(slot.cmd)];
+        let info = [vk::SubmitInfo2::default()
+            .command_buffer_infos(&cmds)
+            .wait_semaphore_infos(&waits)];
+        unsafe {
+            context.device.end_command_buffer(slot.cmd).unwrap();
+            context
+                .device
+                .queue_submit2(context.queue, &info, slot.fence)
+                .unwrap();
+        }
+        slot.pending = true;
+    }
+
+    pub fn destroy(mut self, context: &Context) {
+        for slot in 0..self.0.len() as u32 {
+            self.wait(context, slot);
+        }
+        for slot in self.0.drain(..) {
+            unsafe {
+                context.device.destroy_fence(slot.fence, None);
+                context.device.destroy_command_pool(slot.pool, None);
+            }
+        }
+    }
+}
+
+pub const EXTENT: vk::Extent2D = vk::Extent2D {
+    width: 96,
+    height: 96,
+};
+
+pub fn target(context: &mut Context) -> Target {
+    let desc = TargetDesc {
+        extent: EXTENT,
+        ..TargetDesc::default()
+    };
+    Target::new(context, &desc).unwrap()
+}
+
+/// A pass for what `target` is made of.
+pub fn pass(crowd: &mut Crowd, target: &Target, reversed_z: bool) -> PassId {
+    let formats = target.formats();
+    let desc = PassDesc {
+        color_formats: &[formats.color],
+        depth_format: formats.depth.unwrap_or_default(),
+        samples: formats.samples,
+        reversed_z,
+        ..PassDesc::default()
+    };
+    unsafe { crowd.create_pass(&desc) }.unwrap()
+}
+
+pub const NORMAL_Z: Begin = Begin {
+    color: [0.1, 0.2, 0.3, 1.0],
+    depth: 1.0,
+    flags: vk::RenderingFlags::empty(),
+};
+pub const REVERSED_Z: Begin = Begin {
+    depth: 0.0,
+    ..NORMAL_Z
+};
+
+/// Records one frame of `slot` into `cmd`: prepares, and draws every view.
+pub fn record(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    cmd: vk::CommandBuffer,
+    (slot, time_s): (u32, f64),
+    (target, pass, begin): (&Target, PassId, &Begin),
+    views: &[View],
+) {
+    unsafe {
+        let mut frame = crowd
+            .begin_frame(&mut context.allocator, slot, time_s)
+            .unwrap();
+        let views = frame.record_prepare(cmd, views).unwrap();
+        target.begin(&context.device, cmd, begin);
+        for view in views.iter() {
+            frame.record_draw(cmd, *view, pass).unwrap();
+        }
+        target.end(&context.device, cmd);
+    }
+}
+
+/// The picture of one frame, alone.
+pub fn picture(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    slots: &mut Slots,
+    (slot, time_s): (u32, f64),
+    (target, pass, begin): (&Target, PassId, &Begin),
+    views: &[View],
+) -> Vec<u8> {
+    let cmd = slots.begin(context, slot);
+    let on = (target, pass, begin);
+    record(context, crowd, cmd, (slot, time_s), on, views);
+    slots.submit(context, slot);
+    slots.wait(context, slot);
+    target.read_rgba(context).unwrap()
+}
+
+/// How many texels differ by more than `by` in a channel.
+pub fn different(a: &[u8], b: &[u8], by: u8) -> usize {
+    assert_eq!(a.len(), b.len());
+    let texels = a.chunks_exact(4).zip(b.chunks_exact(4));
+    texels
+        .filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > by))
+        .count()
+}
+
+/// How many texels are not the first one, which is background.
+pub fn covered(picture: &[u8]) -> usize {
+    let background = &picture[..4];
+    picture
+        .chunks_exact(4)
+        .filter(|texel| *texel != background)
+        .count()
+}

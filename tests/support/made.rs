@@ -1,0 +1,127 @@
+//! Characters made for the tests.
+
+use throng::character::{Image, Interpolation, Material, Sampler, TextureRef, Transform};
+use throng::glam::{Mat4, Quat, Vec2, Vec3};
+use throng::import::{
+    ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
+    RawPrimitive, RawSkin, RawTransform,
+};
+use throng::pose::{Mat3x4, Poser, WriteOnly};
+
+/// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them, which
+/// sways in the clip `sway` and turns in the clip `turn`.
+pub fn ribbon(joints: usize) -> RawCharacter {
+    let node = |index: usize| RawNode {
+        name: format!("joint {index}").into(),
+        parent: index.checked_sub(1),
+        transform: RawTransform::Trs(Transform {
+            translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
+            ..Transform::IDENTITY
+        }),
+    };
+    RawCharacter {
+        name: format!("ribbon of {joints}").into(),
+        nodes: (0..joints).map(node).collect(),
+        skins: vec![RawSkin {
+            joints: (0..joints).collect(),
+            inverse_bind: (0..joints)
+                .map(|index| Mat4::from_translation(Vec3::NEG_Y * index as f32))
+                .collect(),
+            ..RawSkin::default()
+        }],
+        primitives: vec![side(joints, 1.0, 0), side(joints, -1.0, 1)],
+        materials: vec![
+            Material {
+                base_color: [0.9, 0.2, 0.1, 1.0],
+                ..Material::default()
+            },
+            Material {
+                base_color: [0.1, 0.3, 0.9, 1.0],
+                base_color_texture: Some(TextureRef {
+                    image: 0,
+                    sampler: Sampler::default(),
+                }),
+                ..Material::default()
+            },
+        ],
+        images: vec![Image {
+            name: "checks".into(),
+            width: 2,
+            height: 2,
+            rgba: [[255_u8; 4], [90, 90, 90, 255], [90, 90, 90, 255], [255; 4]].concat(),
+        }],
+        animations: vec![
+            rotation("sway", joints - 1, Vec3::Z),
+            rotation("turn", 0, Vec3::Y),
+        ],
+    }
+}
+
+/// One face of the ribbon, towards ±Z.
+fn side(joints: usize, z: f32, material: usize) -> RawPrimitive {
+    let rows = joints as u32;
+    let vertices = (0..rows).flat_map(|row| [(row, -1.0), (row, 1.0_f32)]);
+    let quad = |row: u32| {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| row * 2 + at);
+        if z > 0.0 {
+            [a, b, d, a, d, c]
+        } else {
+            [a, d, b, a, c, d]
+        }
+    };
+    RawPrimitive {
+        name: "side".into(),
+        number: material,
+        skin: Some(0),
+        material: Some(material),
+        positions: vertices
+            .clone()
+            .map(|(row, x)| Vec3::new(x * 0.4, row as f32, z * 0.05))
+            .collect(),
+        normals: vec![Vec3::Z * z; 2 * joints],
+        uvs: vertices
+            .clone()
+            .map(|(row, x)| Vec2::new(x * 0.5 + 0.5, row as f32))
+            .collect(),
+        influences_per_vertex: 2,
+        joints: vertices
+            .flat_map(|(row, _)| [row, row.saturating_sub(1)])
+            .collect(),
+        weights: [0.7, 0.3].repeat(2 * joints),
+        indices: (0..rows - 1).flat_map(quad).collect(),
+        ..RawPrimitive::default()
+    }
+}
+
+fn rotation(name: &str, node: usize, axis: Vec3) -> RawAnimation {
+    RawAnimation {
+        name: name.into(),
+        channels: vec![RawChannel {
+            node,
+            times_s: vec![0.0, 0.5, 1.0],
+            interpolation: Interpolation::Linear,
+            values: RawKeys::Rotation(
+                [0.0, 0.9, 0.0]
+                    .map(|angle| Quat::from_axis_angle(axis, angle))
+                    .to_vec(),
+            ),
+        }],
+    }
+}
+
+pub fn built(raw: RawCharacter) -> Imported {
+    raw.build(&ImportOptions::default()).unwrap()
+}
+
+/// The palette by the CPU's own stages.
+pub fn palette(
+    poser: &mut Poser,
+    character: &throng::character::Character,
+    clip: Option<(usize, f64)>,
+) -> Vec<Mat3x4> {
+    let mut out = vec![Mat3x4::IDENTITY; character.palette().len()];
+    poser
+        .palette(character, clip, WriteOnly::over(&mut out))
+        .unwrap();
+    out
+}

@@ -1,0 +1,185 @@
+//! What the GPU tests share: a device under the validation layer, the ways in which a crowd can be
+//! set up, frames in flight, and probes that read back what shaders see.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared by test crates that each use a part of it"
+)]
+
+pub mod frames;
+pub mod made;
+pub mod probe;
+
+use throng::ash::vk;
+use throng::glam::camera::rh;
+use throng::glam::{Mat4, Vec3};
+use throng::gpu::{Enabled, RingMemory};
+use throng::gpu_allocator::vulkan::Allocator;
+use throng::standalone::{Context, ContextDesc, FeatureSet, Messages, Validation};
+use throng::{Capacity, Crowd, CrowdDesc, Gpu, View};
+
+/// One way to set things up. What the software driver has would hide the other paths.
+#[derive(Debug, Clone, Copy)]
+pub struct Config {
+    pub name: &'static str,
+    pub ring: RingMemory,
+    pub min_offset_alignment: u64,
+    /// No optional feature is enabled, on the device or by word.
+    pub bare: bool,
+    pub profile: bool,
+}
+
+pub const CONFIGS: [Config; 4] = [
+    Config {
+        name: "as the device is",
+        ring: RingMemory::Auto,
+        min_offset_alignment: 0,
+        bare: false,
+        profile: false,
+    },
+    Config {
+        name: "staged",
+        ring: RingMemory::Staged,
+        min_offset_alignment: 0,
+        bare: false,
+        profile: true,
+    },
+    Config {
+        name: "aligned to 256",
+        ring: RingMemory::Auto,
+        min_offset_alignment: 256,
+        bare: false,
+        profile: true,
+    },
+    Config {
+        name: "staged, aligned to 256, without optional features",
+        ring: RingMemory::Staged,
+        min_offset_alignment: 256,
+        bare: true,
+        profile: false,
+    },
+];
+
+/// A device under the validation layer, and one way to use it.
+pub struct Setup {
+    pub context: Context,
+    pub config: Config,
+}
+
+impl Setup {
+    pub fn new(config: Config) -> Self {
+        let mut required = FeatureSet::default();
+        required.v12.timeline_semaphore = vk::TRUE;
+        let desc = ContextDesc {
+            app_name: "throng's tests",
+            validation: Validation::On,
+            required,
+            optional: if config.bare {
+                FeatureSet::default()
+            } else {
+                FeatureSet::useful()
+            },
+            ..ContextDesc::default()
+        };
+        let context = Context::new(&desc).unwrap_or_else(|error| {
+            panic!(
+                "{error}\nThe GPU tests need a Vulkan 1.3 driver (Mesa's lavapipe will do) and the \
+                 validation layer: run `scripts/with-vulkan cargo test`, which installs both on Debian and Ubuntu."
+            )
+        });
+        assert!(
+            context.across_submits,
+            "hazards across submissions are not looked for: see .cargo/config.toml"
+        );
+        Self { context, config }
+    }
+
+    pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
+        let (gpu, allocator) = self.context.parts();
+        let bare = Gpu {
+            enabled: &Enabled::NONE,
+            ..gpu
+        };
+        (if self.config.bare { bare } else { gpu }, allocator)
+    }
+
+    pub fn crowd_desc(&self, slots: u32, capacity: Capacity) -> CrowdDesc {
+        CrowdDesc {
+            slots,
+            capacity,
+            ring: self.config.ring,
+            min_offset_alignment: self.config.min_offset_alignment,
+            profile: self.config.profile,
+        }
+    }
+
+    pub fn crowd(&mut self, slots: u32, capacity: Capacity) -> Crowd {
+        let desc = self.crowd_desc(slots, capacity);
+        let (gpu, allocator) = self.parts();
+        unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
+    }
+
+    pub fn destroy(&mut self, crowd: Crowd) {
+        self.context.wait_idle().unwrap();
+        unsafe { crowd.destroy(&mut self.context.allocator) };
+        let report = self.context.allocator.generate_report();
+        assert!(report.allocations.is_empty(), "{:?}", report.allocations);
+    }
+}
+
+/// Says in which configuration a test failed, and what the layer had to say until then.
+struct Teller(Config, Messages);
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("*** while set up {}", self.0.name);
+            for message in self.1.all().iter().take(3) {
+                eprintln!("{message}");
+            }
+        }
+    }
+}
+
+/// Runs a test in every configuration; one message of the layer fails it, up to the device's end.
+pub fn each(mut test: impl FnMut(&mut Setup)) {
+    for config in CONFIGS {
+        let mut setup = Setup::new(config);
+        let messages = setup.context.messages();
+        let teller = Teller(config, messages.clone());
+        test(&mut setup);
+        drop(setup);
+        assert!(messages.is_empty(), "the validation layer said something");
+        drop(teller);
+    }
+}
+
+/// A small capacity, so that its edges are met.
+pub const SMALL: Capacity = Capacity {
+    instances: 64,
+    palette_entries: 4096,
+    views: 4,
+};
+
+/// From `eye` towards `at`, with depth from 0 (near) to 1.
+pub fn view(eye: Vec3, at: Vec3, extent: vk::Extent2D) -> View {
+    let aspect = extent.width as f32 / extent.height as f32;
+    let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);
+    let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
+    View::new(clip_from_view * view_from_world, eye, extent)
+}
+
+/// The same view with depth from 1 (near) to 0.
+pub fn reversed(view: &View) -> View {
+    let reverse = Mat4::from_cols_array_2d(&[
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, -1.0, 0.0],
+        [0.0, 0.0, 1.0, 1.0],
+    ]);
+    View {
+        clip_from_world: reverse * view.clip_from_world,
+        ..*view
+    }
+}

@@ -1,0 +1,169 @@
+//! Compute shaders of `shaders/test` that write down what they see of set 0.
+
+use std::path::Path;
+use throng::ash::util::read_spv;
+use throng::ash::{self, vk};
+use throng::gpu_allocator::MemoryLocation;
+use throng::standalone::{Buffer, BufferDesc, Context};
+
+/// The committed SPIR-V of a shader, by its name under `shaders/`.
+pub fn spirv(name: &str) -> Vec<u32> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("shaders/spv/{name}.spv"));
+    let mut file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    read_spv(&mut file).unwrap()
+}
+
+/// A pipeline whose set 0 is throng's and whose set 1 is one storage buffer, and up to 16 such sets.
+pub struct Probe {
+    set_layout: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    pool: vk::DescriptorPool,
+}
+
+/// Where a probe writes: mapped.
+pub struct Output {
+    pub buffer: Buffer,
+    set: vk::DescriptorSet,
+}
+
+impl Output {
+    pub fn words(&self) -> &[u32] {
+        bytemuck(self.buffer.bytes().unwrap())
+    }
+}
+
+fn bytemuck(bytes: &[u8]) -> &[u32] {
+    let (head, words, tail) = unsafe { bytes.align_to() };
+    assert!(head.is_empty() && tail.is_empty());
+    words
+}
+
+const PUSH_BYTES: u32 = 16;
+
+impl Probe {
+    pub fn new(context: &Context, shader: &str, set_0: vk::DescriptorSetLayout) -> Self {
+        let device = &context.device;
+        let stages = vk::ShaderStageFlags::COMPUTE;
+        let kind = vk::DescriptorType::STORAGE_BUFFER;
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(kind)
+            .descriptor_count(1)
+            .stage_flags(stages)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        unsafe {
+            let set_layout = device.create_descriptor_set_layout(&info, None).unwrap();
+            let sets = [set_0, set_layout];
+            let push = [vk::PushConstantRange {
+                stage_flags: stages,
+                offset: 0,
+                size: PUSH_BYTES,
+            }];
+            let info = vk::PipelineLayoutCreateInfo::default()
+                .set_layouts(&sets)
+                .push_constant_ranges(&push);
+            let layout = device.create_pipeline_layout(&info, None).unwrap();
+            let words = spirv(shader);
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            let module = device.create_shader_module(&info, None).unwrap();
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(stages)
+                .module(module)
+                .name(c"main");
+            let info = [vk::ComputePipelineCreateInfo::default()
+                .stage(stage)
+                .layout(layout)];
+            let pipeline = device
+                .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
+                .unwrap()[0];
+            device.destroy_shader_module(module, None);
+            let sizes = [vk::DescriptorPoolSize {
+                ty: kind,
+                descriptor_count: 16,
+            }];
+            let info = vk::DescriptorPoolCreateInfo::default()
+                .max_sets(16)
+                .pool_sizes(&sizes);
+            Self {
+                set_layout,
+                layout,
+                pipeline,
+                pool: device.create_descriptor_pool(&info, None).unwrap(),
+            }
+        }
+    }
+
+    pub fn output(&self, context: &mut Context, words: u64) -> Output {
+        let desc = BufferDesc {
+            name: "probe output",
+            size: words.max(4) * 4,
+            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+            location: MemoryLocation::GpuToCpu,
+        };
+        let buffer = Buffer::new(context, &desc).unwrap();
+        let layouts = [self.set_layout];
+        let info = vk::DescriptorSetAllocateInfo::default()
+            .descriptor_pool(self.pool)
+            .set_layouts(&layouts);
+        let set = unsafe { context.device.allocate_descriptor_sets(&info) }.unwrap()[0];
+        let content = [vk::DescriptorBufferInfo {
+            buffer: buffer.handle(),
+            offset: 0,
+            range: vk::WHOLE_SIZE,
+        }];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .buffer_info(&content);
+        unsafe { context.device.update_descriptor_sets(&[write], &[]) };
+        Output { buffer, set }
+    }
+
+    /// Binds set 0 and the output.
+    pub fn bind(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        set_0: vk::DescriptorSet,
+        offsets: &[u32],
+        output: &Output,
+    ) {
+        let point = vk::PipelineBindPoint::COMPUTE;
+        let sets = [set_0, output.set];
+        unsafe {
+            device.cmd_bind_pipeline(cmd, point, self.pipeline);
+            device.cmd_bind_descriptor_sets(cmd, point, self.layout, 0, &sets, offsets);
+        }
+    }
+
+    /// One workgroup of 64 for each started 64 of `count`.
+    pub fn run(&self, device: &ash::Device, cmd: vk::CommandBuffer, push: [u32; 4], count: u32) {
+        let stages = vk::ShaderStageFlags::COMPUTE;
+        let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        unsafe {
+            device.cmd_push_constants(cmd, self.layout, stages, 0, &bytes);
+            device.cmd_dispatch(cmd, count.div_ceil(64), 1, 1);
+        }
+    }
+
+    /// Makes what was written visible to the host, once the fence is waited for.
+    pub fn finish(device: &ash::Device, cmd: vk::CommandBuffer) {
+        let barriers = [vk::MemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
+            .src_access_mask(vk::AccessFlags2::SHADER_STORAGE_WRITE)
+            .dst_stage_mask(vk::PipelineStageFlags2::HOST)
+            .dst_access_mask(vk::AccessFlags2::HOST_READ)];
+        let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+        unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+    }
+
+    pub fn destroy(self, context: &Context) {
+        unsafe {
+            let device = &context.device;
+            device.destroy_descriptor_pool(self.pool, None);
+            device.destroy_pipeline(self.pipeline, None);
+            device.destroy_pipeline_layout(self.layout, None);
+            device.destroy_descriptor_set_layout(self.set_layout, None);
+        }
+    }
+}
