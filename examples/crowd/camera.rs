@@ -6,9 +6,11 @@ use throng::glam::{Mat4, Vec3};
 use throng::{Lighting, View};
 
 /// Vertical field of view, radians.
-const FOV: f32 = 0.55;
+const FOV: f32 = 0.80;
+/// Sum of the crowd's upper and lower edges, in half pictures.
+const BALANCE: f32 = -0.2;
 /// How much of the picture the crowd fills.
-const FILL: f32 = 0.93;
+const FILL: f32 = 0.96;
 
 /// Looks at the middle of the crowd from outside.
 #[derive(Clone, Debug)]
@@ -31,7 +33,7 @@ impl Camera {
         let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
         Self {
             yaw: 0.5,
-            pitch: 0.3,
+            pitch: 0.33,
             zoom: 1.0,
             points: rim.iter().copied().chain(above).collect(),
             fitted: None,
@@ -104,13 +106,13 @@ impl Camera {
         (far, self.level(aspect, far))
     }
 
-    /// Where to look so that there is as much room above as below.
+    /// Where to look so that there is somewhat more room above than below.
     fn level(&self, aspect: f32, distance: f32) -> f32 {
         let (mut near, mut far) = (-0.99 * distance, self.reach_m());
         for _ in 0..24 {
             let middle = 0.5 * (near + far);
             let (low, high) = self.span(aspect, distance, middle);
-            if low[1] + high[1] > 0.0 {
+            if low[1] + high[1] > BALANCE {
                 near = middle;
             } else {
                 far = middle;

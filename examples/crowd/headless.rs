@@ -15,8 +15,8 @@ use super::show::{self, Canvas, DEPTH, SLOTS, Show};
 use super::stats::{self, Log};
 use super::{Result, check_validation, say, scenery};
 
-/// So that the 99th percentile is not the slowest frame.
-const FRAMES: u32 = 100;
+/// Half a minute where a processor has to draw.
+const FRAMES: u32 = 30;
 const DT_S: f64 = 1.0 / 60.0;
 
 /// What came of it.

@@ -6,14 +6,15 @@ use std::f32::consts::{PI, TAU};
 
 use throng::glam::{IVec2, Vec2, Vec3};
 
+use super::flow::{self, Flows};
 use super::model::{Act, Model};
-use super::path::{Lane, Loop};
+use super::path::{Loop, Stream};
 use super::rng::Rng;
 
 /// No one takes more of the ground than this, metres: a clip that travels far would.
 const MAX_RADIUS_M: f32 = 3.0;
 /// How much of the ground the groups cover.
-const DENSITY: f32 = 0.5;
+const DENSITY: f32 = 0.62;
 /// Part of those standing who are inside of the loop.
 const INSIDE: f32 = 0.35;
 
@@ -37,14 +38,21 @@ pub(crate) struct Person {
 /// Where a character is, and where it goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Motion {
-    Stands { at: Vec2, yaw: f32 },
-    Travels { lane: usize, start_m: f32 },
+    Stands {
+        at: Vec2,
+        yaw: f32,
+    },
+    Travels {
+        stream: usize,
+        start_m: f32,
+        beside_m: f32,
+    },
 }
 
 /// The whole crowd.
 pub(crate) struct Layout {
     pub(crate) persons: Vec<Person>,
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) streams: Vec<Stream>,
 }
 
 /// Some who stand in a circle and face each other; or one alone.
@@ -69,16 +77,30 @@ impl Layout {
             .iter()
             .map(|g| PI * g.radius_m.powi(2) / DENSITY)
             .sum();
-        let (around, band_m, lanes) = walk(models, &mut persons, travellers, standing_m2, &mut rng);
-        let outer_m = ((around.radius + band_m).powi(2) + standing_m2 * (1.0 - INSIDE) / PI).sqrt();
-        stand(&mut persons, groups, &around, band_m, outer_m, &mut rng);
-        Self { persons, lanes }
+        let flows = flow::walk(
+            models,
+            &mut persons,
+            travellers,
+            standing_m2 * INSIDE,
+            &mut rng,
+        );
+        let Flows {
+            around, width_m, ..
+        } = &flows;
+        let outside_m2 = standing_m2 * (1.0 - INSIDE);
+        let outer_m = ((around.radius_m + width_m).powi(2) + outside_m2 / PI).sqrt();
+        stand(&mut persons, groups, around, *width_m, outer_m, &mut rng);
+        Self {
+            persons,
+            streams: flows.streams,
+        }
     }
 
     /// Points around the crowd: how far it reaches in several directions, on the ground.
     pub(crate) fn rim(&self) -> Vec<Vec3> {
         const SECTORS: usize = 48;
         let mut reach = [0.0_f32; SECTORS];
+        let mut outer = vec![0.0_f32; self.streams.len()];
         let mut add = |at: Vec2, radius: f32| {
             let sector = (at.to_angle().rem_euclid(TAU) / TAU * SECTORS as f32) as usize % SECTORS;
             reach[sector] = reach[sector].max(at.length() + radius);
@@ -88,10 +110,17 @@ impl Layout {
                 add(at, person.radius_m);
             }
         }
-        self.lanes
-            .iter()
-            .flat_map(Lane::points)
-            .for_each(|point| add(*point, 0.6));
+        for person in &self.persons {
+            if let Motion::Travels {
+                stream, beside_m, ..
+            } = person.motion
+            {
+                outer[stream] = outer[stream].max(beside_m + person.radius_m);
+            }
+        }
+        for (stream, beside_m) in self.streams.iter().zip(outer) {
+            stream.edge(beside_m).for_each(|point| add(point, 0.0));
+        }
         let at = |(sector, reach): (usize, &f32)| {
             let at = Vec2::from_angle((sector as f32 + 0.5) / SECTORS as f32 * TAU) * *reach;
             Vec3::new(at.x, 0.0, at.y)
@@ -113,12 +142,13 @@ fn cast(models: &[Model], rng: &mut Rng) -> Person {
         (models[model].scale, act.duration_s, act.radius)
     });
     let scale = unit * rng.range(0.94, 1.06);
+    let strength = models.get(model).map_or(0.0, |model| model.tint);
     Person {
         model,
         act,
         scale,
         radius_m: (radius * scale).min(MAX_RADIUS_M),
-        tint: tint(rng),
+        tint: tint(strength, rng),
         phase_s: f64::from(duration_s * rng.unit()),
         speed: f64::from(rng.range(0.85, 1.15)),
         motion: Motion::Stands {
@@ -128,11 +158,11 @@ fn cast(models: &[Model], rng: &mut Rng) -> Person {
     }
 }
 
-/// A light colour of any hue, linear.
-fn tint(rng: &mut Rng) -> [f32; 4] {
+/// A light colour of any hue, linear, at most as saturated as `strength`.
+fn tint(strength: f32, rng: &mut Rng) -> [f32; 4] {
     let (hue, saturation, value) = (
         rng.range(0.0, 6.0),
-        rng.range(0.1, 0.6),
+        strength * rng.unit(),
         rng.range(0.75, 1.0),
     );
     let channel = |offset: f32| {
@@ -163,94 +193,12 @@ fn gather(persons: &[Person], mut standers: Vec<usize>, rng: &mut Rng) -> Vec<Gr
         groups.push(Group {
             members: members.to_vec(),
             ring_m,
-            radius_m: ring_m + widest + rng.range(0.05, 0.35),
+            radius_m: ring_m + widest + rng.range(0.0, 0.25),
         });
     }
     // The large ones first, while there is room.
     groups.sort_by(|a, b| b.radius_m.total_cmp(&a.radius_m));
     groups
-}
-
-/// Sends the travellers around, the slow ones on the inner lanes. Returns the loop's inner edge, its width and
-/// its lanes.
-fn walk(
-    models: &[Model],
-    persons: &mut [Person],
-    mut travellers: Vec<usize>,
-    standing_m2: f32,
-    rng: &mut Rng,
-) -> (Loop, f32, Vec<Lane>) {
-    let natural = |person: &Person| {
-        let gait = act(models, person).and_then(|act| act.gait);
-        gait.map_or(1.0, |gait| gait.speed * person.scale)
-    };
-    travellers.sort_by(|a, b| natural(&persons[*a]).total_cmp(&natural(&persons[*b])));
-    let walking_m2: f32 = travellers
-        .iter()
-        .map(|t| 6.0 * persons[*t].radius_m.powi(2))
-        .sum();
-    let hole_m2 = (standing_m2 * INSIDE).max(0.25 * walking_m2);
-    let around = Loop {
-        radius: (hole_m2 / PI)
-            .sqrt()
-            .max(if persons.len() < 20 { 1.2 } else { 3.0 }),
-        phases: [rng.range(0.0, TAU), rng.range(0.0, TAU)],
-    };
-    let (mut lanes, mut edge_m, mut left) = (Vec::<Lane>::new(), 0.0, &travellers[..]);
-    while let Some(first) = left.first() {
-        let slowest = natural(&persons[*first]);
-        let (mut taken, mut used_m, mut widest_m, mut speed) = (0, 0.0, 0.0_f32, 0.0);
-        for index in left {
-            let person = &persons[*index];
-            let need_m = 2.0 * person.radius_m + 0.25;
-            let room_m = TAU * (around.radius + edge_m) * 0.9;
-            if taken > 0 && (used_m + need_m > room_m || natural(person) > 1.35 * slowest) {
-                break;
-            }
-            (taken, used_m) = (taken + 1, used_m + need_m);
-            widest_m = widest_m.max(2.0 * person.radius_m);
-            speed += natural(person);
-        }
-        let (members, rest) = left.split_at(taken);
-        left = rest;
-        // A bent loop's lanes are somewhat closer than their distances from the middle.
-        let width_m = 1.06 * widest_m + 0.1;
-        let turn = if lanes.len() % 2 == 0 { 1.0 } else { -1.0 };
-        let lane = Lane::new(&around, edge_m + 0.5 * width_m, turn * speed / taken as f32);
-        edge_m += width_m;
-        line_up(persons, members, lanes.len(), &lane, used_m, rng);
-        for member in members {
-            let person = &mut persons[*member];
-            person.speed = f64::from(lane.speed_m_s.abs() / natural(person));
-        }
-        lanes.push(lane);
-    }
-    (around, edge_m, lanes)
-}
-
-/// Spreads the members over a lane, of which they need `used_m`, in no order.
-fn line_up(
-    persons: &mut [Person],
-    members: &[usize],
-    number: usize,
-    lane: &Lane,
-    used_m: f32,
-    rng: &mut Rng,
-) {
-    let mut order = members.to_vec();
-    rng.shuffle(&mut order);
-    let gaps: Vec<f32> = order.iter().map(|_| rng.range(0.1, 1.0)).collect();
-    let stretch = (lane.length_m() - used_m).max(0.0) / gaps.iter().sum::<f32>().max(1e-6);
-    let mut at_m = rng.range(0.0, lane.length_m());
-    for (member, gap) in order.into_iter().zip(gaps) {
-        let person = &mut persons[member];
-        let half_m = person.radius_m + 0.125;
-        person.motion = Motion::Travels {
-            lane: number,
-            start_m: at_m + half_m,
-        };
-        at_m += 2.0 * half_m + gap * stretch;
-    }
 }
 
 /// Throws the groups onto the ground, beside the loop and beside each other; the ground grows where

@@ -7,6 +7,7 @@
 
 mod args;
 mod camera;
+mod flow;
 mod headless;
 mod layout;
 mod model;

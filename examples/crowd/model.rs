@@ -1,6 +1,7 @@
 //! Models: loaded, and measured, so that any of them fits into a crowd: how large it is, how much
 //! ground each of its clips takes, and how fast it walks.
 
+use std::f32::consts::FRAC_PI_2;
 use std::path::Path;
 
 use throng::builtin;
@@ -24,6 +25,8 @@ pub(crate) struct Model {
     pub(crate) character: Imported,
     /// Metres per unit of the model.
     pub(crate) scale: f32,
+    /// How strongly it is tinted at most: one that has colours of its own less.
+    pub(crate) tint: f32,
     /// At least one.
     pub(crate) acts: Vec<Act>,
 }
@@ -36,8 +39,11 @@ pub(crate) struct Act {
     pub(crate) duration_s: f32,
     /// Middle of what it covers of the ground: x and z.
     pub(crate) center: Vec2,
-    /// Radius around `center` that it never leaves.
+    /// Radius around `center` that it hardly ever leaves, but for a hand or a blade.
     pub(crate) radius: f32,
+    /// The same, only along and across the way that it goes.
+    pub(crate) along: f32,
+    pub(crate) across: f32,
     /// Height of its lowest point.
     pub(crate) floor: f32,
     pub(crate) height: f32,
@@ -93,10 +99,12 @@ impl Model {
         if acts.iter().all(|act| act.weight == 0.0) {
             acts.iter_mut().for_each(|act| act.weight = 1.0);
         }
+        let tint = if name == "builtin" { 0.65 } else { 0.35 };
         Self {
             name,
             character,
             scale,
+            tint,
             acts,
         }
     }
@@ -120,6 +128,15 @@ fn typical_size(acts: &[Act]) -> f32 {
     let mut sizes: Vec<f32> = acts.iter().map(|act| act.size).collect();
     sizes.sort_by(f32::total_cmp);
     sizes.get(sizes.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// What all but a few of them do not exceed.
+fn usual(mut reaches: Vec<f32>) -> f32 {
+    let last = reaches.len() * 24 / 25;
+    if last >= reaches.len() {
+        return 0.0;
+    }
+    1.03 * *reaches.select_nth_unstable_by(last, f32::total_cmp).1
 }
 
 /// More of those who just stand, fewer of those who run, none in a mere pose.
@@ -185,18 +202,28 @@ impl<'a> Measure<'a> {
             .iter()
             .fold(Aabb::EMPTY, |all, pose| all.union(bounds(pose)));
         let center = Vec2::new(whole.center().x, whole.center().z);
-        let reach = |p: &Vec3| Vec2::new(p.x, p.z).distance(center);
+        let gait = gait(&poses, whole, step_s);
+        let ahead = Vec2::from_angle(FRAC_PI_2 - gait.map_or(0.0, |gait| gait.heading));
+        let most = |reach: fn(Vec2, Vec2) -> f32| {
+            let all = poses.iter().flatten();
+            usual(
+                all.map(|p| reach(Vec2::new(p.x, p.z) - center, ahead))
+                    .collect(),
+            )
+        };
         Act {
             clip,
             duration_s,
             center,
-            radius: poses.iter().flatten().map(reach).fold(0.0, f32::max),
+            radius: most(|at, _| at.length()),
+            along: most(|at, ahead| at.dot(ahead).abs()),
+            across: most(|at, ahead| at.perp_dot(ahead).abs()),
             floor: if whole.is_empty() { 0.0 } else { whole.min.y },
             height: whole.size().y,
             size: poses
                 .first()
                 .map_or(0.0, |pose| bounds(pose).size().max_element()),
-            gait: gait(&poses, whole, step_s),
+            gait,
             weight: 1.0,
         }
     }

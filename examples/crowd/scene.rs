@@ -139,8 +139,12 @@ impl Scene {
     fn place(&self, person: &Person, time_s: f64) -> (Vec2, f32) {
         match person.motion {
             Motion::Stands { at, yaw } => (at, yaw),
-            Motion::Travels { lane, start_m } => {
-                let (at, direction) = self.layout.lanes[lane].at(start_m, time_s);
+            Motion::Travels {
+                stream,
+                start_m,
+                beside_m,
+            } => {
+                let (at, direction) = self.layout.streams[stream].at(start_m, beside_m, time_s);
                 let gait = layout::act(&self.models, person).and_then(|act| act.gait);
                 let heading = gait.map_or(0.0, |gait| gait.heading);
                 (at, direction.x.atan2(direction.y) - heading)

@@ -9,8 +9,8 @@ use throng::glam::{Quat, Vec2, Vec3};
 use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
 
 /// Linear colours as they are to be seen.
-const GROUND: Vec3 = Vec3::new(0.46, 0.42, 0.36);
-const SHADE: f32 = 0.42;
+const GROUND: Vec3 = Vec3::new(0.50, 0.47, 0.41);
+const SHADE: f32 = 0.30;
 const HORIZON: Vec3 = Vec3::new(0.72, 0.80, 0.88);
 const ZENITH: Vec3 = Vec3::new(0.20, 0.38, 0.70);
 /// Corners of a ring.
@@ -36,7 +36,7 @@ pub(crate) fn background() -> [f32; 4] {
 /// # Errors
 /// None in practice; what [`RawCharacter::build`] says.
 pub(crate) fn surroundings(reach_m: f32) -> throng::Result<Imported> {
-    let (near, far) = (2.5 * reach_m.max(4.0), 60.0 * reach_m.max(4.0));
+    let (near, far) = (1.8 * reach_m.max(4.0), 40.0 * reach_m.max(4.0));
     let mut mesh = Rings::default();
     // A little below the shadows.
     let ground = |radius: f32, color: Vec3| ((radius, -0.012), color);
