@@ -135,8 +135,8 @@ fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
 /// a minimax fit of the relative error, which is 1.6e-8; with the rounding, 1.3e-7.
 fn angle_of_chord(w: f32) -> f32 {
     let w2 = w * w;
-    let low = (0.004680319 * w + 0.041667264) + w2 * (6.4114596e-05 * w + 0.0007265389);
-    let high = (-2.258228e-05 * w + 7.5092576e-05) + w2 * 6.789639e-06;
+    let low = (4.680_319e-3 * w + 4.166_726_4e-2) + w2 * (6.411_459_6e-5 * w + 7.265_389e-4);
+    let high = (-2.258_228e-5 * w + 7.509_257_6e-5) + w2 * 6.789_639e-6;
     let chord = w.sqrt();
     chord + chord * (w * (low + w2 * w2 * high))
 }
