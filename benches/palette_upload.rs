@@ -77,7 +77,9 @@ fn measure(context: &mut Context) -> Outcome {
     let device = unsafe { Device::new(&gpu) }?;
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    let rounds = match (asked("--test"), asked("--quick")) {
+    // As criterion has it: what was not started by `cargo bench` tests.
+    let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
+    let rounds = match (test, asked("--quick")) {
         (true, _) => 1,
         (_, true) => 9,
         _ => 31,
