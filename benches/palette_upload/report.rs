@@ -49,7 +49,7 @@ pub(crate) fn print(context: &Context, staged: bool, rounds: usize, rows: &[Row]
     if staged {
         println!("No device-local mapped memory: the ring is host memory, to be copied.");
     }
-    println!("{rounds} rounds, all figures in turn.");
+    println!("Rounds, each with all figures in turn: {rounds}.");
     print_times(rows);
     print_speeds(rows);
     print_ratios(rows);
