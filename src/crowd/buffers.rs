@@ -6,8 +6,8 @@ use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::layout::Instance;
 use crate::gpu::ring::{Ring, RingDesc};
-use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
-use crate::pass::scatter::{MAX_CHANGES, ScatterBuffers, ScatterPass};
+use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc};
+use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use crate::pose::WriteOnly;
 use ash::vk;
 use bytemuck::Pod;
@@ -85,11 +85,6 @@ impl FrameBuffers {
         scatter: &ScatterPass,
         desc: &CrowdDesc,
     ) -> Result<Self> {
-        limit(
-            "instances",
-            desc.capacity.instances.into(),
-            MAX_CHANGES.into(),
-        )?;
         let mut buffers = Self::null();
         match buffers.build(device, allocator, scatter, desc) {
             Ok(()) => Ok(buffers),

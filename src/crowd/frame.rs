@@ -108,7 +108,8 @@ impl<'a> Frame<'a> {
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and graphics. It is
-    /// submitted before the draws of this frame, and after the commands of the frames before.
+    /// submitted after the commands of the frames before, and before the draws of this frame and whatever is recorded
+    /// for later ones: what changed counts as brought to the GPU from here on.
     pub unsafe fn record_prepare(
         &mut self,
         cmd: vk::CommandBuffer,
@@ -139,7 +140,8 @@ impl<'a> Frame<'a> {
             views.len() as u64,
             self.crowd.desc.capacity.views.into(),
         )?;
-        views.iter().try_for_each(View::check)
+        let limits = &self.crowd.device.limits;
+        views.iter().try_for_each(|view| view.check(limits))
     }
 
     /// Views, visible lists and changed records, each in order into its section of the slot.
@@ -151,6 +153,7 @@ impl<'a> Frame<'a> {
             asked: u64::MAX,
             cap: sections.slots.bytes / 4,
         };
+        crowd.views.clear();
         for (number, view) in (0..).zip(views) {
             crowd.views.push(Prepared::new(view));
             // SAFETY: the slot has ended, by the contract of `begin_frame`.

@@ -23,7 +23,7 @@ use crate::gpu::{
     Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, SkinnedMesh, Upload, limit,
 };
 use crate::pass::draw::{DrawPass, PUSH_STAGES, PassDesc};
-use crate::pass::scatter::ScatterPass;
+use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pose::Poser;
 use ash::vk;
 use buffers::FrameBuffers;
@@ -58,13 +58,13 @@ impl Default for Capacity {
 /// What a [`Crowd`] is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrowdDesc {
-    /// Frames in flight, at least 1.
+    /// Frames in flight, 1 to [`MAX_SLOTS`].
     pub slots: u32,
     /// Room to begin with.
     pub capacity: Capacity,
     /// Where the frame ring lies.
     pub ring: RingMemory,
-    /// Offsets into the ring are multiples of this (a power of two) and of what the device demands;
+    /// Offsets into the ring are multiples of this (a power of two up to 65,536) and of what the device demands;
     /// 0 asks for nothing more. For testing what a device with larger demands would see.
     pub min_offset_alignment: u64,
     /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`]) and a clock on the CPU
@@ -84,6 +84,10 @@ impl Default for CrowdDesc {
     }
 }
 
+/// The most frames that can be in flight.
+pub const MAX_SLOTS: u32 = 16;
+/// The largest offset alignment that can be asked for; devices demand 256 at most.
+const MAX_ALIGNMENT: u64 = 1 << 16;
 /// Scopes that one frame can measure.
 const PROFILER_SCOPES: u32 = 64;
 
@@ -126,8 +130,8 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Unsupported`] names what the device lacks; [`Error::Argument`] for no slots, no views or
-    /// an alignment that is no power of two; [`Error::Capacity`] if the room asked for exceeds what
-    /// the device can bind; [`Error::Memory`], [`Error::Vulkan`]. What was made until then is undone.
+    /// an alignment that is no power of two; [`Error::Capacity`] for too many slots or views, or if the room asked for
+    /// exceeds what the device can bind; [`Error::Memory`], [`Error::Vulkan`]. What was made until then is undone.
     ///
     /// # Safety
     /// The handles of `gpu` belong together and outlive the crowd; the features of
@@ -300,6 +304,8 @@ impl Crowd {
                 let index = self.characters.len() as u32;
                 self.uploads.push((index, upload));
                 self.characters.push(Some(entry));
+                // So that nothing is allocated while a frame is recorded.
+                self.poser.make_room(character.skeleton().len());
                 Ok(CharacterId(index))
             }
             Err(error) => {
@@ -522,12 +528,19 @@ fn check_desc(desc: &CrowdDesc) -> Result<()> {
         }
     };
     least("CrowdDesc::slots", desc.slots)?;
+    limit("slots", desc.slots.into(), MAX_SLOTS.into())?;
     least("Capacity::instances", desc.capacity.instances)?;
     least("Capacity::palette_entries", desc.capacity.palette_entries)?;
     least("Capacity::views", desc.capacity.views)?;
     limit("views", desc.capacity.views.into(), MAX_VIEWS.into())?;
-    if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
-        let why = ArgumentFault::Invalid("must be 0 or a power of two");
+    limit(
+        "instances",
+        desc.capacity.instances.into(),
+        MAX_CHANGES.into(),
+    )?;
+    let alignment = desc.min_offset_alignment;
+    if alignment > MAX_ALIGNMENT || alignment != 0 && !alignment.is_power_of_two() {
+        let why = ArgumentFault::Invalid("must be 0 or a power of two up to 65,536");
         return Err(Error::Argument {
             what: "CrowdDesc::min_offset_alignment",
             why,

@@ -1,7 +1,7 @@
 //! Views: where from, under which light, into which part of the attachments.
 
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout;
+use crate::gpu::{Limits, layout};
 use ash::vk;
 use glam::{Mat3, Mat4, Vec3, Vec4};
 
@@ -83,8 +83,9 @@ impl View {
     }
 
     /// # Errors
-    /// [`Error::Argument`] for what is not finite, an empty viewport or a sun without direction.
-    pub(super) fn check(&self) -> Result<()> {
+    /// [`Error::Argument`] for what is not finite, an empty viewport, one that the device can't have, or a sun
+    /// without direction.
+    pub(super) fn check(&self, limits: &Limits) -> Result<()> {
         let Viewport {
             x,
             y,
@@ -104,6 +105,20 @@ impl View {
             return fault(
                 "View::viewport",
                 "must be finite, wider than 0 and not of height 0",
+            );
+        }
+        let [least, most] = limits.viewport_bounds;
+        let [max_width, max_height] = limits.max_viewport.map(|side| side as f32);
+        let bounds = least..=most;
+        if width > max_width
+            || height.abs() > max_height
+            || [x, y, x + width, y + height]
+                .iter()
+                .any(|edge| !bounds.contains(edge))
+        {
+            return fault(
+                "View::viewport",
+                "exceeds maxViewportDimensions or viewportBoundsRange",
             );
         }
         let Lighting {

@@ -13,6 +13,10 @@ pub(crate) struct Limits {
     pub(crate) offset_alignment: u64,
     pub(crate) max_image_dimension: u32,
     pub(crate) max_anisotropy: f32,
+    /// Width and height, in pixels.
+    pub(crate) max_viewport: [u32; 2],
+    /// Least and greatest coordinate of a viewport's edges, in pixels.
+    pub(crate) viewport_bounds: [f32; 2],
     pub(crate) timestamp_period_ns: f32,
 }
 
@@ -81,6 +85,8 @@ impl Device {
                     .max(16),
                 max_image_dimension: limits.max_image_dimension2_d,
                 max_anisotropy: limits.max_sampler_anisotropy,
+                max_viewport: limits.max_viewport_dimensions,
+                viewport_bounds: limits.viewport_bounds_range,
                 timestamp_period_ns: limits.timestamp_period,
             },
             memory,

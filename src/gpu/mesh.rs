@@ -48,7 +48,7 @@ impl SkinnedMesh {
     ///
     /// # Errors
     /// [`Error::Capacity`] if the geometry exceeds `maxStorageBufferRange`; [`Error::Memory`],
-    /// [`Error::Vulkan`]. `upload` may then keep bytes for what was not made: free it unrecorded.
+    /// [`Error::Vulkan`]. `upload` then copies what it did before, though it may have taken memory.
     ///
     /// # Safety
     /// `allocator` was made for the same device as `device`.
@@ -62,6 +62,7 @@ impl SkinnedMesh {
         let mut mesh = Self::null();
         mesh.draws = draws(character, &geometry.indices);
         mesh.vertices = character.vertex_count() as u64;
+        let mark = upload.mark();
         let built = mesh
             .build_buffers(device, allocator, upload, character, &geometry)
             .and_then(|()| mesh.build_textures(device, allocator, upload, character));
@@ -70,6 +71,7 @@ impl SkinnedMesh {
             Err(error) => {
                 // SAFETY: made above and never used.
                 unsafe { mesh.destroy(device, allocator) };
+                upload.rewind(mark);
                 Err(error)
             }
         }

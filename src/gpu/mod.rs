@@ -30,7 +30,7 @@ pub use ring::RingMemory;
 pub use sets::{SetBuffers, SetLayout};
 pub use upload::Upload;
 
-pub(crate) use device::{VkCall, limit};
+pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use memory::{Buffer, BufferDesc, Object};
 
 use ash::vk;

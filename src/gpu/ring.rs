@@ -190,7 +190,7 @@ impl Ring {
         slot: u32,
         parts: &[(u64, u64)],
     ) -> bool {
-        let Some(staged) = &self.staged else {
+        let Some(staged) = self.staged.as_ref().filter(|_| slot < self.slots) else {
             return false;
         };
         let mut any = false;

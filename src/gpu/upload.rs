@@ -42,6 +42,9 @@ pub struct Upload {
     bytes: u64,
 }
 
+/// Copies into buffers, copies into images, bytes.
+type Mark = (usize, usize, u64);
+
 impl Upload {
     /// An empty one.
     #[must_use]
@@ -59,6 +62,18 @@ impl Upload {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// What is staged, for [`Self::rewind`].
+    pub(crate) fn mark(&self) -> Mark {
+        (self.buffers.len(), self.images.len(), self.bytes)
+    }
+
+    /// Forgets what was staged since `mark`; its memory stays taken.
+    pub(crate) fn rewind(&mut self, (buffers, images, bytes): Mark) {
+        self.buffers.truncate(buffers);
+        self.images.truncate(images);
+        self.bytes = bytes;
     }
 
     /// Stages `bytes` for the start of `to`.

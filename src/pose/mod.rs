@@ -36,6 +36,13 @@ impl Poser {
         Self::default()
     }
 
+    /// Room for a skeleton of `joints` joints, which then allocates nothing.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn make_room(&mut self, joints: usize) {
+        self.local.reserve(joints.saturating_sub(self.local.len()));
+        self.model.reserve(joints.saturating_sub(self.model.len()));
+    }
+
     /// Local and model pose of `character`: of a clip at a time (its index, and seconds in the
     /// clip's own time, clamped to it), or the rest pose.
     ///
