@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) headless: bool,
 
-    /// Ends after so many frames, at least 1. [default: 30 without a window, else never]
+    /// Ends after so many frames, at least 1. [default: without a window 30, fewer where they take more than 20 seconds; else never]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frames: Option<u32>,
 

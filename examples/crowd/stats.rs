@@ -139,6 +139,7 @@ impl Log {
                 character.clips().len(),
             ));
         }
+        say(&format!("frames       {}", self.frames()));
         say(&format!(
             "each frame   {} instances, {} vertices, {} triangles, {} draws, {} bytes uploaded",
             stats.instances,
