@@ -19,9 +19,6 @@ void main() {
     out_position = deformed.position;
     out_normal = deformed.normal;
     out_uv = (primitive.flags & THRONG_HAS_UVS) != 0u ? throng_uv(primitive, vertex) : vec2(0.0);
-    out_color = primitive.base_color * instance.tint;
-    if ((primitive.flags & THRONG_HAS_COLORS) != 0u) {
-        out_color *= throng_color(primitive, vertex);
-    }
+    out_color = throng_base(instance, primitive, vertex);
     gl_Position = throng_view.clip_from_world * vec4(deformed.position, 1.0);
 }

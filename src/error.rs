@@ -283,8 +283,8 @@ pub enum AssetFault {
         /// What must be there.
         need: u64,
     },
-    /// Past one of the caps of the import options.
-    #[error("{what}: {asked} is more than the cap of {cap} (see ImportOptions)")]
+    /// Past a cap: one of the import options, or one of the crate.
+    #[error("{what}: {asked} is more than the cap of {cap}")]
     Cap {
         /// What is capped.
         what: &'static str,

@@ -19,6 +19,7 @@ fn clip(character: &Character, name: &str) -> (usize, f32) {
 }
 
 fn model(character: &Character, at: Option<(usize, f32)>) -> Vec<Affine3A> {
+    let at = at.map(|(clip, time_s)| (clip, f64::from(time_s)));
     Poser::new().pose(character, at).expect("pose").to_vec()
 }
 

@@ -24,6 +24,8 @@ const uint THRONG_JOINTS_U16 = 1u;   // joint indices have 16 bits, else 8
 const uint THRONG_HAS_NORMALS = 2u;  // else the primitive is shaded flat
 const uint THRONG_HAS_UVS = 4u;
 const uint THRONG_HAS_COLORS = 8u;
+const uint THRONG_WEIGHTS_U8 = 16u;  // weights have 8 bits, else 16
+const uint THRONG_TINT_BY_ALPHA = 32u;  // the vertex colour's alpha weighs the instance's tint
 
 struct ThrongInstance {
     vec4 world_from_model[3];
@@ -42,7 +44,7 @@ struct ThrongPrimitive {
     uint flags;           // THRONG_*
     uint positions;       // 3 words a vertex: f32 x, y, z
     uint joints;          // influences indices a vertex, tightly packed
-    uint weights;         // influences unorm16 a vertex, tightly packed; none if influences is 1
+    uint weights;         // influences unorm16 or unorm8 a vertex, tightly packed; none if influences is 1
     uint normals;         // 1 word a vertex: octahedral snorm16 x 2
     uint uvs;             // 2 words a vertex: f32 u, v
     uint colors;          // 2 words a vertex: unorm16 r, g, b, a
@@ -95,6 +97,9 @@ uint throng_joint(ThrongPrimitive primitive, uint at) {
 }
 
 float throng_weight(ThrongPrimitive primitive, uint at) {
+    if ((primitive.flags & THRONG_WEIGHTS_U8) != 0u) {
+        return float(bitfieldExtract(throng_geometry[primitive.weights + (at >> 2)], int(at & 3u) * 8, 8)) / 255.0;
+    }
     return float(bitfieldExtract(throng_geometry[primitive.weights + (at >> 1)], int(at & 1u) * 16, 16)) / 65535.0;
 }
 
@@ -167,6 +172,21 @@ vec2 throng_uv(ThrongPrimitive primitive, uint vertex) {
 vec4 throng_color(ThrongPrimitive primitive, uint vertex) {
     uint at = primitive.colors + vertex * 2u;
     return vec4(unpackUnorm2x16(throng_geometry[at]), unpackUnorm2x16(throng_geometry[at + 1u]));
+}
+
+// The linear base colour of a vertex, without texture: material x vertex colour x tint.
+vec4 throng_base(ThrongInstance instance, ThrongPrimitive primitive, uint vertex) {
+    vec4 color = primitive.base_color;
+    vec4 tint = instance.tint;
+    if ((primitive.flags & THRONG_HAS_COLORS) != 0u) {
+        vec4 own = throng_color(primitive, vertex);
+        if ((primitive.flags & THRONG_TINT_BY_ALPHA) != 0u) {
+            tint.rgb = mix(vec3(1.0), tint.rgb, own.a);
+            own.a = 1.0;
+        }
+        color *= own;
+    }
+    return color * tint;
 }
 
 struct ThrongVertex {

@@ -12,19 +12,18 @@ const INFLUENCES: usize = 4;
 /// Faces that meet at more than 75° are shaded apart: the cosine of that.
 const SMOOTH_COSINE: f32 = 0.259;
 
-/// Linear RGBA.
+/// Linear RGB, and how much of an instance's tint it takes: clothes do, people don't.
 fn color(paint: Paint) -> [f32; 4] {
-    let [r, g, b] = match paint {
-        Paint::Skin => [0.62, 0.36, 0.245],
-        Paint::Shirt => [0.80, 0.80, 0.78],
-        Paint::Trousers => [0.075, 0.095, 0.145],
-        Paint::Shoe => [0.10, 0.075, 0.06],
-        Paint::Sole => [0.55, 0.53, 0.50],
-        Paint::Hair => [0.050, 0.030, 0.020],
-        Paint::Lips => [0.300, 0.105, 0.080],
-        Paint::Eye => [0.020, 0.018, 0.018],
-    };
-    [r, g, b, 1.0]
+    match paint {
+        Paint::Skin => [0.62, 0.36, 0.245, 0.0],
+        Paint::Shirt => [0.80, 0.80, 0.78, 1.0],
+        Paint::Trousers => [0.075, 0.095, 0.145, 0.25],
+        Paint::Shoe => [0.10, 0.075, 0.06, 0.0],
+        Paint::Sole => [0.55, 0.53, 0.50, 0.0],
+        Paint::Hair => [0.050, 0.030, 0.020, 0.0],
+        Paint::Lips => [0.300, 0.105, 0.080, 0.0],
+        Paint::Eye => [0.020, 0.018, 0.018, 0.0],
+    }
 }
 
 /// The whole surface of the mannequin as one part.

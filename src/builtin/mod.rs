@@ -62,6 +62,7 @@ pub fn raw() -> RawCharacter {
         primitives: vec![mesh::primitive()],
         materials: vec![Material {
             name: "Mannequin".into(),
+            tint_by_alpha: true,
             ..Material::default()
         }],
         images: Vec::new(),

@@ -11,6 +11,9 @@ pub struct Material {
     pub base_color_texture: Option<TextureRef>,
     /// Whether back faces are drawn too.
     pub double_sided: bool,
+    /// Whether the alpha of the vertex colours says how much of an instance's tint a vertex takes, 0
+    /// to 1, instead of how opaque it is: so that a shirt is tinted and a face is not.
+    pub tint_by_alpha: bool,
 }
 
 impl Default for Material {
@@ -20,6 +23,7 @@ impl Default for Material {
             base_color: [1.0; 4],
             base_color_texture: None,
             double_sided: false,
+            tint_by_alpha: false,
         }
     }
 }

@@ -188,14 +188,15 @@ impl Character {
         &self.clips
     }
 
-    /// The file's skins, for listings; the palette holds what of them is used.
+    /// The file's skins whose joints are in the skeleton, for listings: those that are used, and
+    /// those that share all joints with them. The palette holds what vertices use of them.
     #[must_use]
     pub fn skins(&self) -> &[SkinInfo] {
         &self.skins
     }
 
-    /// Box around the mesh in the rest pose, in character space. Its largest edge is what
-    /// tolerances call the model's size.
+    /// Box around the mesh in the rest pose, in character space; around the joints if there is
+    /// no mesh. Its largest edge is what tolerances call the model's size.
     #[must_use]
     pub fn rest_bounds(&self) -> Aabb {
         self.rest_bounds

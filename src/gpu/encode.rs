@@ -1,6 +1,8 @@
 //! A character's streams as the GPU reads them: words in one geometry buffer.
 
-use super::layout::{self, HAS_COLORS, HAS_NORMALS, HAS_UVS, JOINTS_U16};
+use super::layout::{
+    self, HAS_COLORS, HAS_NORMALS, HAS_UVS, JOINTS_U16, TINT_BY_ALPHA, WEIGHTS_U8,
+};
 use super::limit;
 use crate::character::{Character, JointIndices, Primitive};
 use crate::error::Result;
@@ -39,12 +41,15 @@ impl Geometry {
 
     fn add(&mut self, character: &Character, primitive: &Primitive) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
+        let narrow_weights = narrow(&primitive.influences.weights);
         let wide = matches!(primitive.influences.joints, JointIndices::U16(_));
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         let flags = flag(wide, JOINTS_U16)
+            | flag(narrow_weights.is_some(), WEIGHTS_U8)
             | flag(!primitive.normals.is_empty(), HAS_NORMALS)
             | flag(!primitive.uvs.is_empty(), HAS_UVS)
-            | flag(!primitive.colors.is_empty(), HAS_COLORS);
+            | flag(!primitive.colors.is_empty(), HAS_COLORS)
+            | flag(material.is_some_and(|m| m.tint_by_alpha), TINT_BY_ALPHA);
         let record = layout::Primitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
@@ -55,7 +60,10 @@ impl Geometry {
                 JointIndices::U8(list) => self.bytes(list)?,
                 JointIndices::U16(list) => self.bytes(bytemuck::cast_slice(list))?,
             },
-            weights: self.bytes(bytemuck::cast_slice(&primitive.influences.weights))?,
+            weights: match &narrow_weights {
+                Some(list) => self.bytes(list)?,
+                None => self.bytes(bytemuck::cast_slice(&primitive.influences.weights))?,
+            },
             normals: self.push(primitive.normals.iter().map(|n| octahedral(*n)))?,
             uvs: self.floats(primitive.uvs.iter().flat_map(Vec2::to_array))?,
             colors: self.push(primitive.colors.iter().flat_map(color))?,
@@ -122,6 +130,13 @@ impl Geometry {
     }
 }
 
+/// The weights in 8 bits, where that loses nothing: in files that have them so, every weight is a
+/// multiple of 1/255, which is 257/65,535.
+fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
+    let exact = !weights.is_empty() && weights.iter().all(|weight| weight % 257 == 0);
+    exact.then(|| weights.iter().map(|weight| (weight / 257) as u8).collect())
+}
+
 /// A unit vector as two snorm16 on the octahedron, after Cigolle et al., "A Survey of Efficient
 /// Representations for Independent Unit Vectors", 2014.
 fn octahedral(normal: Vec3) -> u32 {
@@ -158,6 +173,16 @@ mod tests {
         let fold = (-z).max(0.0);
         let unfold = |v: f32| if v >= 0.0 { v - fold } else { v + fold };
         Vec3::new(unfold(x), unfold(y), z).normalize()
+    }
+
+    #[test]
+    fn weights_take_eight_bits_only_where_they_fit_exactly() {
+        assert_eq!(
+            narrow(&[65_535, 0, 257, 65_278]),
+            Some(vec![255, 0, 1, 254])
+        );
+        assert_eq!(narrow(&[65_534, 1]), None);
+        assert_eq!(narrow(&[]), None);
     }
 
     #[test]

@@ -92,6 +92,10 @@ pub struct Support {
     pub optional: Enabled,
 }
 
+/// Storage buffers of set 0 that a shader stage can see. Vulkan only promises 4; every known 1.3
+/// device has 24 or more.
+const STORAGE_BUFFERS: u32 = 6;
+
 /// Asks `physical_device` for everything in [`required`] and for the optional features.
 ///
 /// # Safety
@@ -108,6 +112,11 @@ pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevic
     if properties.api_version < required().api_version {
         support.missing.push("Vulkan 1.3");
         return support;
+    }
+    if properties.limits.max_per_stage_descriptor_storage_buffers < STORAGE_BUFFERS {
+        support
+            .missing
+            .push("maxPerStageDescriptorStorageBuffers of 6 or more");
     }
     let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
     let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut features13);

@@ -20,6 +20,10 @@ pub const HAS_NORMALS: u32 = 2;
 pub const HAS_UVS: u32 = 4;
 /// [`Primitive::flags`]: there are vertex colours.
 pub const HAS_COLORS: u32 = 8;
+/// [`Primitive::flags`]: weights have 8 bits, else 16.
+pub const WEIGHTS_U8: u32 = 16;
+/// [`Primitive::flags`]: the vertex colour's alpha weighs the instance's tint.
+pub const TINT_BY_ALPHA: u32 = 32;
 
 /// One character that stands in the world (`ThrongInstance`).
 #[repr(C)]
@@ -55,7 +59,7 @@ pub struct Primitive {
     pub positions: u32,
     /// Word offset; `influences` indices a vertex, tightly packed.
     pub joints: u32,
-    /// Word offset; `influences` unorm16 a vertex, tightly packed. Unused where `influences` is 1.
+    /// Word offset; `influences` unorm16 (or unorm8) a vertex, tightly packed. Unused where `influences` is 1.
     pub weights: u32,
     /// Word offset; one octahedral snorm16 pair a vertex.
     pub normals: u32,

@@ -181,6 +181,13 @@ impl PaletteRing {
         unsafe { self.writer(slot, first, count)? }.copy_from(palettes)
     }
 
+    /// The mapped start of `slot`, so that a bench can hold [`Self::write`] against a plain copy
+    /// into the very same memory.
+    #[doc(hidden)]
+    pub fn mapped_start(&mut self, slot: u32) -> Option<core::ptr::NonNull<u8>> {
+        self.ring.place(slot, 0, 0)
+    }
+
     /// Copies the first `entries` entries of `slot` to device memory if the ring is staged; else
     /// records nothing. Returns whether something was recorded: then a barrier from
     /// `COPY`/`TRANSFER_WRITE` to the shaders that read is the caller's to record.

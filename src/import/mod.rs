@@ -80,7 +80,8 @@ impl Default for ImportOptions {
 pub struct Imported {
     /// The character.
     pub character: Character,
-    /// The harmless faults that were repaired and the parts that were left out, in file order.
+    /// The harmless faults that were repaired and the parts that were left out: first what the
+    /// format's reader did, then what [`RawCharacter::build`] did, each in file order.
     pub repairs: Vec<Repair>,
 }
 
@@ -141,6 +142,13 @@ pub enum RepairKind {
     /// Tangents without normals, ignored as the format demands.
     #[error("tangents without normals ignored")]
     TangentsIgnored,
+    /// A scene named a node that is another's child as one of its roots; the node keeps its parent.
+    #[error("scene roots that have a parent keep it")]
+    SceneRootWithParent,
+    /// A node's matrix was sheared by more than rounding explains, and by little enough to be a slip; the nearest
+    /// translation, rotation and scale stand for it.
+    #[error("slight shear of a matrix removed")]
+    ShearRemoved,
     /// Bytes after the end that the container's header states were ignored.
     #[error("bytes after the container's end ignored")]
     TrailingBytes,

@@ -64,7 +64,7 @@ pub struct RawPrimitive {
     pub mesh: usize,
     /// Its number in the mesh.
     pub number: usize,
-    /// The node that carries it. Ignored where there is a skin.
+    /// The node that carries it. Not read where there is a skin.
     pub node: usize,
     /// The skin; `None`: the part follows its node rigidly.
     pub skin: Option<usize>,

@@ -28,15 +28,22 @@ pub fn animate(clip: &RawClip, time_s: f64, local: &mut [Transform]) -> Result<(
             count: local.len() as u64,
         });
     }
+    let at = &mut Playhead { time_s, key: 0 };
     for track in clip.tracks() {
         let joint = &mut local[usize::from(track.joint)];
         match &track.values {
-            TrackValues::Translation(keys) => joint.translation = sample(keys, time_s, Vec3::lerp),
-            TrackValues::Rotation(keys) => joint.rotation = unit(sample(keys, time_s, slerp)),
-            TrackValues::Scale(keys) => joint.scale = sample(keys, time_s, Vec3::lerp),
+            TrackValues::Translation(keys) => joint.translation = sample(keys, at, Vec3::lerp),
+            TrackValues::Rotation(keys) => joint.rotation = unit(sample(keys, at, slerp)),
+            TrackValues::Scale(keys) => joint.scale = sample(keys, at, Vec3::lerp),
         }
     }
     Ok(())
+}
+
+/// A time, and the key that it came after in the track before: mostly, tracks share their times.
+struct Playhead {
+    time_s: f64,
+    key: usize,
 }
 
 /// Where a time falls among the keys: on one (or past either end), or between two of them.
@@ -45,16 +52,17 @@ enum Span {
     Between { from: usize, u: f32, length_s: f32 },
 }
 
-fn find(times_s: &[f32], time_s: f64) -> Span {
-    let after = times_s.partition_point(|key| f64::from(*key) <= time_s);
-    let Some(from) = after.checked_sub(1) else {
+fn find(times_s: &[f32], at: &mut Playhead) -> Span {
+    let time_s = at.time_s;
+    let Some(from) = last_key(times_s, at) else {
         return Span::At(0);
     };
+    at.key = from;
     let start = f64::from(times_s[from]);
-    if after == times_s.len() || start == time_s {
+    if from + 1 == times_s.len() || start == time_s {
         return Span::At(from);
     }
-    let length = f64::from(times_s[after]) - start;
+    let length = f64::from(times_s[from + 1]) - start;
     Span::Between {
         from,
         u: ((time_s - start) / length) as f32,
@@ -62,12 +70,24 @@ fn find(times_s: &[f32], time_s: f64) -> Span {
     }
 }
 
-fn sample<T>(keys: &Keys<T>, time_s: f64, linear: fn(T, T, f32) -> T) -> T
+/// The last key that is not after the time.
+fn last_key(times_s: &[f32], at: &Playhead) -> Option<usize> {
+    let reached = |key: &f32| f64::from(*key) <= at.time_s;
+    if let Some([key, next, ..]) = times_s.get(at.key..)
+        && reached(key)
+        && !reached(next)
+    {
+        return Some(at.key);
+    }
+    times_s.partition_point(reached).checked_sub(1)
+}
+
+fn sample<T>(keys: &Keys<T>, at: &mut Playhead, linear: fn(T, T, f32) -> T) -> T
 where
     T: Copy + Add<Output = T> + Mul<f32, Output = T>,
 {
     let values = &keys.values;
-    match (keys.interpolation, find(&keys.times_s, time_s)) {
+    match (keys.interpolation, find(&keys.times_s, at)) {
         (Interpolation::CubicSpline, Span::At(key)) => values[key * 3 + 1],
         (_, Span::At(key)) => values[key],
         (Interpolation::Step, Span::Between { from, .. }) => values[from],
@@ -94,16 +114,40 @@ where
         + next_in * (length_s * (u3 - u2))
 }
 
-/// Spherical interpolation on the shortest arc. The angle comes from `atan2`, which stays exact
-/// where the cosine's inverse does not: near 0 and near a right angle.
+/// Spherical interpolation on the shortest arc, but for the length, which [`unit`] mends.
+///
+/// The angle comes from the chord between the keys, which stays exact where the cosine's inverse
+/// does not: near 0 and near a right angle.
 fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
     let to = if from.dot(to) < 0.0 { -to } else { to };
-    let angle = 2.0 * (to - from).length().atan2((to + from).length());
-    let sine = angle.sin();
-    if sine < 1e-6 {
+    let chord_squared = (to - from).length_squared();
+    if chord_squared < 1e-12 {
         return from * (1.0 - u) + to * u;
     }
-    from * (((1.0 - u) * angle).sin() / sine) + to * ((u * angle).sin() / sine)
+    let angle = angle_of_chord(chord_squared);
+    from * sin((1.0 - u) * angle) + to * sin(u * angle)
+}
+
+// One joint's steps wait for each other. So that they wait less, the powers in these two sums are
+// formed side by side (Estrin's scheme).
+
+/// 2 · arcsin(√w / 2) for `w` in 0..=2: the arc over a chord of the unit circle. The polynomial is
+/// a minimax fit of the relative error, which is 1.6e-8; with the rounding, 1.3e-7.
+fn angle_of_chord(w: f32) -> f32 {
+    let w2 = w * w;
+    let low = (4.680_319e-3 * w + 4.166_726_4e-2) + w2 * (6.411_459_6e-5 * w + 7.265_389e-4);
+    let high = (-2.258_228e-5 * w + 7.509_257_6e-5) + w2 * 6.789_639e-6;
+    let chord = w.sqrt();
+    chord + chord * (w * (low + w2 * w2 * high))
+}
+
+/// The sine of `x` in 0..=π/2. A minimax fit of the relative error, which is 6.1e-9; with the
+/// rounding, 1.1e-7.
+fn sin(x: f32) -> f32 {
+    let z = x * x;
+    let low = 8.333_066e-3 * z - 0.166_666_6;
+    let high = 2.605_780_6e-6 * z - 1.980_960_3e-4;
+    x + (x * z) * (low + z * z * high)
 }
 
 /// `q` at length 1. A spline may pass through zero, where there is no direction to keep: that

@@ -1,6 +1,6 @@
 //! Animations to clips.
 
-use super::{joint_count, note, skeleton};
+use super::{note, skeleton};
 use crate::character::{Interpolation, Keys, RawClip, Skeleton, Track, TrackValues};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
@@ -50,7 +50,7 @@ fn clip(
             return Err(at("", why));
         }
         check(channel, at)?;
-        match joint.filter(|joint| *joint < joint_count(skeleton)) {
+        match *joint {
             None => tally.outside += 1,
             Some(joint) => tracks.push(Track {
                 joint,

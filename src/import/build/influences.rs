@@ -53,34 +53,13 @@ pub(super) fn read(
     entries: &[u32],
     tally: &mut Tally,
 ) -> Result<VertexInfluences> {
-    let vertices = primitive.positions.len();
-    let per_vertex = primitive.influences_per_vertex;
-    if per_vertex == 0 {
-        return Err(fault_at(
-            primitive,
-            "",
-            AssetFault::Missing("joints and weights"),
-        ));
-    }
-    let need = vertices as u64 * per_vertex as u64;
-    for (what, got) in [
-        ("the list of joints", primitive.joints.len()),
-        ("the list of weights", primitive.weights.len()),
-    ] {
-        if got as u64 != need {
-            let why = AssetFault::Count {
-                what,
-                got: got as u64,
-                need,
-            };
-            return Err(fault_at(primitive, "", why));
-        }
-    }
+    check_lists(primitive)?;
     let Some(first) = entries.first() else {
         return Err(fault_at(primitive, "skin", AssetFault::Missing("joints")));
     };
     let mut all = VertexInfluences::default();
     let mut scratch = Vec::new();
+    let per_vertex = primitive.influences_per_vertex;
     let rows = primitive.joints.chunks_exact(per_vertex);
     let rows = rows.zip(primitive.weights.chunks_exact(per_vertex));
     for (vertex, (joints, weights)) in rows.enumerate() {
@@ -105,6 +84,34 @@ pub(super) fn read(
         all.ends.push(all.list.len());
     }
     Ok(all)
+}
+
+/// There are as many joints and weights as the vertices need.
+fn check_lists(primitive: &RawPrimitive) -> Result<()> {
+    let vertices = primitive.positions.len();
+    let per_vertex = primitive.influences_per_vertex;
+    if per_vertex == 0 {
+        return Err(fault_at(
+            primitive,
+            "",
+            AssetFault::Missing("joints and weights"),
+        ));
+    }
+    let need = (vertices as u64).saturating_mul(per_vertex as u64);
+    for (what, got) in [
+        ("the list of joints", primitive.joints.len()),
+        ("the list of weights", primitive.weights.len()),
+    ] {
+        if got as u64 != need {
+            let why = AssetFault::Count {
+                what,
+                got: got as u64,
+                need,
+            };
+            return Err(fault_at(primitive, "", why));
+        }
+    }
+    Ok(())
 }
 
 /// Collects the influences of weight other than zero. Says whether one of weight zero had a joint

@@ -9,7 +9,7 @@ mod skeleton;
 mod weld;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, Skeleton, SkinInfo};
+use crate::character::{Aabb, Character, Material, SkinInfo};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PosedVertices, Poser, WriteOnly, skin};
 #[cfg(feature = "gltf")]
@@ -83,15 +83,18 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
     let mut skin_used = vec![raw.primitives.is_empty(); raw.skins.len()];
     for primitive in &raw.primitives {
         let at = |what| primitive::fault_at(primitive, "", what);
-        if primitive.node >= count {
-            return Err(at(dangling("node", primitive.node, count)));
-        }
         match primitive.skin {
-            None => wanted[primitive.node] = true,
+            None => match wanted.get_mut(primitive.node) {
+                Some(wanted) => *wanted = true,
+                None => return Err(at(dangling("node", primitive.node, count))),
+            },
             Some(skin) => match skin_used.get_mut(skin) {
                 Some(used) => *used = true,
                 None => return Err(at(dangling("skin", skin, raw.skins.len()))),
             },
+        }
+        if let Some(material) = primitive.material.filter(|m| *m >= raw.materials.len()) {
+            return Err(at(dangling("material", material, raw.materials.len())));
         }
     }
     for (index, skin) in raw.skins.iter().enumerate() {
@@ -126,7 +129,8 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
 
 fn check_materials(raw: &RawCharacter) -> Result<()> {
     for (index, image) in raw.images.iter().enumerate() {
-        let need = u64::from(image.width) * u64::from(image.height) * 4;
+        let texels = u64::from(image.width) * u64::from(image.height);
+        let need = texels.saturating_mul(4);
         if need == 0 || image.rgba.len() as u64 != need {
             let why = AssetFault::Count {
                 what: "the pixel data in bytes",
@@ -229,8 +233,4 @@ fn joint_or_missing(joint: Option<u16>) -> Result<u16> {
         },
         why: AssetFault::Invalid("is not in the skeleton"),
     })
-}
-
-fn joint_count(skeleton: &Skeleton) -> u16 {
-    skeleton.len().min(Skeleton::MAX_JOINTS) as u16
 }

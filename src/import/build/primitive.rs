@@ -12,6 +12,7 @@ use std::borrow::Cow;
 /// A primitive whose palette is not yet known.
 #[derive(Debug)]
 pub(super) struct Draft {
+    object: Object,
     name: Box<str>,
     pub(super) material: Option<usize>,
     positions: Vec<Vec3>,
@@ -81,6 +82,7 @@ pub(super) fn draft(
         }
     }
     Ok(Some(Draft {
+        object,
         name: raw.name.clone(),
         material: raw.material,
         positions: pick(&raw.positions, &welded.kept),
@@ -265,7 +267,11 @@ impl Draft {
                 asked: (end - start).into(),
                 cap: 65_536,
             };
-            return Err(super::fault(ObjectKind::Mesh, None, self.name, why));
+            return Err(Error::Asset {
+                file: Box::default(),
+                object: self.object,
+                why,
+            });
         };
         let single = self.per_vertex == 1;
         Ok(Primitive {

@@ -9,8 +9,12 @@ use glam::{Affine3A, DQuat, Mat4, Quat};
 
 /// How far from 0, 0, 0, 1 the last row of a matrix may lie.
 const LAST_ROW_TOLERANCE: f32 = 1e-4;
-/// Greatest cosine between two axes of a matrix that still counts as free of shear.
-const SHEAR_TOLERANCE: f32 = 1e-3;
+/// Greatest cosine between two axes of a matrix that still counts as free of shear: what products of a few 32-bit
+/// matrices leave of it.
+const SHEAR_TOLERANCE: f32 = 1e-5;
+/// Greatest cosine that still counts as a slip, of matrices written with few digits; it is
+/// removed, and reported. Beyond it a matrix is meant to shear, which no joint can.
+const SLIGHT_SHEAR: f32 = 1e-3;
 /// How far from 1 the length of a quaternion may lie without a report: normalised 8-bit
 /// components are off by up to 0.008.
 const UNIT_TOLERANCE: f64 = 0.01;
@@ -22,14 +26,7 @@ pub(super) fn build(
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<(Skeleton, Vec<Option<u16>>)> {
-    if nodes.len() > options.max_nodes {
-        let why = AssetFault::Cap {
-            what: "nodes",
-            asked: nodes.len() as u64,
-            cap: options.max_nodes as u64,
-        };
-        return Err(fault(ObjectKind::File, None, "", why));
-    }
+    check_cap("nodes", nodes.len(), options.max_nodes)?;
     let order = breadth_first(nodes)?;
     for (node, _) in order.iter().rev() {
         if let (true, Some(parent)) = (wanted[*node], nodes[*node].parent) {
@@ -37,14 +34,7 @@ pub(super) fn build(
         }
     }
     let count = wanted.iter().filter(|wanted| **wanted).count();
-    if count > Skeleton::MAX_JOINTS {
-        let why = AssetFault::Cap {
-            what: "joints",
-            asked: count as u64,
-            cap: Skeleton::MAX_JOINTS as u64,
-        };
-        return Err(fault(ObjectKind::File, None, "", why));
-    }
+    check_cap("joints", count, Skeleton::MAX_JOINTS)?;
     let mut joint_of: Vec<Option<u16>> = vec![None; nodes.len()];
     let mut joints = Vec::with_capacity(count);
     let mut levels = Vec::new();
@@ -68,6 +58,15 @@ pub(super) fn build(
         levels[depth].end = joint + 1;
     }
     Ok((Skeleton { joints, levels }, joint_of))
+}
+
+fn check_cap(what: &'static str, asked: usize, cap: usize) -> Result<()> {
+    if asked <= cap {
+        return Ok(());
+    }
+    let (asked, cap) = (asked as u64, cap as u64);
+    let why = AssetFault::Cap { what, asked, cap };
+    Err(fault(ObjectKind::File, None, "", why))
 }
 
 /// All nodes with their depths, roots first, each depth in the file's order of parents.
@@ -158,8 +157,18 @@ fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Resu
         RawTransform::Matrix(matrix) => {
             let at = |why| fault(ObjectKind::Node, node, "matrix", AssetFault::Invalid(why));
             let affine = affine(matrix).map_err(at)?;
-            Transform::from_affine(&affine, SHEAR_TOLERANCE)
-                .ok_or_else(|| at("is not made of translation, rotation and scale"))
+            if let Some(exact) = Transform::from_affine(&affine, SHEAR_TOLERANCE) {
+                return Ok(exact);
+            }
+            let near = Transform::from_affine(&affine, SLIGHT_SHEAR)
+                .ok_or_else(|| at("is not made of translation, rotation and scale"))?;
+            let object = Object {
+                kind: ObjectKind::Node,
+                index: Some(node),
+                part: "matrix".into(),
+            };
+            note(repairs, &object, RepairKind::ShearRemoved, 1);
+            Ok(near)
         }
     }
 }

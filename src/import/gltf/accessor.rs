@@ -1,6 +1,6 @@
 //! Accessors: elements, read byte by byte, so that alignment does not matter.
 
-use super::json::Accessor;
+use super::json::{Accessor, Sparse};
 use super::source::{Bytes, Source};
 use super::{fault_of, object};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
@@ -36,6 +36,19 @@ impl Component {
             Self::U32 | Self::F32 => 4,
         }
     }
+}
+
+/// The bytes of an element without the padding behind a matrix's last column, which a file's last
+/// element may lack.
+pub(super) fn unpadded(kind: &str, component: Component, size: usize) -> usize {
+    let rows = match kind {
+        "MAT2" => 2,
+        "MAT3" => 3,
+        "MAT4" => 4,
+        _ => return size,
+    };
+    let column = rows * component.size();
+    size - (column.next_multiple_of(4) - column)
 }
 
 /// How many components, and bytes with the padding between matrix columns, an element has.
@@ -169,39 +182,53 @@ impl<'a> Source<'a> {
             }
         }
         if let Some(sparse) = &accessor.sparse {
-            let (bytes, start, _) = self.view(sparse.indices.buffer_view, object)?;
-            let component = Component::from_code(sparse.indices.component_type);
-            let component = component.unwrap_or(Component::U32);
-            let places = Elements {
-                bytes,
-                start: start + sparse.indices.byte_offset as usize,
-                stride: component.size(),
-                count: sparse.count as usize,
-                component,
-                normalized: false,
-            };
-            let (values, start, _) = self.view(sparse.values.buffer_view, object)?;
-            let start = start + sparse.values.byte_offset as usize;
-            let mut before = None;
-            for at in 0..places.count {
-                let place = places.integer(at, 0);
-                if u64::from(place) >= accessor.count || before.is_some_and(|b| place <= b) {
-                    return Err(wrong_place(object, at, place));
-                }
-                before = Some(place);
-                let from = values
-                    .as_ref()
-                    .get(start + at * size..)
-                    .and_then(|v| v.get(..size));
-                let to = dense.chunks_exact_mut(size).nth(place as usize);
-                if let (Some(from), Some(to)) = (from, to) {
-                    to.copy_from_slice(from);
-                }
-            }
+            self.put_sparse(&mut dense, sparse, accessor.count, size, object)?;
         }
         elements.bytes = Bytes::Shared(dense.into());
         elements.start = 0;
         elements.stride = size;
+        Ok(())
+    }
+
+    /// Puts the values of the sparse part over the elements that it names.
+    fn put_sparse(
+        &mut self,
+        dense: &mut [u8],
+        sparse: &Sparse,
+        count: u64,
+        size: usize,
+        object: &Object,
+    ) -> Result<()> {
+        // All of them are read, even if only the first elements are wanted.
+        let read = sparse.count.saturating_mul(size as u64);
+        self.charge(read, || object.clone())?;
+        let (bytes, start, _) = self.view(sparse.indices.buffer_view, object)?;
+        let component = Component::from_code(sparse.indices.component_type);
+        let component = component.unwrap_or(Component::U32);
+        let places = Elements {
+            bytes,
+            start: start + sparse.indices.byte_offset as usize,
+            stride: component.size(),
+            count: sparse.count as usize,
+            component,
+            normalized: false,
+        };
+        let (values, start, _) = self.view(sparse.values.buffer_view, object)?;
+        let start = start + sparse.values.byte_offset as usize;
+        let mut before = None;
+        for at in 0..places.count {
+            let place = places.integer(at, 0);
+            if u64::from(place) >= count || before.is_some_and(|before| place <= before) {
+                return Err(wrong_place(object, at, place));
+            }
+            before = Some(place);
+            let from = values.as_ref().get(start + at * size..);
+            let from = from.and_then(|values| values.get(..size));
+            let to = dense.chunks_exact_mut(size).nth(place as usize);
+            if let (Some(from), Some(to)) = (from, to) {
+                to.copy_from_slice(from);
+            }
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Animations: channels and samplers to curves.
 
 use super::accessor::{Component, Elements};
-use super::json::{AnimationSampler, Document};
+use super::json::{Animation, AnimationSampler, Document};
 use super::source::Source;
 use super::{fault_of, lookup, not_allowed, object};
 use crate::character::Interpolation;
@@ -27,41 +27,16 @@ pub(super) fn read(
         };
         let (mut nodeless, mut weights) = (0, 0);
         let mut driven = HashSet::new();
-        for (number, channel) in animation.channels.iter().enumerate() {
-            let at = |part: &str| {
-                let part = format!("channels[{number}].{part}");
-                object(ObjectKind::Animation, index, part)
-            };
-            let samplers = &animation.samplers;
-            let (sampler, _) = lookup(samplers, channel.sampler, "sampler", || at("sampler"))?;
-            let Some(node) = channel.target.node else {
-                nodeless += 1;
-                continue;
-            };
-            let (node, _) = lookup(&doc.nodes, node, "node", || at("target.node"))?;
-            let path = channel.target.path.as_str();
-            if !["translation", "rotation", "scale", "weights"].contains(&path) {
-                let allowed = "translation, rotation, scale, weights";
-                let why = not_allowed("the path", path, allowed);
-                return Err(fault_of(at("target.path"), why));
+        for number in 0..animation.channels.len() {
+            let target = target(doc, index, number, &mut driven)?;
+            match target.node {
+                None => nodeless += 1,
+                Some(_) if target.path == "weights" => weights += 1,
+                Some(node) => {
+                    let channel = curve(source, animation, &target, node, &mut keys)?;
+                    raw.channels.push(channel);
+                }
             }
-            if !driven.insert((node, path)) {
-                let why = AssetFault::Invalid("is driven by another channel already");
-                return Err(fault_of(at("target"), why));
-            }
-            if path == "weights" {
-                weights += 1;
-                continue;
-            }
-            let place = Place { index, sampler };
-            raw.channels.push(curve(
-                source,
-                &place,
-                &samplers[sampler],
-                node,
-                path,
-                &mut keys,
-            )?);
         }
         for (part, count) in [
             ("channels without a node", nodeless),
@@ -78,6 +53,51 @@ pub(super) fn read(
         animations.push(raw);
     }
     Ok(animations)
+}
+
+/// What a channel drives and by which sampler.
+struct Target<'a> {
+    node: Option<usize>,
+    path: &'a str,
+    place: Place,
+}
+
+/// The checked target of a channel. A channel without a node is for an extension to read.
+fn target<'a>(
+    doc: &'a Document,
+    index: usize,
+    number: usize,
+    driven: &mut HashSet<(usize, &'a str)>,
+) -> Result<Target<'a>> {
+    let animation = &doc.animations[index];
+    let channel = &animation.channels[number];
+    let at = |part: &str| {
+        let part = format!("channels[{number}].{part}");
+        object(ObjectKind::Animation, index, part)
+    };
+    let samplers = &animation.samplers;
+    let (sampler, _) = lookup(samplers, channel.sampler, "sampler", || at("sampler"))?;
+    let path = channel.target.path.as_str();
+    let mut target = Target {
+        node: None,
+        path,
+        place: Place { index, sampler },
+    };
+    let Some(node) = channel.target.node else {
+        return Ok(target);
+    };
+    let (node, _) = lookup(&doc.nodes, node, "node", || at("target.node"))?;
+    if !["translation", "rotation", "scale", "weights"].contains(&path) {
+        let allowed = "translation, rotation, scale, weights";
+        let why = not_allowed("the path", path, allowed);
+        return Err(fault_of(at("target.path"), why));
+    }
+    if !driven.insert((node, path)) {
+        let why = AssetFault::Invalid("is driven by another channel already");
+        return Err(fault_of(at("target"), why));
+    }
+    target.node = Some(node);
+    Ok(target)
 }
 
 fn check_samplers(doc: &Document, index: usize, samplers: &[AnimationSampler]) -> Result<()> {
@@ -106,12 +126,13 @@ impl Place {
 
 fn curve(
     source: &mut Source<'_>,
-    place: &Place,
-    sampler: &AnimationSampler,
+    animation: &Animation,
+    target: &Target<'_>,
     node: usize,
-    path: &str,
     keys: &mut u64,
 ) -> Result<RawChannel> {
+    let place = &target.place;
+    let sampler = &animation.samplers[place.sampler];
     let interpolation = match sampler.interpolation.as_deref() {
         None | Some("LINEAR") => Interpolation::Linear,
         Some("STEP") => Interpolation::Step,
@@ -129,7 +150,7 @@ fn curve(
     };
     let need = times_s.len() as u64 * per_key;
     let output = |kind| values(source, place, sampler.output, kind, need);
-    let values = match path {
+    let values = match target.path {
         "rotation" => RawKeys::Rotation(rotations(output)?),
         "scale" => RawKeys::Scale(vectors(output)?),
         _ => RawKeys::Translation(vectors(output)?),

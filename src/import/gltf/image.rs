@@ -32,22 +32,7 @@ pub(super) fn decode(
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(failed)?;
     let (width, height) = decoder.dimensions();
-    let texels = u64::from(width) * u64::from(height);
-    let cap = source.options.max_image_texels;
-    if texels > cap {
-        let why = AssetFault::Cap {
-            what: "texels of one image",
-            asked: texels,
-            cap,
-        };
-        return Err(fault_of(object.clone(), why));
-    }
-    if texels == 0 {
-        let why = AssetFault::Image("it has no pixels".into());
-        return Err(fault_of(object.clone(), why));
-    }
-    let working = decoder.total_bytes().saturating_add(texels * 4);
-    source.charge(working, || object.clone())?;
+    charge(&decoder, bytes.len(), source, object)?;
     let pixels = DynamicImage::from_decoder(decoder)
         .map_err(failed)?
         .into_rgba8();
@@ -57,4 +42,31 @@ pub(super) fn decode(
         height,
         rgba: pixels.into_raw(),
     })
+}
+
+/// Checks the size that an image claims, and charges for it.
+fn charge(
+    decoder: &impl ImageDecoder,
+    encoded_bytes: usize,
+    source: &mut Source<'_>,
+    object: &Object,
+) -> Result<()> {
+    let (width, height) = decoder.dimensions();
+    let asked = u64::from(width) * u64::from(height);
+    let cap = source.options.max_image_texels;
+    if asked > cap {
+        let what = "texels of one image";
+        return Err(fault_of(
+            object.clone(),
+            AssetFault::Cap { what, asked, cap },
+        ));
+    }
+    if asked == 0 {
+        let why = AssetFault::Image("it has no pixels".into());
+        return Err(fault_of(object.clone(), why));
+    }
+    // The encoded bytes too: many images may share them, and each costs reading all of them.
+    let decoded = decoder.total_bytes().saturating_add(asked * 4);
+    let bytes = decoded.saturating_add(encoded_bytes as u64);
+    source.charge(bytes, || object.clone())
 }

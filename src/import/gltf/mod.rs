@@ -29,18 +29,47 @@ use std::path::Path;
 
 /// A character from the bytes of a `.glb` or `.gltf` file that refers to no other files.
 ///
+/// Read are: the chosen scene's meshes with all sets of joints and weights, normals, one set of
+/// texture coordinates (the base colour texture's) and one of colours; skins, whether or not their
+/// joints are in the scene; all animations of translation, rotation and scale; base colours
+/// with their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly.
+/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them.
+///
+/// Of extensions, `KHR_mesh_quantization` and `KHR_texture_transform` (put into the texture
+/// coordinates) are read. Those that change nothing that is imported may be required: the
+/// `KHR_materials_*` ones but for specular-glossiness, `KHR_lights_punctual` and
+/// `KHR_xmp_json_ld`. Any other one that is required makes an error, any other one that is not
+/// is ignored.
+///
+/// Indices, counts and ranges are checked in the whole file, values in what is used of it.
+/// Alignment is not checked, since everything is read byte by byte.
+///
+/// ```no_run
+/// use throng::import::{ImportOptions, gltf};
+///
+/// let bytes = std::fs::read("knight.glb")?;
+/// let knight = gltf(&bytes, &ImportOptions::default())?;
+/// for repair in &knight.repairs {
+///     println!("{repair}");
+/// }
+/// println!("{} joints", knight.skeleton().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
-/// [`Error::Asset`], naming the object at fault and the reason.
+/// [`Error::Asset`], naming the object at fault and the reason; [`Error::NotFound`] if
+/// [`ImportOptions::scene`] names a scene that the file lacks.
 pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     gltf_with(bytes, &mut |uri| Err(resources::unreachable(uri)), options)
 }
 
-/// A character from a `.glb` or `.gltf` file; the files that it refers to are read from its
-/// folder and the folders in that, never from elsewhere.
+/// A character from a `.glb` or `.gltf` file; see [`gltf`]. The files that it refers to are read
+/// from its folder and the folders in that, never from elsewhere: relative, percent-decoded paths
+/// without `..` that still lie in the folder after all links are followed, and plain files only.
 ///
 /// # Errors
-/// [`Error::Io`] if a file can't be read; [`Error::Asset`], naming the object at fault and the
-/// reason.
+/// [`Error::Io`] if the file itself can't be read; [`Error::Asset`], naming the object at fault and
+/// the reason; [`Error::NotFound`] if [`ImportOptions::scene`] names a scene that the file lacks.
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let mut options = options.clone();
@@ -61,7 +90,9 @@ pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Impo
 /// out of the folder (`..`, absolute ones, schemes, drives, backslashes) never reach it.
 ///
 /// # Errors
-/// [`Error::Asset`], naming the object at fault and the reason; whatever `read` returns.
+/// [`Error::Asset`], naming the object at fault and the reason; an [`Error::Io`] of `read` becomes
+/// an [`AssetFault::Unreadable`] of the object that asked, other errors are passed on.
+/// [`Error::NotFound`] if [`ImportOptions::scene`] names a scene that the file lacks.
 pub fn gltf_with(
     bytes: &[u8],
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
@@ -90,7 +121,7 @@ fn read_raw(
     let mut source = Source::new(&doc, parts.bin, read, options);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
-    let carriers = scene::mesh_nodes(&doc, &parents, options)?;
+    let carriers = scene::mesh_nodes(&doc, &parents, options, repairs)?;
     let nodes = scene::nodes(&doc, parents);
     let mut materials = material::read(&doc)?;
     let primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;

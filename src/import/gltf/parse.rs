@@ -118,7 +118,7 @@ fn check_version(asset: &Asset) -> Result<()> {
 
 /// The extensions that a file may require: two that are read, and those that change nothing
 /// that is imported (shading other than the base colour, lights, metadata).
-const SUPPORTED: [&str; 16] = [
+const SUPPORTED: [&str; 17] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",
     "KHR_materials_anisotropy",
@@ -132,6 +132,7 @@ const SUPPORTED: [&str; 16] = [
     "KHR_materials_specular",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_materials_variants",
     "KHR_materials_volume",
     "KHR_lights_punctual",
     "KHR_xmp_json_ld",

@@ -1,6 +1,6 @@
 //! The ranges of views and accessors, all checked before any of them is read.
 
-use super::accessor::{Component, shape};
+use super::accessor::{Component, shape, unpadded};
 use super::json::{Accessor, BufferView, Document};
 use super::{fault_of, lookup, not_allowed, object};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
@@ -66,7 +66,7 @@ fn check_accessor(doc: &Document, index: usize, accessor: &Accessor) -> Result<(
         }
         let length = stride
             .checked_mul(accessor.count - 1)
-            .and_then(|bytes| bytes.checked_add(size as u64))
+            .and_then(|bytes| bytes.checked_add(unpadded(&accessor.kind, component, size) as u64))
             .unwrap_or(u64::MAX);
         let range = (accessor.byte_offset, length);
         check_range(at(""), "the bufferView", range.0, range.1, view.byte_length)?;

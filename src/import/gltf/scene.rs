@@ -4,7 +4,7 @@ use super::json::{Document, Node};
 use super::{fault_of, lookup, object};
 use crate::character::Transform;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::{ImportOptions, RawNode, RawTransform, fault};
+use crate::import::{ImportOptions, RawNode, RawTransform, Repair, RepairKind, fault};
 use glam::{Mat4, Quat, Vec3};
 
 /// The parent of each node. Refuses hierarchies that are no forest.
@@ -42,6 +42,7 @@ pub(super) fn mesh_nodes(
     doc: &Document,
     parents: &[Option<usize>],
     options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
 ) -> Result<Vec<usize>> {
     if doc.nodes.len() > options.max_nodes {
         let why = AssetFault::Cap {
@@ -69,7 +70,7 @@ pub(super) fn mesh_nodes(
     }
     let reached = match chosen_scene(doc, options)? {
         None => vec![true; doc.nodes.len()],
-        Some(scene) => reachable(doc, parents, scene)?,
+        Some(scene) => reachable(doc, parents, scene, repairs),
     };
     let carries = |index: &usize| reached[*index] && doc.nodes[*index].mesh.is_some();
     Ok((0..doc.nodes.len()).filter(carries).collect())
@@ -98,28 +99,33 @@ fn chosen_scene(doc: &Document, options: &ImportOptions) -> Result<Option<usize>
     }
 }
 
-fn reachable(doc: &Document, parents: &[Option<usize>], scene: usize) -> Result<Vec<bool>> {
+fn reachable(
+    doc: &Document,
+    parents: &[Option<usize>],
+    scene: usize,
+    repairs: &mut Vec<Repair>,
+) -> Vec<bool> {
     let mut reached = vec![false; doc.nodes.len()];
     let mut open = Vec::new();
-    for (number, root) in doc.scenes[scene].nodes.iter().enumerate() {
+    let mut with_parent = 0;
+    for root in doc.scenes[scene].nodes.iter() {
         let root = *root as usize;
-        if parents[root].is_some() {
-            let why = AssetFault::Invalid("refers to a node that has a parent");
-            return Err(fault(
-                ObjectKind::Scene,
-                scene,
-                format!("nodes[{number}]"),
-                why,
-            ));
-        }
+        with_parent += u64::from(parents[root].is_some());
         open.push(root);
+    }
+    if with_parent > 0 {
+        repairs.push(Repair {
+            object: object(ObjectKind::Scene, scene, "nodes"),
+            kind: RepairKind::SceneRootWithParent,
+            count: with_parent,
+        });
     }
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
             open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));
         }
     }
-    Ok(reached)
+    reached
 }
 
 fn check_matrix(index: usize, node: &Node) -> Result<()> {

@@ -1,0 +1,111 @@
+//! What the benches share: characters of a given number of joints, made by code; times taken in
+//! turn; what the machine is.
+
+pub(crate) mod machine;
+mod skeleton;
+pub(crate) mod timing;
+
+use std::f32::consts::TAU;
+use throng::character::{Character, Interpolation, Transform};
+use throng::glam::{Mat4, Quat, Vec3};
+use throng::import::{
+    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
+    RawTransform,
+};
+
+/// Keys a second of the clip, as most exporters bake them.
+const KEYS_HZ: usize = 30;
+/// How far a joint turns to either side, in radians.
+const SWING: f32 = 0.6;
+
+/// A character of `joints` joints, and as many palette entries. It has one clip, of one second:
+/// linear rotation keys at 30 Hz on every joint, and translation keys on the root.
+///
+/// # Errors
+/// None in practice: what goes in is right.
+pub(crate) fn character(joints: usize) -> throng::Result<Character> {
+    let places = skeleton::joints(joints);
+    let raw = RawCharacter {
+        name: format!("{joints} joints").into(),
+        nodes: places.iter().map(node).collect(),
+        skins: vec![skin(&places)],
+        primitives: vec![triangles(&places)],
+        animations: vec![animation(&places)],
+        ..RawCharacter::default()
+    };
+    Ok(raw.build(&ImportOptions::default())?.character)
+}
+
+fn node(place: &skeleton::Place) -> RawNode {
+    RawNode {
+        name: place.name.clone().into(),
+        parent: place.parent,
+        transform: RawTransform::Trs(Transform {
+            translation: place.offset,
+            ..Transform::IDENTITY
+        }),
+    }
+}
+
+fn skin(places: &[skeleton::Place]) -> RawSkin {
+    let inverse_bind = |place: &skeleton::Place| Mat4::from_translation(-place.position);
+    RawSkin {
+        joints: (0..places.len()).collect(),
+        inverse_bind: places.iter().map(inverse_bind).collect(),
+        ..RawSkin::default()
+    }
+}
+
+/// A triangle around each joint that follows it alone, so that the palette has all of them.
+fn triangles(places: &[skeleton::Place]) -> RawPrimitive {
+    let corners = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * 0.02);
+    let vertices = places.len() * corners.len();
+    let around = |place: &skeleton::Place| corners.map(|corner| place.position + corner);
+    RawPrimitive {
+        skin: Some(0),
+        positions: places.iter().flat_map(around).collect(),
+        normals: vec![Vec3::ONE.normalize(); vertices],
+        influences_per_vertex: 1,
+        joints: (0..vertices as u32).map(|vertex| vertex / 3).collect(),
+        weights: vec![1.0; vertices],
+        indices: (0..vertices as u32).collect(),
+        ..RawPrimitive::default()
+    }
+}
+
+fn animation(places: &[skeleton::Place]) -> RawAnimation {
+    let root = RawKeys::Translation(
+        phases()
+            .map(|phase| Vec3::new(0.0, 0.04 * (2.0 * phase).sin(), 0.1 * phase.sin()))
+            .collect(),
+    );
+    let rotations = (0..places.len()).map(|joint| channel(joint, rotation_keys(joint)));
+    RawAnimation {
+        name: "Swing".into(),
+        channels: std::iter::once(channel(0, root)).chain(rotations).collect(),
+    }
+}
+
+/// Every joint about an axis and with a phase of its own.
+fn rotation_keys(joint: usize) -> RawKeys {
+    let turn = joint as f32;
+    let axis = Vec3::new(turn.sin(), (1.7 * turn).cos(), (0.6 * turn).cos() + 0.1).normalize();
+    let at = |phase: f32| Quat::from_axis_angle(axis, SWING * (phase + turn).sin());
+    RawKeys::Rotation(phases().map(at).collect())
+}
+
+/// The angle of a cycle at each key: one cycle over the clip.
+fn phases() -> impl Iterator<Item = f32> {
+    (0..=KEYS_HZ).map(|key| TAU * key as f32 / KEYS_HZ as f32)
+}
+
+fn channel(node: usize, values: RawKeys) -> RawChannel {
+    RawChannel {
+        node,
+        times_s: (0..=KEYS_HZ)
+            .map(|key| key as f32 / KEYS_HZ as f32)
+            .collect(),
+        interpolation: Interpolation::Linear,
+        values,
+    }
+}

@@ -1,0 +1,145 @@
+//! What one frame's palettes cost on the CPU: to evaluate, to write into the mapped ring, to copy
+//! to device memory. Each stands beside `memcpy` of the same bytes into the same memory.
+//!
+//! Criterion times every figure by itself. The tables at the end come from times taken in turn,
+//! and their ratios are what counts. `benches/README.md` says how to read them.
+
+mod common;
+#[path = "palette_upload/load.rs"]
+mod load;
+#[path = "palette_upload/report.rs"]
+mod report;
+
+use common::machine;
+use common::timing::in_turn;
+use criterion::{Criterion, SamplingMode, Throughput};
+use load::{Figure, Load};
+use report::Row;
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+use throng::gpu::Device;
+use throng::standalone::{Context, ContextDesc, Validation};
+
+const NAME: &str = "palette_upload";
+const INSTANCES: [usize; 3] = [100, 1_000, 10_000];
+const JOINTS: [usize; 3] = [24, 67, 128];
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// By itself, for criterion's statistics.
+fn bench(
+    criterion: &mut Criterion,
+    context: &mut Context,
+    device: &Device,
+    load: &mut Load<'_>,
+) -> Outcome {
+    let joints = load.character.palette().len();
+    let mut group = criterion.benchmark_group(format!("{NAME} {}x{joints}", load.instances));
+    group
+        .throughput(Throughput::Bytes(load.bytes()))
+        .sampling_mode(SamplingMode::Flat);
+    for figure in Figure::ALL {
+        let mut outcome = Ok(());
+        group.bench_function(figure.name(), |bencher| {
+            bencher.iter(|| {
+                if outcome.is_ok() {
+                    outcome = load.run(context, device, figure);
+                }
+            });
+        });
+        outcome?;
+    }
+    group.finish();
+    Ok(())
+}
+
+/// All figures in turn, for the ratios.
+fn compare(
+    rounds: usize,
+    context: &mut Context,
+    device: &Device,
+    load: &mut Load<'_>,
+) -> Outcome<Row> {
+    Ok(Row {
+        instances: load.instances,
+        joints: load.character.palette().len(),
+        bytes: load.bytes(),
+        times: in_turn(rounds, |figure| {
+            load.run(context, device, Figure::ALL[figure])
+        })?,
+    })
+}
+
+fn measure(context: &mut Context) -> Outcome {
+    let (gpu, _) = context.parts();
+    // SAFETY: the handles are of one context, which outlives the device.
+    let device = unsafe { Device::new(&gpu) }?;
+    let arguments = machine::arguments();
+    let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    // As criterion has it: what was not started by `cargo bench` tests.
+    let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
+    let rounds = match (test, asked("--quick")) {
+        (true, _) => 1,
+        (_, true) => 9,
+        _ => 31,
+    };
+    let mut criterion = Criterion::default()
+        .without_plots()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(500))
+        .nresamples(5_000)
+        .configure_from_args();
+    let mut rows = Vec::new();
+    let mut staged = false;
+    for joints in JOINTS {
+        let character = common::character(joints)?;
+        for instances in INSTANCES {
+            let mut load = Load::new(context, &device, &character, instances)?;
+            bench(&mut criterion, context, &device, &mut load)?;
+            rows.push(compare(rounds, context, &device, &mut load)?);
+            staged |= load.is_staged();
+            load.destroy(context, &device);
+        }
+    }
+    criterion.final_summary();
+    report::print(context, staged, rounds, &rows);
+    Ok(())
+}
+
+fn run() -> Outcome {
+    let validation = Validation::from_env();
+    let mut context = Context::new(&ContextDesc {
+        app_name: NAME,
+        validation,
+        ..ContextDesc::default()
+    })
+    .map_err(|error| {
+        format!(
+            "needs a Vulkan 1.3 driver and has none: {error}\n\
+             scripts/with-vulkan installs a software driver and runs a command with it"
+        )
+    })?;
+    measure(&mut context)?;
+    let messages = context.messages();
+    drop(context);
+    if validation == Validation::On {
+        println!("\nTHE VALIDATION LAYER WAS ON: the times say nothing.");
+    }
+    if messages.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("the validation layer objects:\n{}", messages.report()).into())
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{NAME}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! A crowd's palettes, and everything that is done with them.
+
+use crate::Outcome;
+use std::hint::black_box;
+use throng::ash::vk;
+use throng::character::Character;
+use throng::gpu::{Device, PaletteRing, PaletteRingDesc, RingMemory};
+use throng::gpu_allocator::MemoryLocation;
+use throng::pose::{Mat3x4, Poser, WriteOnly};
+use throng::standalone::{Buffer, BufferDesc, Context};
+
+/// The only slot: nothing here is in flight when the CPU writes.
+const SLOT: u32 = 0;
+
+/// What is timed: one frame of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Figure {
+    /// Poses to palettes, in ordinary memory.
+    Evaluate,
+    /// Poses to palettes, straight in the mapped ring.
+    EvaluateIntoRing,
+    /// Finished palettes into the ring, by one [`PaletteRing::write`] an instance.
+    WriteEach,
+    /// The same by one [`PaletteRing::write`] in all.
+    Write,
+    /// The same by one plain copy.
+    Memcpy,
+    /// The same by one plain copy an instance.
+    MemcpyEach,
+    /// A staged ring's [`PaletteRing::record_upload`], submitted and waited for.
+    StagingCopy,
+    /// The driver's own `vkCmdCopyBuffer` of as many bytes to the same buffer, submitted and
+    /// waited for.
+    DriverCopy,
+}
+
+impl Figure {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Evaluate,
+        Self::EvaluateIntoRing,
+        Self::WriteEach,
+        Self::Write,
+        Self::Memcpy,
+        Self::MemcpyEach,
+        Self::StagingCopy,
+        Self::DriverCopy,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Evaluate => "evaluate",
+            Self::EvaluateIntoRing => "evaluate into ring",
+            Self::WriteEach => "write each",
+            Self::Write => "write",
+            Self::Memcpy => "memcpy",
+            Self::MemcpyEach => "memcpy each",
+            Self::StagingCopy => "staging copy",
+            Self::DriverCopy => "driver copy",
+        }
+    }
+}
+
+/// A crowd, and everywhere that its palettes go.
+pub(crate) struct Load<'a> {
+    pub(crate) character: &'a Character,
+    pub(crate) instances: usize,
+    poser: Poser,
+    finished: Vec<Mat3x4>,
+    ring: PaletteRing,
+    staged: PaletteRing,
+    /// In host memory on every device, as the staged ring's is.
+    host: Buffer,
+}
+
+impl<'a> Load<'a> {
+    pub(crate) fn new(
+        context: &mut Context,
+        device: &Device,
+        character: &'a Character,
+        instances: usize,
+    ) -> Outcome<Self> {
+        let entries = instances * character.palette().len();
+        let host = Buffer::new(
+            context,
+            &BufferDesc {
+                name: "palettes (driver's copy)",
+                size: size_of::<Mat3x4>() as u64 * entries as u64,
+                usage: vk::BufferUsageFlags::TRANSFER_SRC,
+                location: MemoryLocation::GpuToCpu,
+            },
+        )?;
+        let mut ring = |memory| {
+            let desc = PaletteRingDesc {
+                slots: 1,
+                entries: entries as u32,
+                memory,
+                ..PaletteRingDesc::default()
+            };
+            let (_, allocator) = context.parts();
+            // SAFETY: allocator and device are of one context.
+            unsafe { PaletteRing::new(device, allocator, &desc) }
+        };
+        let mut load = Self {
+            character,
+            instances,
+            poser: Poser::new(),
+            finished: vec![Mat3x4::IDENTITY; entries],
+            ring: ring(RingMemory::Auto)?,
+            staged: ring(RingMemory::Staged)?,
+            host,
+        };
+        load.fill(context)?;
+        Ok(load)
+    }
+
+    /// Touches every page, and puts palettes wherever they are copied from.
+    fn fill(&mut self, context: &mut Context) -> Outcome {
+        self.evaluate()?;
+        // SAFETY: nothing was submitted yet.
+        unsafe { self.staged.write(SLOT, 0, &self.finished) }?;
+        self.host.write(0, bytemuck::cast_slice(&self.finished))?;
+        context.wait_idle()?;
+        Ok(())
+    }
+
+    pub(crate) fn destroy(mut self, context: &mut Context, device: &Device) {
+        self.host.destroy(context);
+        let (_, allocator) = context.parts();
+        // SAFETY: all that was submitted was waited for.
+        unsafe {
+            self.ring.destroy(device, allocator);
+            self.staged.destroy(device, allocator);
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        size_of_val(self.finished.as_slice()) as u64
+    }
+
+    /// Whether the ring that the CPU writes is host memory, for want of better.
+    pub(crate) fn is_staged(&self) -> bool {
+        self.ring.is_staged()
+    }
+
+    /// One frame of `figure`.
+    pub(crate) fn run(
+        &mut self,
+        context: &mut Context,
+        device: &Device,
+        figure: Figure,
+    ) -> Outcome {
+        match figure {
+            Figure::Evaluate => self.evaluate(),
+            Figure::EvaluateIntoRing => self.evaluate_into_ring(),
+            Figure::WriteEach => self.write_each(),
+            Figure::Write => self.write(),
+            Figure::Memcpy => self.memcpy(self.finished.len()),
+            Figure::MemcpyEach => self.memcpy(self.character.palette().len()),
+            Figure::StagingCopy => self.staging_copy(context, device),
+            Figure::DriverCopy => self.driver_copy(context),
+        }
+    }
+
+    fn evaluate(&mut self) -> Outcome {
+        let entries = self.character.palette().len();
+        let parts = self.finished.chunks_exact_mut(entries).enumerate();
+        for (instance, part) in parts {
+            let clip = Some((0, time_s(instance)));
+            self.poser
+                .palette(self.character, clip, WriteOnly::over(part))?;
+        }
+        black_box(&mut self.finished);
+        Ok(())
+    }
+
+    fn evaluate_into_ring(&mut self) -> Outcome {
+        let entries = self.character.palette().len() as u32;
+        for instance in 0..self.instances {
+            let first = instance as u32 * entries;
+            // SAFETY: no work was submitted with this ring.
+            let part = unsafe { self.ring.writer(SLOT, first, entries) }?;
+            let clip = Some((0, time_s(instance)));
+            self.poser.palette(self.character, clip, part)?;
+        }
+        Ok(())
+    }
+
+    fn write_each(&mut self) -> Outcome {
+        let entries = self.character.palette().len();
+        let parts = black_box(&self.finished).chunks_exact(entries).enumerate();
+        for (instance, part) in parts {
+            let first = (instance * entries) as u32;
+            // SAFETY: no work was submitted with this ring.
+            unsafe { self.ring.write(SLOT, first, part) }?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Outcome {
+        // SAFETY: no work was submitted with this ring.
+        unsafe { self.ring.write(SLOT, 0, black_box(&self.finished)) }?;
+        Ok(())
+    }
+
+    /// In parts of `entries`.
+    fn memcpy(&mut self, entries: usize) -> Outcome {
+        let to = self.ring.mapped_start(SLOT).ok_or("the ring has no slot")?;
+        let to = to.cast::<Mat3x4>();
+        let parts = black_box(&self.finished).chunks_exact(entries).enumerate();
+        for (number, part) in parts {
+            // SAFETY: the slot holds as many entries, aligned for them, and the GPU does nothing.
+            unsafe {
+                let to = to.add(number * entries).as_ptr();
+                std::ptr::copy_nonoverlapping(part.as_ptr(), to, part.len());
+            }
+        }
+        Ok(())
+    }
+
+    fn staging_copy(&mut self, context: &mut Context, device: &Device) -> Outcome {
+        let (ring, entries) = (&self.staged, self.finished.len() as u32);
+        // SAFETY: recording, and the slot was written before.
+        let recorded = context
+            .submit_and_wait(|_, cmd| unsafe { ring.record_upload(device, cmd, SLOT, entries) })?;
+        if recorded {
+            Ok(())
+        } else {
+            Err("the staged ring recorded no copy".into())
+        }
+    }
+
+    fn driver_copy(&mut self, context: &mut Context) -> Outcome {
+        let (from, to) = (self.host.handle(), self.staged.descriptor().buffer);
+        let region = vk::BufferCopy::default().size(self.bytes());
+        // SAFETY: recording, and both buffers hold as many bytes.
+        context.submit_and_wait(|device, cmd| unsafe {
+            device.cmd_copy_buffer(cmd, from, to, &[region]);
+        })?;
+        Ok(())
+    }
+}
+
+/// Each instance is at its own time of the clip, which lasts a second; the times are spread
+/// evenly, neighbours far apart.
+fn time_s(instance: usize) -> f64 {
+    (instance as f64 * 0.618_033_988_749_895).fract()
+}

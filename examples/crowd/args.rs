@@ -1,0 +1,79 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Parser;
+use throng::ash::vk;
+
+/// Draws a crowd of animated characters: in a window where there is a display, else into a picture.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "crowd")]
+pub(crate) struct Args {
+    /// A glTF file (.glb or .gltf), or `builtin`. Several of them mix. [default: builtin]
+    #[arg(long = "model", value_name = "FILE")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// How many characters.
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(crate) instances: u32,
+
+    /// Size of the window or picture, in pixels.
+    #[arg(long, value_name = "WxH", default_value = "1280x720")]
+    pub(crate) size: Size,
+
+    /// No window, even where there is a display.
+    #[arg(long)]
+    pub(crate) headless: bool,
+
+    /// Ends after so many frames, at least 1. [default: 30 without a window, else never]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) frames: Option<u32>,
+
+    /// Seconds from one frame to the next. [default: 1/60 without a window, else real time]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) fixed_dt: Option<f64>,
+
+    /// Another seed, another crowd. The same seed and fixed dt give the same picture.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Where the last frame's picture goes. [default: crowd.png without a window, else none]
+    #[arg(long, value_name = "FILE.png")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Where the figures go.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) stats: Option<PathBuf>,
+
+    /// Turns the validation layer on, synchronization included. Any message of it makes the exit status 1.
+    #[arg(long)]
+    pub(crate) validate: bool,
+}
+
+/// Width and height in pixels, as `1280x720`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size(pub(crate) vk::Extent2D);
+
+impl FromStr for Size {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected WIDTHxHEIGHT, both at least 1, such as 1280x720";
+        let (width, height) = text.split_once(['x', 'X']).ok_or(expected)?;
+        let side = |text: &str| text.parse().ok().filter(|side| *side > 0).ok_or(expected);
+        Ok(Self(vk::Extent2D {
+            width: side(width)?,
+            height: side(height)?,
+        }))
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, &'static str> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds")?;
+    if (0.0..=1e6).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("expected seconds from 0 to 1000000")
+    }
+}

@@ -1,0 +1,150 @@
+//! A camera that sees the whole crowd, and that orbits and zooms.
+
+use throng::ash::vk;
+use throng::glam::camera::rh;
+use throng::glam::{Mat4, Vec3};
+use throng::{Lighting, View};
+
+/// Vertical field of view, radians.
+const FOV: f32 = 0.80;
+/// Sum of the crowd's upper and lower edges, in half pictures.
+const BALANCE: f32 = -0.2;
+/// How much of the picture the crowd fills.
+const FILL: f32 = 0.96;
+
+/// Looks at the middle of the crowd from outside.
+#[derive(Clone, Debug)]
+pub(crate) struct Camera {
+    /// Around the crowd, radians.
+    yaw: f32,
+    /// Above the horizon, radians.
+    pitch: f32,
+    /// Distances are multiplied by this.
+    zoom: f32,
+    /// What has to be seen.
+    points: Vec<Vec3>,
+    /// For an aspect ratio: the distance, and how far beyond the middle it looks, metres.
+    fitted: Option<(f32, (f32, f32))>,
+}
+
+impl Camera {
+    /// One that sees everything between the ground, within `rim`, and `height_m` above.
+    pub(crate) fn new(rim: &[Vec3], height_m: f32) -> Self {
+        let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
+        Self {
+            yaw: 0.5,
+            pitch: 0.33,
+            zoom: 1.0,
+            points: rim.iter().copied().chain(above).collect(),
+            fitted: None,
+        }
+    }
+
+    /// Orbits by a part of a turn.
+    pub(crate) fn orbit(&mut self, right: f32, up: f32) {
+        self.yaw -= right;
+        self.pitch = (self.pitch + up).clamp(0.03, 1.55);
+    }
+
+    /// Comes nearer; negative goes away.
+    pub(crate) fn approach(&mut self, steps: f32) {
+        self.zoom = (self.zoom * (-0.12 * steps).exp()).clamp(0.02, 5.0);
+    }
+
+    /// How far the points are from the middle, at most.
+    pub(crate) fn reach_m(&self) -> f32 {
+        self.points
+            .iter()
+            .map(|point| point.length())
+            .fold(1.0, f32::max)
+    }
+
+    pub(crate) fn view(&mut self, extent: vk::Extent2D, lighting: Lighting) -> View {
+        let aspect = extent.width as f32 / extent.height.max(1) as f32;
+        let (distance, forward) = match self.fitted {
+            Some((known, fit)) if known == aspect => fit,
+            _ => self.fit(aspect),
+        };
+        self.fitted = Some((aspect, (distance, forward)));
+        let target =
+            self.towards() * (forward * self.zoom) + Vec3::Y * (0.9 * (1.0 - self.zoom).max(0.0));
+        let eye = target - self.direction() * (distance * self.zoom);
+        // Not into the ground.
+        let eye = eye.with_y(eye.y.max(0.1));
+        let near = (0.02 * distance * self.zoom).clamp(0.02, 0.5);
+        let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(FOV, aspect, near);
+        let view_from_world = rh::view::look_at_mat4(eye, target, Vec3::Y);
+        View {
+            lighting,
+            ..View::new(clip_from_view * view_from_world, eye, extent)
+        }
+    }
+
+    /// Where it looks.
+    fn direction(&self) -> Vec3 {
+        let (sin, cos) = self.pitch.sin_cos();
+        self.towards() * cos - Vec3::Y * sin
+    }
+
+    /// The same, along the ground.
+    fn towards(&self) -> Vec3 {
+        -Vec3::new(self.yaw.sin(), 0.0, self.yaw.cos())
+    }
+
+    /// The least distance from which everything is seen, and where on the ground to look then, metres
+    /// beyond the middle.
+    fn fit(&self, aspect: f32) -> (f32, f32) {
+        let (mut near, mut far) = (0.0, 100.0 * self.reach_m());
+        for _ in 0..40 {
+            let middle = 0.5 * (near + far);
+            if self.sees(aspect, middle, self.level(aspect, middle)) {
+                far = middle;
+            } else {
+                near = middle;
+            }
+        }
+        (far, self.level(aspect, far))
+    }
+
+    /// Where to look so that there is somewhat more room above than below.
+    fn level(&self, aspect: f32, distance: f32) -> f32 {
+        let (mut near, mut far) = (-0.99 * distance, self.reach_m());
+        for _ in 0..24 {
+            let middle = 0.5 * (near + far);
+            let (low, high) = self.span(aspect, distance, middle);
+            if low[1] + high[1] > BALANCE {
+                near = middle;
+            } else {
+                far = middle;
+            }
+        }
+        0.5 * (near + far)
+    }
+
+    fn sees(&self, aspect: f32, distance: f32, forward: f32) -> bool {
+        let (low, high) = self.span(aspect, distance, forward);
+        low.iter().all(|v| *v > -FILL) && high.iter().all(|v| *v < FILL)
+    }
+
+    /// The least and the greatest coordinates in the picture, -1 to 1, y upwards.
+    fn span(&self, aspect: f32, distance: f32, forward: f32) -> ([f32; 2], [f32; 2]) {
+        let target = self.towards() * forward;
+        let eye = target - self.direction() * distance;
+        let view = rh::view::look_at_mat4(eye, target, Vec3::Y);
+        let tangent = (0.5 * FOV).tan();
+        let (mut low, mut high) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
+        for point in &self.points {
+            let seen = Mat4::transform_point3(&view, *point);
+            // What is behind is far outside.
+            let depth = (-seen.z).max(1e-3);
+            for (axis, value) in [seen.x / (tangent * aspect), seen.y / tangent]
+                .into_iter()
+                .enumerate()
+            {
+                low[axis] = low[axis].min(value / depth);
+                high[axis] = high[axis].max(value / depth);
+            }
+        }
+        (low, high)
+    }
+}

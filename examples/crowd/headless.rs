@@ -1,0 +1,192 @@
+//! Without a window: frames into an image, the last one into a file, figures onto the screen.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use throng::ash::vk;
+use throng::standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
+
+use super::args::Args;
+use super::camera::Camera;
+use super::scene::Scene;
+use super::show::{self, Canvas, DEPTH, SLOTS, Show};
+use super::stats::{self, Log};
+use super::{Result, check_validation, say, scenery};
+
+/// Half a minute where a processor has to draw.
+const FRAMES: u32 = 30;
+const DT_S: f64 = 1.0 / 60.0;
+
+/// What came of it.
+pub(crate) struct Rendered {
+    pub(crate) device: DeviceInfo,
+    pub(crate) messages: Messages,
+    pub(crate) scene: Scene,
+    pub(crate) log: Log,
+    /// The last frame's picture: rows from the top, RGBA, sRGB encoded.
+    pub(crate) rgba: Vec<u8>,
+}
+
+/// Renders, writes the picture and the figures, prints the table.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("crowd.png"));
+    check_writable(&out)?;
+    args.stats.as_deref().map_or(Ok(()), check_writable)?;
+    let rendered = render(args)?;
+    write_picture(&out, &rendered.rgba, args.size.0)?;
+    let (log, scene, device) = (&rendered.log, &rendered.scene, &rendered.device);
+    if let Some(path) = &args.stats {
+        let extent = (args.size.0.width, args.size.0.height);
+        stats::write(path, &log.to_json(device, scene, extent))?;
+    }
+    log.print(device, scene);
+    say(&format!("wrote        {}", out.display()));
+    check_validation(&rendered.messages)
+}
+
+/// Renders all frames, and reads the last one back.
+pub(crate) fn render(args: &Args) -> Result<Rendered> {
+    let models = show::load(args)?;
+    let mut context = Context::new(&show::context_desc(args))?;
+    let messages = context.messages();
+    let scene = Scene::new(models, args.instances, args.seed);
+    let desc = TargetDesc {
+        name: "picture",
+        extent: args.size.0,
+        depth_format: Some(DEPTH),
+        samples: show::samples(&context),
+        ..TargetDesc::default()
+    };
+    check_memory(&context, &desc)?;
+    let target = Target::new(&mut context, &desc)?;
+    let rendered = draw(args, &mut context, &target, scene);
+    target.destroy(&mut context);
+    let device = context.info.clone();
+    drop(context);
+    let (scene, log, rgba) = rendered?;
+    Ok(Rendered {
+        device,
+        messages,
+        scene,
+        log,
+        rgba,
+    })
+}
+
+/// Makes the show, runs it and frees it.
+fn draw(
+    args: &Args,
+    context: &mut Context,
+    target: &Target,
+    scene: Scene,
+) -> Result<(Scene, Log, Vec<u8>)> {
+    let mut show = Show::new(context, scene, target.formats())?;
+    let frames = Frames::new(context, SLOTS as usize);
+    let drawn = frames.map_err(Into::into).and_then(|mut frames| {
+        let drawn = draw_frames(args, context, target, &mut show, &mut frames);
+        frames.destroy(context);
+        drawn
+    });
+    let rgba = drawn.and_then(|log| Ok((log, target.read_rgba(context)?)));
+    let scene = show.destroy(context)?;
+    rgba.map(|(log, rgba)| (scene, log, rgba))
+}
+
+fn draw_frames(
+    args: &Args,
+    context: &mut Context,
+    target: &Target,
+    show: &mut Show,
+    frames: &mut Frames,
+) -> Result<Log> {
+    let mut camera = Camera::new(&show.scene.layout().rim(), show.scene.height_m());
+    let view = camera.view(target.extent(), scenery::lighting());
+    let count = args.frames.unwrap_or(FRAMES);
+    let dt_s = args.fixed_dt.unwrap_or(DT_S);
+    let bar = progress(count);
+    let mut log = Log::default();
+    let mut slots = Vec::new();
+    for number in 0..count {
+        let started = Instant::now();
+        let frame = frames.begin(context)?;
+        let waited = Instant::now();
+        let canvas = Canvas::Picture(target);
+        let time_s = f64::from(number) * dt_s;
+        // SAFETY: the frame was just begun, the target is the context's, and the submit follows.
+        let mut entry = unsafe { show.record(context, &frame, &canvas, view, time_s)? };
+        let recorded = Instant::now();
+        // SAFETY: `frame` is the one begun last, and what was recorded is complete.
+        unsafe { frames.submit(context, frame, None)? };
+        entry.cpu.wait = show::ms(started, waited);
+        entry.cpu.submit = show::ms(recorded, Instant::now());
+        if number + 1 == count {
+            context.wait_idle()?;
+        }
+        entry.frame_ms = show::ms(started, Instant::now());
+        log.add(entry);
+        slots.push(frame.slot as u32);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    // Oldest first.
+    let pending = &slots[slots.len().saturating_sub(SLOTS as usize)..];
+    for times in show.last_gpu_times(context, pending)? {
+        log.add_gpu(times);
+    }
+    Ok(log)
+}
+
+/// On the error stream, if that is a terminal.
+fn progress(frames: u32) -> ProgressBar {
+    let bar = ProgressBar::new(frames.into());
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {eta} left");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// An error if the images cannot fit: a software driver would take more memory than there is.
+fn check_memory(context: &Context, desc: &TargetDesc<'_>) -> Result<()> {
+    // SAFETY: the physical device is of this instance.
+    let memory = unsafe {
+        context
+            .instance
+            .get_physical_device_memory_properties(context.physical_device)
+    };
+    let heaps = memory.memory_heaps_as_slice();
+    let largest = heaps.iter().map(|heap| heap.size).max().unwrap_or(0);
+    let texels = u64::from(desc.extent.width) * u64::from(desc.extent.height);
+    // Colour and depth of each sample, the resolved colour, its copy and the file's pixels.
+    let needed = texels * (8 * u64::from(desc.samples.as_raw()) + 12);
+    if needed > largest / 4 * 3 {
+        let vk::Extent2D { width, height } = desc.extent;
+        let (needed, largest) = (needed >> 20, largest >> 20);
+        let text = format!(
+            "a picture of {width}x{height} takes {needed} MiB, and the device has {largest} MiB"
+        );
+        return Err(text.into());
+    }
+    Ok(())
+}
+
+/// An error if the file cannot be written: to be known before the work, not after.
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
+    let existed = path.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    opened.map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
+    if !existed {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// Writes a PNG.
+pub(crate) fn write_picture(path: &Path, rgba: &[u8], extent: vk::Extent2D) -> Result<()> {
+    let format = image::ImageFormat::Png;
+    let (width, height) = (extent.width, extent.height);
+    image::save_buffer_with_format(path, rgba, width, height, image::ColorType::Rgba8, format)
+        .map_err(|error| format!("{}: {error}", path.display()).into())
+}

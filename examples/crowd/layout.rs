@@ -1,0 +1,246 @@
+//! Who stands where: groups that talk, a loop of those who walk around among them, and nobody in
+//! anybody's way.
+
+use std::collections::HashMap;
+use std::f32::consts::{PI, TAU};
+
+use throng::glam::{IVec2, Vec2, Vec3};
+
+use super::flow::{self, Flows};
+use super::model::{Act, Model};
+use super::path::{Loop, Stream};
+use super::rng::Rng;
+
+/// No one takes more of the ground than this, metres: a clip that travels far would.
+const MAX_RADIUS_M: f32 = 3.0;
+/// How much of the ground the groups cover.
+const DENSITY: f32 = 0.62;
+/// Part of those standing who are inside of the loop.
+const INSIDE: f32 = 0.35;
+
+/// One character of the crowd.
+#[derive(Clone, Debug)]
+pub(crate) struct Person {
+    pub(crate) model: usize,
+    pub(crate) act: usize,
+    /// Metres per unit of the model.
+    pub(crate) scale: f32,
+    /// Metres around the middle of what it takes of the ground.
+    pub(crate) radius_m: f32,
+    pub(crate) tint: [f32; 4],
+    /// Where in its clip it is at time 0.
+    pub(crate) phase_s: f64,
+    /// Clip seconds a second.
+    pub(crate) speed: f64,
+    pub(crate) motion: Motion,
+}
+
+/// Where a character is, and where it goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Motion {
+    Stands {
+        at: Vec2,
+        yaw: f32,
+    },
+    Travels {
+        stream: usize,
+        start_m: f32,
+        beside_m: f32,
+    },
+}
+
+/// The whole crowd.
+pub(crate) struct Layout {
+    pub(crate) persons: Vec<Person>,
+    pub(crate) streams: Vec<Stream>,
+}
+
+/// Some who stand in a circle and face each other; or one alone.
+struct Group {
+    members: Vec<usize>,
+    /// Of the circle that they stand on, metres.
+    ring_m: f32,
+    /// Of the ground that they take, metres.
+    radius_m: f32,
+}
+
+impl Layout {
+    /// The same for the same seed.
+    pub(crate) fn new(models: &[Model], count: u32, seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let mut persons: Vec<Person> = (0..count).map(|_| cast(models, &mut rng)).collect();
+        let travels = |person: &Person| act(models, person).is_some_and(|act| act.gait.is_some());
+        let (travellers, standers): (Vec<usize>, Vec<usize>) =
+            (0..persons.len()).partition(|index| travels(&persons[*index]));
+        let groups = gather(&persons, standers, &mut rng);
+        let standing_m2: f32 = groups
+            .iter()
+            .map(|g| PI * g.radius_m.powi(2) / DENSITY)
+            .sum();
+        let flows = flow::walk(
+            models,
+            &mut persons,
+            travellers,
+            standing_m2 * INSIDE,
+            &mut rng,
+        );
+        let Flows {
+            around, width_m, ..
+        } = &flows;
+        let outside_m2 = standing_m2 * (1.0 - INSIDE);
+        let outer_m = ((around.radius_m + width_m).powi(2) + outside_m2 / PI).sqrt();
+        stand(&mut persons, groups, around, *width_m, outer_m, &mut rng);
+        Self {
+            persons,
+            streams: flows.streams,
+        }
+    }
+
+    /// Points around the crowd: how far it reaches in several directions, on the ground.
+    pub(crate) fn rim(&self) -> Vec<Vec3> {
+        const SECTORS: usize = 48;
+        let mut reach = [0.0_f32; SECTORS];
+        let mut outer = vec![0.0_f32; self.streams.len()];
+        let mut add = |at: Vec2, radius: f32| {
+            let sector = (at.to_angle().rem_euclid(TAU) / TAU * SECTORS as f32) as usize % SECTORS;
+            reach[sector] = reach[sector].max(at.length() + radius);
+        };
+        for person in &self.persons {
+            if let Motion::Stands { at, .. } = person.motion {
+                add(at, person.radius_m);
+            }
+        }
+        for person in &self.persons {
+            if let Motion::Travels {
+                stream, beside_m, ..
+            } = person.motion
+            {
+                outer[stream] = outer[stream].max(beside_m + person.radius_m);
+            }
+        }
+        for (stream, beside_m) in self.streams.iter().zip(outer) {
+            stream.edge(beside_m).for_each(|point| add(point, 0.0));
+        }
+        let at = |(sector, reach): (usize, &f32)| {
+            let at = Vec2::from_angle((sector as f32 + 0.5) / SECTORS as f32 * TAU) * *reach;
+            Vec3::new(at.x, 0.0, at.y)
+        };
+        reach.iter().enumerate().map(at).collect()
+    }
+}
+
+pub(crate) fn act<'a>(models: &'a [Model], person: &Person) -> Option<&'a Act> {
+    models.get(person.model)?.acts.get(person.act)
+}
+
+/// A character with a clip, a phase, a speed, a size and a tint of its own.
+fn cast(models: &[Model], rng: &mut Rng) -> Person {
+    let model = rng.below(models.len());
+    let acts = models.get(model).map_or(&[][..], |model| &model.acts);
+    let act = rng.weighted(acts.iter().map(|act| act.weight));
+    let (unit, duration_s, radius) = acts.get(act).map_or((1.0, 0.0, 0.0), |act| {
+        (models[model].scale, act.duration_s, act.radius)
+    });
+    let scale = unit * rng.range(0.94, 1.06);
+    let strength = models.get(model).map_or(0.0, |model| model.tint);
+    Person {
+        model,
+        act,
+        scale,
+        radius_m: (radius * scale).min(MAX_RADIUS_M),
+        tint: tint(strength, rng),
+        phase_s: f64::from(duration_s * rng.unit()),
+        speed: f64::from(rng.range(0.85, 1.15)),
+        motion: Motion::Stands {
+            at: Vec2::ZERO,
+            yaw: 0.0,
+        },
+    }
+}
+
+/// A light colour of any hue, linear, at most as saturated as `strength`.
+fn tint(strength: f32, rng: &mut Rng) -> [f32; 4] {
+    let (hue, saturation, value) = (
+        rng.range(0.0, 6.0),
+        strength * rng.unit(),
+        rng.range(0.75, 1.0),
+    );
+    let channel = |offset: f32| {
+        let distance = ((hue + offset).rem_euclid(6.0) - 3.0).abs() - 1.0;
+        let full = distance.clamp(0.0, 1.0);
+        value * (1.0 - saturation * (1.0 - full))
+    };
+    [channel(0.0), channel(4.0), channel(2.0), 1.0]
+}
+
+/// Parts those who stand into groups of one to five.
+fn gather(persons: &[Person], mut standers: Vec<usize>, rng: &mut Rng) -> Vec<Group> {
+    rng.shuffle(&mut standers);
+    let mut groups = Vec::new();
+    let mut left = &standers[..];
+    while !left.is_empty() {
+        let size = 1 + rng.weighted([0.3, 0.25, 0.25, 0.15, 0.05].into_iter());
+        let (members, rest) = left.split_at(size.min(left.len()));
+        left = rest;
+        let widest = members
+            .iter()
+            .map(|m| persons[*m].radius_m)
+            .fold(0.0, f32::max);
+        let ring_m = match members.len() {
+            1 => 0.0,
+            count => (widest + rng.range(0.08, 0.2)) / (PI / count as f32).sin(),
+        };
+        groups.push(Group {
+            members: members.to_vec(),
+            ring_m,
+            radius_m: ring_m + widest + rng.range(0.0, 0.25),
+        });
+    }
+    // The large ones first, while there is room.
+    groups.sort_by(|a, b| b.radius_m.total_cmp(&a.radius_m));
+    groups
+}
+
+/// Throws the groups onto the ground, beside the loop and beside each other; the ground grows where
+/// there is no room left.
+fn stand(
+    persons: &mut [Person],
+    groups: Vec<Group>,
+    around: &Loop,
+    band_m: f32,
+    mut outer_m: f32,
+    rng: &mut Rng,
+) {
+    let widest_m = groups.first().map_or(1.0, |group| group.radius_m).max(0.1);
+    let cell = |at: Vec2| (at / (2.0 * widest_m)).floor().as_ivec2();
+    let mut taken: HashMap<_, Vec<(Vec2, f32)>> = HashMap::new();
+    for group in groups {
+        let at = loop {
+            let at = Vec2::from_angle(rng.range(0.0, TAU)) * (rng.unit().sqrt() * outer_m);
+            let (from_m, inner_m) = (at.length(), around.radius_at(at.to_angle()));
+            let margin_m = 1.05 * group.radius_m;
+            let blocked =
+                band_m > 0.0 && from_m + margin_m > inner_m && from_m - margin_m < inner_m + band_m;
+            let near = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (x, y)));
+            let mut near = near.filter_map(|(x, y)| taken.get(&(cell(at) + IVec2::new(x, y))));
+            let hits =
+                |(other, radius_m): &(Vec2, f32)| at.distance(*other) < radius_m + group.radius_m;
+            if !blocked && !near.any(|list| list.iter().any(hits)) {
+                break at;
+            }
+            outer_m *= 1.0005;
+        };
+        taken
+            .entry(cell(at))
+            .or_default()
+            .push((at, group.radius_m));
+        let turn = rng.range(0.0, TAU);
+        for (place, member) in group.members.iter().enumerate() {
+            let out = Vec2::from_angle(turn + place as f32 / group.members.len() as f32 * TAU);
+            persons[*member].motion = Motion::Stands {
+                at: at + out * group.ring_m,
+                yaw: (-out.x).atan2(-out.y) + rng.range(-0.25, 0.25),
+            };
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A crowd of animated characters, in a window or into a picture.
+//!
+//! ```text
+//! args ─▶ model ─▶ layout ─▶ scene ─▶ show ─┬▶ window
+//!         measure  who stands where         └▶ headless ─▶ crowd.png, table, stats
+//! ```
+
+mod args;
+mod camera;
+mod flow;
+mod headless;
+mod layout;
+mod model;
+mod path;
+mod rng;
+mod scene;
+mod scenery;
+mod show;
+mod stats;
+mod window;
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use args::Args;
+use clap::Parser;
+use throng::standalone::{Messages, StandaloneError};
+
+type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
+
+fn main() -> ExitCode {
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("error")).init();
+    let args = Args::parse();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("crowd: {}", describe(&*error)));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Opens a window where there is a display, else renders without one.
+fn run(args: &Args) -> Result<()> {
+    if !args.headless && window::has_display() {
+        match window::run(args)? {
+            window::Outcome::Closed => return Ok(()),
+            window::Outcome::NoWindow(why) => {
+                complain(&format!("crowd: no window ({why}), going on without"));
+            }
+        }
+    }
+    headless::run(args)
+}
+
+/// An error if the validation layer has said anything.
+fn check_validation(messages: &Messages) -> Result<()> {
+    let count = messages.all().len();
+    if count == 0 {
+        return Ok(());
+    }
+    complain(messages.report().trim_end());
+    Err(format!("{count} messages of the validation layer").into())
+}
+
+/// The error and what caused it, on one line, and what helps against it.
+fn describe(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        let _ = write!(text, ": {source}");
+        cause = source.source();
+    }
+    let mut text = text.replace('\n', " ");
+    if let Some(
+        StandaloneError::Loader { .. }
+        | StandaloneError::OldLoader { .. }
+        | StandaloneError::NoDevice { .. }
+        | StandaloneError::MissingLayer { .. },
+    ) = error.downcast_ref()
+    {
+        text.push_str(" (`scripts/with-vulkan COMMAND` installs a software driver and the layer where they are missing)");
+    }
+    text
+}
+
+/// Prints a line for people; that nobody reads it (any more) is no fault.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// The same on the error stream.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,91 @@
+//! Streams: closed ways through the crowd, on which walkers never meet and never turn back.
+
+use std::f32::consts::TAU;
+
+use throng::glam::Vec2;
+
+/// Points of a loop.
+const STEPS: usize = 256;
+
+/// A loop around the middle: a circle, somewhat bent, so that nobody takes it for one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    pub(crate) radius_m: f32,
+    pub(crate) phases: [f32; 2],
+}
+
+impl Loop {
+    /// Distance from the middle, in the direction of `angle`.
+    pub(crate) fn radius_at(&self, angle: f32) -> f32 {
+        let [two, three] = self.phases;
+        let bend = 0.08 * (2.0 * angle + two).sin() + 0.01 * (3.0 * angle + three).sin();
+        self.radius_m * (1.0 + bend)
+    }
+
+    fn at(&self, angle: f32, offset_m: f32) -> Vec2 {
+        Vec2::from_angle(angle) * (self.radius_at(angle) + offset_m)
+    }
+}
+
+/// All who go the same way at the same pace beside a loop, as one.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    around: Loop,
+    /// Of its middle from the loop.
+    offset_m: f32,
+    /// Metres along the middle to each of its points, and around.
+    arc_m: Vec<f32>,
+    /// In the middle. Negative: clockwise seen from above.
+    speed_m_s: f32,
+}
+
+impl Stream {
+    pub(crate) fn new(around: Loop, offset_m: f32, speed_m_s: f32) -> Self {
+        let mut arc_m = vec![0.0];
+        let mut length = 0.0;
+        for step in 0..STEPS {
+            let [from, to] = [step, step + 1].map(|step| around.at(angle(step as f32), offset_m));
+            length += from.distance(to);
+            arc_m.push(length);
+        }
+        Self {
+            around,
+            offset_m,
+            arc_m,
+            speed_m_s,
+        }
+    }
+
+    pub(crate) fn length_m(&self) -> f32 {
+        self.arc_m.last().copied().unwrap_or(0.0)
+    }
+
+    /// How much faster than in the middle one goes so far beside it.
+    pub(crate) fn pace(&self, beside_m: f32) -> f32 {
+        self.speed_m_s.abs() * (1.0 + beside_m / (self.around.radius_m + self.offset_m))
+    }
+
+    /// The place (x, z) and the direction of one who started at `start_m` along the middle, `beside_m`
+    /// outside of it.
+    pub(crate) fn at(&self, start_m: f32, beside_m: f32, time_s: f64) -> (Vec2, Vec2) {
+        let length = f64::from(self.length_m()).max(1e-3);
+        let along = f64::from(start_m) + time_s * f64::from(self.speed_m_s);
+        let along = along.rem_euclid(length) as f32;
+        let next = self.arc_m.partition_point(|m| *m <= along).clamp(1, STEPS);
+        let (from_m, to_m) = (self.arc_m[next - 1], self.arc_m[next]);
+        let part = ((along - from_m) / (to_m - from_m).max(1e-6)).clamp(0.0, 1.0);
+        let angle = angle((next - 1) as f32 + part);
+        let at = |angle| self.around.at(angle, self.offset_m + beside_m);
+        let forward = (at(angle + 1e-2) - at(angle - 1e-2)).normalize_or(Vec2::Y);
+        (at(angle), forward * self.speed_m_s.signum())
+    }
+
+    /// Points of its outer edge.
+    pub(crate) fn edge(&self, beside_m: f32) -> impl Iterator<Item = Vec2> {
+        (0..STEPS).map(move |step| self.around.at(angle(step as f32), self.offset_m + beside_m))
+    }
+}
+
+fn angle(step: f32) -> f32 {
+    step / STEPS as f32 * TAU
+}

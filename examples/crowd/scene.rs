@@ -1,0 +1,187 @@
+//! The crowd as throng has it: spawned once, and moved where someone walks.
+
+use throng::character::Affine;
+use throng::crowd::{ClipRef, Play};
+use throng::glam::{Quat, Vec2, Vec3};
+use throng::gpu_allocator::vulkan::Allocator;
+use throng::{Capacity, CharacterId, Crowd, InstanceId, Spawn};
+
+use super::layout::{self, Layout, Motion, Person};
+use super::model::Model;
+use super::{Result, scenery};
+
+/// Everything that is drawn.
+pub(crate) struct Scene {
+    models: Vec<Model>,
+    layout: Layout,
+    /// Characters that walk, with their shadows: index of the person, its instance, its shadow's.
+    walkers: Vec<(usize, InstanceId, InstanceId)>,
+    /// Instances of each model.
+    pub(crate) counts: Vec<u32>,
+}
+
+impl Scene {
+    /// Loads nothing and places everyone.
+    pub(crate) fn new(models: Vec<Model>, count: u32, seed: u64) -> Self {
+        let layout = Layout::new(&models, count, seed);
+        let mut counts = vec![0; models.len()];
+        for person in &layout.persons {
+            counts[person.model] += 1;
+        }
+        Self {
+            models,
+            layout,
+            walkers: Vec::new(),
+            counts,
+        }
+    }
+
+    pub(crate) fn models(&self) -> &[Model] {
+        &self.models
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Of the tallest, metres.
+    pub(crate) fn height_m(&self) -> f32 {
+        let height = |person: &Person| {
+            layout::act(&self.models, person).map_or(0.0, |act| act.height * person.scale)
+        };
+        self.layout
+            .persons
+            .iter()
+            .map(height)
+            .fold(1.0, f32::max)
+            .min(10.0)
+    }
+
+    /// Room for all characters.
+    pub(crate) fn capacity(&self) -> Capacity {
+        let entries = |(model, count): (&Model, &u32)| {
+            (model.character.palette().len() as u64).saturating_mul(u64::from(*count))
+        };
+        let entries: u64 = self.models.iter().zip(&self.counts).map(entries).sum();
+        Capacity {
+            instances: (self.layout.persons.len() as u32).max(1),
+            palette_entries: u32::try_from(entries).unwrap_or(u32::MAX).max(1),
+            views: 1,
+        }
+    }
+
+    /// Room for ground, sky and shadows.
+    pub(crate) fn scenery_capacity(&self) -> Capacity {
+        let instances = self.layout.persons.len() as u32 + 1;
+        Capacity {
+            instances,
+            palette_entries: instances,
+            views: 1,
+        }
+    }
+
+    /// Brings everyone into the world, as they are at time 0.
+    pub(crate) fn spawn(
+        &mut self,
+        crowd: &mut Crowd,
+        scenery: &mut Crowd,
+        allocator: &mut Allocator,
+    ) -> Result<()> {
+        let add = |model: &Model, allocator: &mut Allocator| {
+            crowd.add_character(allocator, &model.character)
+        };
+        let mut add = add;
+        let characters = self.models.iter().map(|model| add(model, allocator));
+        let characters: Vec<CharacterId> = characters.collect::<throng::Result<_>>()?;
+        let reach_m = self
+            .layout
+            .rim()
+            .iter()
+            .map(|point| point.length())
+            .fold(0.0, f32::max);
+        let surroundings =
+            scenery.add_character(allocator, &scenery::surroundings(reach_m)?.character)?;
+        scenery.spawn(surroundings, &Spawn::default())?;
+        let shadow = scenery.add_character(allocator, &scenery::shadow()?.character)?;
+        for (index, person) in self.layout.persons.iter().enumerate() {
+            let (at, yaw) = self.place(person, 0.0);
+            let spawn = Spawn {
+                world_from_model: self.world_from_model(person, at, yaw),
+                tint: person.tint,
+                play: self.play(person),
+                ..Spawn::default()
+            };
+            let instance = crowd.spawn(characters[person.model], &spawn)?;
+            let spawn = Spawn {
+                world_from_model: under(person, at),
+                ..Spawn::default()
+            };
+            let below = scenery.spawn(shadow, &spawn)?;
+            if let Motion::Travels { .. } = person.motion {
+                self.walkers.push((index, instance, below));
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves those who walk to where they are at this time.
+    pub(crate) fn walk(&self, crowd: &mut Crowd, scenery: &mut Crowd, time_s: f64) -> Result<()> {
+        for (index, instance, below) in &self.walkers {
+            let person = &self.layout.persons[*index];
+            let (at, yaw) = self.place(person, time_s);
+            crowd.set_transform(*instance, &self.world_from_model(person, at, yaw))?;
+            scenery.set_transform(*below, &under(person, at))?;
+        }
+        Ok(())
+    }
+
+    /// Where someone stands (x, z), and the angle about +Y that it is turned by.
+    fn place(&self, person: &Person, time_s: f64) -> (Vec2, f32) {
+        match person.motion {
+            Motion::Stands { at, yaw } => (at, yaw),
+            Motion::Travels {
+                stream,
+                start_m,
+                beside_m,
+            } => {
+                let (at, direction) = self.layout.streams[stream].at(start_m, beside_m, time_s);
+                let gait = layout::act(&self.models, person).and_then(|act| act.gait);
+                let heading = gait.map_or(0.0, |gait| gait.heading);
+                (at, direction.x.atan2(direction.y) - heading)
+            }
+        }
+    }
+
+    /// The middle of what it covers at `at`, its lowest point on the ground.
+    fn world_from_model(&self, person: &Person, at: Vec2, yaw: f32) -> Affine {
+        let act = layout::act(&self.models, person);
+        let (center, floor) = act.map_or((Vec2::ZERO, 0.0), |act| (act.center, act.floor));
+        let turned = Affine::from_scale_rotation_translation(
+            Vec3::splat(person.scale),
+            Quat::from_rotation_y(yaw),
+            Vec3::new(at.x, 0.0, at.y),
+        );
+        turned * Affine::from_translation(Vec3::new(-center.x, -floor, -center.y))
+    }
+
+    fn play(&self, person: &Person) -> Play<'static> {
+        let clip = layout::act(&self.models, person).and_then(|act| act.clip);
+        Play {
+            clip: clip.map_or(ClipRef::Rest, ClipRef::Index),
+            start_s: Some(0.0),
+            offset_s: person.phase_s,
+            speed: person.speed,
+            ..Play::REST
+        }
+    }
+}
+
+/// Where a character's shadow is.
+fn under(person: &Person, at: Vec2) -> Affine {
+    let radius = person.radius_m.max(0.05);
+    Affine::from_scale_rotation_translation(
+        Vec3::new(radius, 1.0, radius),
+        Quat::IDENTITY,
+        Vec3::new(at.x, 0.0, at.y),
+    )
+}

@@ -1,0 +1,245 @@
+//! One frame of the crowd, recorded into whatever there is to draw into.
+
+use std::time::Instant;
+
+use throng::ash::{self, vk};
+use throng::standalone::{
+    Begin, Context, ContextDesc, Formats, Frame, Swapchain, SwapchainImage, Target, Validation,
+};
+use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
+
+use super::args::Args;
+use super::model::Model;
+use super::scene::Scene;
+use super::stats::{FrameLog, Stages};
+use super::{Result, scenery};
+
+/// Frames in flight.
+pub(crate) const SLOTS: u32 = 2;
+pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+
+/// What is drawn into.
+pub(crate) enum Canvas<'a> {
+    Picture(&'a Target),
+    Window(&'a Swapchain, &'a SwapchainImage),
+}
+
+/// The crowd and its surroundings on a device.
+pub(crate) struct Show {
+    pub(crate) scene: Scene,
+    crowd: Crowd,
+    scenery: Crowd,
+    passes: Option<(PassId, PassId)>,
+}
+
+/// The models of the command line, or the built-in one.
+pub(crate) fn load(args: &Args) -> Result<Vec<Model>> {
+    if args.models.is_empty() {
+        return Ok(vec![Model::load("builtin".as_ref())?]);
+    }
+    args.models.iter().map(|path| Model::load(path)).collect()
+}
+
+pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
+    ContextDesc {
+        app_name: "throng crowd",
+        validation: if args.validate {
+            Validation::On
+        } else {
+            Validation::Off
+        },
+        ..ContextDesc::default()
+    }
+}
+
+/// Four samples where the device has them.
+pub(crate) fn samples(context: &Context) -> vk::SampleCountFlags {
+    let limits = &context.properties.limits;
+    let both = limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts;
+    if both.contains(vk::SampleCountFlags::TYPE_4) {
+        vk::SampleCountFlags::TYPE_4
+    } else {
+        vk::SampleCountFlags::TYPE_1
+    }
+}
+
+impl Show {
+    /// Brings the scene to the device, for attachments of these formats.
+    pub(crate) fn new(context: &mut Context, scene: Scene, formats: Formats) -> Result<Self> {
+        let desc = CrowdDesc {
+            slots: SLOTS,
+            capacity: scene.capacity(),
+            profile: context.timestamp_bits > 0,
+            ..CrowdDesc::default()
+        };
+        let scenery_desc = CrowdDesc {
+            capacity: scene.scenery_capacity(),
+            profile: false,
+            ..desc
+        };
+        let (gpu, allocator) = context.parts();
+        // SAFETY: the handles are the context's, which outlives both crowds, and it has enabled what
+        // throng requires.
+        let crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }?;
+        // SAFETY: as above.
+        let scenery = match unsafe { Crowd::new(&gpu, allocator, &scenery_desc) } {
+            Ok(scenery) => scenery,
+            Err(error) => {
+                // SAFETY: nothing was recorded with it.
+                unsafe { crowd.destroy(allocator) };
+                return Err(error.into());
+            }
+        };
+        let mut show = Self {
+            scene,
+            crowd,
+            scenery,
+            passes: None,
+        };
+        match show.build(context, formats) {
+            Ok(()) => Ok(show),
+            Err(error) => {
+                show.destroy(context)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn build(&mut self, context: &mut Context, formats: Formats) -> Result<()> {
+        let pass = PassDesc {
+            color_formats: &[formats.color],
+            depth_format: formats.depth.unwrap_or_default(),
+            samples: formats.samples,
+            reversed_z: true,
+            ..PassDesc::default()
+        };
+        // SAFETY: images of these formats have been made on the same device.
+        self.passes = Some(unsafe {
+            (
+                self.crowd.create_pass(&pass)?,
+                self.scenery.create_pass(&pass)?,
+            )
+        });
+        self.scene
+            .spawn(&mut self.crowd, &mut self.scenery, &mut context.allocator)
+    }
+
+    /// Records everything of one frame. Returns what it took; the GPU's times are those of the frame
+    /// that the slot had before.
+    ///
+    /// # Safety
+    /// `frame` was begun and is submitted next, on the context's queue; the canvas was made with the context and an image
+    /// of a window was acquired with the frame.
+    pub(crate) unsafe fn record(
+        &mut self,
+        context: &mut Context,
+        frame: &Frame,
+        canvas: &Canvas<'_>,
+        view: View,
+        time_s: f64,
+    ) -> Result<FrameLog> {
+        let started = Instant::now();
+        self.scene
+            .walk(&mut self.crowd, &mut self.scenery, time_s)?;
+        let walked = Instant::now();
+        let Some((pass, scenery_pass)) = self.passes else {
+            return Err("no pass".into());
+        };
+        let (device, allocator, cmd) = (&context.device, &mut context.allocator, frame.cmd);
+        let slot = frame.slot as u32;
+        // SAFETY: the slot has ended since it was begun; the rest is the caller's word.
+        unsafe {
+            let mut crowd = self.crowd.begin_frame(allocator, slot, time_s)?;
+            let mut around = self.scenery.begin_frame(allocator, slot, time_s)?;
+            let views = crowd.record_prepare(cmd, &[view])?;
+            let prepared = Instant::now();
+            let around_views = around.record_prepare(cmd, &[view])?;
+            canvas.begin(device, cmd);
+            for view in views.iter() {
+                crowd.record_draw(cmd, *view, pass)?;
+            }
+            let scope = crowd.begin_scope(cmd, "scenery");
+            for view in around_views.iter() {
+                around.record_draw(cmd, *view, scenery_pass)?;
+            }
+            crowd.end_scope(cmd, scope);
+            canvas.end(device, cmd);
+            let stats = crowd.stats();
+            Ok(FrameLog {
+                cpu: Stages {
+                    walk: ms(started, walked),
+                    animate: stats.cpu.animate_ms,
+                    palette: stats.cpu.palette_ms,
+                    prepare: stats.cpu.prepare_ms,
+                    record: ms(prepared, Instant::now()),
+                    ..Stages::default()
+                },
+                gpu: crowd.gpu_times().to_vec(),
+                stats,
+                frame_ms: 0.0,
+            })
+        }
+    }
+
+    /// The GPU's times of the frames that were still under way. The device is idle.
+    pub(crate) fn last_gpu_times(
+        &mut self,
+        context: &mut Context,
+        slots: &[u32],
+    ) -> Result<Vec<Vec<throng::gpu::ScopeTime>>> {
+        context.wait_idle()?;
+        let mut times = Vec::new();
+        for slot in slots {
+            // SAFETY: everything has ended, and nothing is recorded.
+            let frame = unsafe { self.crowd.begin_frame(&mut context.allocator, *slot, 0.0)? };
+            times.push(frame.gpu_times().to_vec());
+        }
+        Ok(times)
+    }
+
+    /// Waits for the device, and frees everything but the scene.
+    pub(crate) fn destroy(self, context: &mut Context) -> Result<Scene> {
+        context.wait_idle()?;
+        // SAFETY: the device is idle.
+        unsafe {
+            self.crowd.destroy(&mut context.allocator);
+            self.scenery.destroy(&mut context.allocator);
+        }
+        Ok(self.scene)
+    }
+}
+
+impl Canvas<'_> {
+    /// # Safety
+    /// `cmd` is recording, outside of rendering.
+    unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        let begin = Begin {
+            color: scenery::background(),
+            ..Begin::default()
+        };
+        // SAFETY: the caller's word.
+        unsafe {
+            match self {
+                Self::Picture(target) => target.begin(device, cmd, &begin),
+                Self::Window(swapchain, image) => swapchain.begin(device, cmd, image, &begin),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Self::begin`], which came before.
+    unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        // SAFETY: the caller's word.
+        unsafe {
+            match self {
+                Self::Picture(target) => target.end(device, cmd),
+                Self::Window(swapchain, image) => swapchain.end(device, cmd, image),
+            }
+        }
+    }
+}
+
+/// Milliseconds.
+pub(crate) fn ms(from: Instant, to: Instant) -> f64 {
+    (to - from).as_secs_f64() * 1e3
+}

@@ -1,0 +1,257 @@
+//! What was measured: a table for people, a file for programs.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use throng::crowd::Stats;
+use throng::gpu::ScopeTime;
+use throng::standalone::DeviceInfo;
+
+use super::scene::Scene;
+use super::{Result, say};
+
+/// CPU milliseconds of the parts of a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stages {
+    /// Waiting for the frame that had the slot before.
+    pub(crate) wait: f64,
+    /// Moving those who walk.
+    pub(crate) walk: f64,
+    /// Sampling clips; part of `prepare`.
+    pub(crate) animate: f64,
+    /// Writing palettes; part of `prepare`.
+    pub(crate) palette: f64,
+    /// All of `record_prepare`.
+    pub(crate) prepare: f64,
+    /// Recording the draws, and everything of the scenery.
+    pub(crate) record: f64,
+    /// Submitting, and presenting where there is a window.
+    pub(crate) submit: f64,
+}
+
+impl Stages {
+    /// Everything but waiting.
+    pub(crate) fn busy(&self) -> f64 {
+        self.walk + self.prepare + self.record + self.submit
+    }
+
+    fn named(&self) -> [(&'static str, f64); 7] {
+        [
+            ("wait", self.wait),
+            ("walk", self.walk),
+            ("prepare", self.prepare),
+            ("animate", self.animate),
+            ("palette", self.palette),
+            ("record", self.record),
+            ("submit", self.submit),
+        ]
+    }
+}
+
+/// One frame.
+#[derive(Clone, Debug)]
+pub(crate) struct FrameLog {
+    pub(crate) cpu: Stages,
+    /// Of an earlier frame.
+    pub(crate) gpu: Vec<ScopeTime>,
+    pub(crate) stats: Stats,
+    /// From the start of this frame to the start of the next.
+    pub(crate) frame_ms: f64,
+}
+
+/// What is kept of a run: figures only, whatever its length.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    frame_ms: Vec<f64>,
+    cpu: Vec<Stages>,
+    gpu: Vec<Vec<ScopeTime>>,
+    upload_bytes: Vec<u64>,
+    last: Stats,
+}
+
+/// Frames that a long run keeps.
+const KEPT: usize = 100_000;
+
+impl Log {
+    pub(crate) fn add(&mut self, frame: FrameLog) {
+        if self.frame_ms.len() >= KEPT {
+            return;
+        }
+        self.frame_ms.push(frame.frame_ms);
+        self.cpu.push(frame.cpu);
+        self.upload_bytes.push(frame.stats.upload_bytes);
+        self.last = frame.stats;
+        self.add_gpu(frame.gpu);
+    }
+
+    pub(crate) fn add_gpu(&mut self, times: Vec<ScopeTime>) {
+        if !times.is_empty() {
+            self.gpu.push(times);
+        }
+    }
+
+    pub(crate) fn frames(&self) -> usize {
+        self.frame_ms.len()
+    }
+
+    /// Stages of the CPU with their times, in the order in which they happen.
+    fn cpu_stages(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let names = Stages::default().named();
+        let of = |stage: usize| {
+            self.cpu
+                .iter()
+                .map(|frame| frame.named()[stage].1)
+                .collect()
+        };
+        names
+            .iter()
+            .enumerate()
+            .map(|(stage, (name, _))| (*name, of(stage)))
+            .collect()
+    }
+
+    /// Scopes of the GPU with their times.
+    fn gpu_passes(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let mut passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
+        for time in self.gpu.iter().flatten() {
+            match passes.iter_mut().find(|(name, _)| *name == time.name) {
+                Some((_, times)) => times.push(time.ms),
+                None => passes.push((time.name, vec![time.ms])),
+            }
+        }
+        passes
+    }
+
+    /// Prints the table.
+    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene) {
+        let stats = &self.last;
+        say(&format!("device       {device}"));
+        for (model, count) in scene.models().iter().zip(&scene.counts) {
+            let character = &model.character;
+            say(&format!(
+                "model        {}: {count} instances, {} joints, {} triangles, {} clips",
+                model.name,
+                character.skeleton().len(),
+                character.triangle_count(),
+                character.clips().len(),
+            ));
+        }
+        say(&format!(
+            "each frame   {} instances, {} vertices, {} triangles, {} draws, {} bytes uploaded",
+            stats.instances,
+            stats.vertices,
+            stats.triangles,
+            stats.draws,
+            middle(&self.upload_bytes),
+        ));
+        say(&format!(
+            "{:<12} {:>10} {:>10} {:>10}",
+            "ms", "p50", "p95", "p99"
+        ));
+        let row = |name: String, times: &[f64]| {
+            let [p50, p95, p99] = percentiles(times);
+            say(&format!("{name:<12} {p50:>10.3} {p95:>10.3} {p99:>10.3}"));
+        };
+        row("frame".into(), &self.frame_ms);
+        for (name, times) in self.cpu_stages() {
+            row(format!("cpu {name}"), &times);
+        }
+        for (name, times) in self.gpu_passes() {
+            row(format!("gpu {name}"), &times);
+        }
+    }
+
+    /// Everything, for a file.
+    pub(crate) fn to_json(&self, device: &DeviceInfo, scene: &Scene, extent: (u32, u32)) -> Value {
+        let stats = &self.last;
+        let models = scene
+            .models()
+            .iter()
+            .zip(&scene.counts)
+            .map(|(model, count)| {
+                json!({
+                    "name": model.name,
+                    "instances": count,
+                    "joints": model.character.skeleton().len(),
+                    "palette_entries": model.character.palette().len(),
+                    "vertices": model.character.vertex_count(),
+                    "triangles": model.character.triangle_count(),
+                    "clips": model.character.clips().len(),
+                })
+            });
+        let table = |rows: Vec<(&'static str, Vec<f64>)>| -> Value {
+            rows.into_iter()
+                .map(|(name, times)| (name.to_owned(), spread(&times)))
+                .collect()
+        };
+        json!({
+            "device": device.name,
+            "driver": format!("{} {}", device.driver, device.driver_info).trim(),
+            "vulkan": version(device.api_version),
+            "size": [extent.0, extent.1],
+            "frames": self.frames(),
+            "instances": stats.instances,
+            "joints_per_instance": joints_per_instance(scene),
+            "vertices": stats.vertices,
+            "triangles": stats.triangles,
+            "draws_per_frame": stats.draws,
+            "upload_bytes_per_frame": middle(&self.upload_bytes),
+            "upload_bytes_first_frame": self.upload_bytes.first(),
+            "models": models.collect::<Value>(),
+            "frame_ms": spread(&self.frame_ms),
+            "cpu_ms": table(self.cpu_stages()),
+            "gpu_ms": table(self.gpu_passes()),
+        })
+    }
+}
+
+/// Writes the figures.
+pub(crate) fn write(path: &Path, figures: &Value) -> Result<()> {
+    let text = serde_json::to_string_pretty(figures)? + "\n";
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// A whole number where all characters have as many; else the mean.
+fn joints_per_instance(scene: &Scene) -> Value {
+    let joints = scene.models().iter().zip(&scene.counts);
+    let joints: Vec<(u64, u64)> = joints
+        .filter(|(_, count)| **count > 0)
+        .map(|(model, count)| (model.character.skeleton().len() as u64, u64::from(*count)))
+        .collect();
+    match joints.first() {
+        None => json!(0),
+        Some((first, _)) if joints.iter().all(|(joints, _)| joints == first) => json!(first),
+        Some(_) => {
+            let all: u64 = joints.iter().map(|(joints, count)| joints * count).sum();
+            json!(all as f64 / joints.iter().map(|(_, count)| count).sum::<u64>() as f64)
+        }
+    }
+}
+
+fn version(version: u32) -> String {
+    use throng::ash::vk::{api_version_major, api_version_minor, api_version_patch};
+    let [major, minor, patch] =
+        [api_version_major, api_version_minor, api_version_patch].map(|part| part(version));
+    format!("{major}.{minor}.{patch}")
+}
+
+fn spread(times: &[f64]) -> Value {
+    let [p50, p95, p99] = percentiles(times).map(|ms| (ms * 1e4).round() / 1e4);
+    json!({ "p50": p50, "p95": p95, "p99": p99 })
+}
+
+/// The least values that half, 95 and 99 of a hundred do not exceed.
+fn percentiles(times: &[f64]) -> [f64; 3] {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    [0.50, 0.95, 0.99].map(|part| {
+        let rank = (part * sorted.len() as f64).ceil() as usize;
+        sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+    })
+}
+
+fn middle(bytes: &[u64]) -> u64 {
+    let mut sorted = bytes.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0)
+}

@@ -1,0 +1,439 @@
+//! In a window: drag to orbit, scroll to zoom, Space to pause, Esc to close.
+
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use throng::ash::vk;
+use throng::standalone::{
+    Acquire, Context, Formats, Frames, Swapchain, SwapchainDesc, Target, TargetDesc,
+};
+use winit::application::ApplicationHandler;
+use winit::dpi::{PhysicalPosition, PhysicalSize};
+use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use winit::keyboard::{Key, NamedKey};
+use winit::window::{Window, WindowAttributes, WindowId};
+
+use super::args::Args;
+use super::camera::Camera;
+use super::headless::{check_writable, write_picture};
+use super::scene::Scene;
+use super::show::{self, Canvas, DEPTH, SLOTS, Show, ms};
+use super::stats::{self, Log, Stages};
+use super::{Result, check_validation, scenery};
+
+/// No frame follows the one before sooner than this: not every display slows a loop down.
+const LEAST_FRAME: Duration = Duration::from_millis(4);
+/// How often a window that nobody sees is looked at.
+const ASLEEP: Duration = Duration::from_millis(100);
+const TITLE_EVERY: Duration = Duration::from_millis(500);
+/// Radians a pixel.
+const ORBIT: f32 = 0.006;
+
+/// How it ended.
+pub(crate) enum Outcome {
+    /// The window was there, and was closed.
+    Closed,
+    /// There was none to be had, and why.
+    NoWindow(String),
+}
+
+/// Whether there may be a display. Elsewhere than on a Unix desktop there always is.
+pub(crate) fn has_display() -> bool {
+    if !cfg!(all(unix, not(target_os = "macos"))) {
+        return true;
+    }
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    set("DISPLAY") || set("WAYLAND_DISPLAY")
+}
+
+/// Shows the crowd until the window is closed.
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    args.out.as_deref().map_or(Ok(()), check_writable)?;
+    args.stats.as_deref().map_or(Ok(()), check_writable)?;
+    // winit panics where one of the X libraries is missing.
+    let event_loop = match catch_unwind(EventLoop::new) {
+        Ok(Ok(event_loop)) => event_loop,
+        Ok(Err(error)) => return Ok(Outcome::NoWindow(error.to_string())),
+        Err(_) => {
+            return Ok(Outcome::NoWindow(
+                "a library of the window system is missing".into(),
+            ));
+        }
+    };
+    let scene = Scene::new(show::load(args)?, args.instances, args.seed);
+    let mut app = App {
+        args,
+        scene: Some(scene),
+        stage: None,
+        ended: None,
+    };
+    let ran = event_loop.run_app(&mut app);
+    let messages = app.stage.as_ref().map(|stage| stage.context.messages());
+    let ended = app.ended.take();
+    let closed = app.stage.take().map_or(Ok(()), |stage| stage.close(args));
+    match ended {
+        Some(Ended::NoWindow(why)) => return Ok(Outcome::NoWindow(why)),
+        Some(Ended::Failed(error)) => return Err(error),
+        None => ran?,
+    }
+    closed?;
+    messages.map_or(Ok(()), |messages| check_validation(&messages))?;
+    Ok(Outcome::Closed)
+}
+
+enum Ended {
+    NoWindow(String),
+    Failed(Box<dyn std::error::Error>),
+}
+
+struct App<'a> {
+    args: &'a Args,
+    /// Until there is a window.
+    scene: Option<Scene>,
+    stage: Option<Stage>,
+    /// Why, if not because the window was closed.
+    ended: Option<Ended>,
+}
+
+impl App<'_> {
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<(), Ended> {
+        let Some(scene) = self.scene.take() else {
+            return Ok(());
+        };
+        let size = self.args.size.0;
+        let attributes = WindowAttributes::default()
+            .with_title("throng")
+            .with_inner_size(PhysicalSize::new(size.width, size.height));
+        let window = event_loop.create_window(attributes);
+        let window = window.map_err(|error| Ended::NoWindow(error.to_string()))?;
+        self.stage = Some(Stage::new(self.args, scene, Arc::new(window)).map_err(Ended::Failed)?);
+        Ok(())
+    }
+
+    fn end(&mut self, event_loop: &ActiveEventLoop, why: Option<Ended>) {
+        self.ended = why;
+        event_loop.exit();
+    }
+}
+
+impl ApplicationHandler for App<'_> {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if let Err(why) = self.open(event_loop) {
+            self.end(event_loop, Some(why));
+        }
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        let Some(stage) = &mut self.stage else { return };
+        match event {
+            WindowEvent::CloseRequested | WindowEvent::Destroyed => self.end(event_loop, None),
+            WindowEvent::KeyboardInput { event, .. } if event.state == ElementState::Pressed => {
+                match event.logical_key {
+                    Key::Named(NamedKey::Escape) => self.end(event_loop, None),
+                    Key::Named(NamedKey::Space) if !event.repeat => {
+                        stage.clock.paused = !stage.clock.paused
+                    }
+                    _ => {}
+                }
+            }
+            WindowEvent::Occluded(hidden) => stage.hidden = hidden,
+            WindowEvent::MouseInput {
+                state,
+                button: MouseButton::Left,
+                ..
+            } => {
+                stage.dragging = state == ElementState::Pressed;
+            }
+            WindowEvent::CursorMoved { position, .. } => stage.cursor(position),
+            WindowEvent::MouseWheel { delta, .. } => stage.camera.approach(match delta {
+                MouseScrollDelta::LineDelta(_, lines) => lines,
+                MouseScrollDelta::PixelDelta(pixels) => pixels.y as f32 / 50.0,
+            }),
+            WindowEvent::RedrawRequested => match stage.frame(self.args) {
+                Ok(false) => {}
+                Ok(true) => self.end(event_loop, None),
+                Err(error) => self.end(event_loop, Some(Ended::Failed(error))),
+            },
+            _ => {}
+        }
+    }
+
+    /// Asks for the next frame as soon as it is due.
+    fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(stage) = &mut self.stage else { return };
+        let asleep = stage.is_asleep();
+        let due = stage.started + if asleep { ASLEEP } else { LEAST_FRAME };
+        if asleep {
+            // Nobody looks, and no time passes.
+            stage.started = stage.started.max(Instant::now() - ASLEEP);
+        } else if due <= Instant::now() {
+            stage.window.request_redraw();
+        }
+        event_loop.set_control_flow(ControlFlow::WaitUntil(
+            due.max(Instant::now() + Duration::from_millis(1)),
+        ));
+    }
+}
+
+/// The crowd's time.
+struct Clock {
+    time_s: f64,
+    fixed_dt_s: Option<f64>,
+    paused: bool,
+    last: Instant,
+}
+
+impl Clock {
+    /// The time of the next frame.
+    fn tick(&mut self) -> f64 {
+        let now = Instant::now();
+        let passed_s = (now - self.last).as_secs_f64();
+        self.last = now;
+        let time_s = self.time_s;
+        if !self.paused {
+            // A frame that was long in coming does not make everyone jump.
+            self.time_s += self.fixed_dt_s.unwrap_or(passed_s.min(0.25));
+        }
+        if self.fixed_dt_s.is_some() {
+            time_s
+        } else {
+            self.time_s
+        }
+    }
+}
+
+/// A window with a crowd in it.
+struct Stage {
+    window: Arc<Window>,
+    show: Show,
+    frames: Frames,
+    swapchain: Swapchain,
+    camera: Camera,
+    clock: Clock,
+    log: Log,
+    title: Title,
+    /// When the last frame was begun.
+    started: Instant,
+    hidden: bool,
+    dragging: bool,
+    at: Option<PhysicalPosition<f64>>,
+    // Last: everything else is destroyed with it.
+    context: Context,
+}
+
+impl Stage {
+    fn new(args: &Args, scene: Scene, window: Arc<Window>) -> Result<Self> {
+        let (mut context, surface) =
+            Context::for_window(&show::context_desc(args), Arc::clone(&window) as Arc<_>)?;
+        let desc = SwapchainDesc {
+            depth_format: Some(DEPTH),
+            samples: show::samples(&context),
+            ..SwapchainDesc::default()
+        };
+        let swapchain = Swapchain::new(&mut context, surface, extent(&window), &desc)?;
+        let camera = Camera::new(&scene.layout().rim(), scene.height_m());
+        let made =
+            Show::new(&mut context, scene, swapchain.formats()).and_then(|show| match Frames::new(
+                &context,
+                SLOTS as usize,
+            ) {
+                Ok(frames) => Ok((show, frames)),
+                Err(error) => {
+                    show.destroy(&mut context)?;
+                    Err(error.into())
+                }
+            });
+        let (show, frames) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                swapchain.destroy(&mut context);
+                return Err(error);
+            }
+        };
+        let now = Instant::now();
+        Ok(Self {
+            window,
+            show,
+            frames,
+            swapchain,
+            camera,
+            clock: Clock {
+                time_s: 0.0,
+                fixed_dt_s: args.fixed_dt,
+                paused: false,
+                last: now,
+            },
+            log: Log::default(),
+            title: Title::new(now),
+            started: now - LEAST_FRAME,
+            hidden: false,
+            dragging: false,
+            at: None,
+            context,
+        })
+    }
+
+    /// Whether there is nothing to draw to, or nobody to see it.
+    fn is_asleep(&mut self) -> bool {
+        let size = self.window.inner_size();
+        let nothing = size.width == 0 || size.height == 0;
+        nothing || self.hidden || self.window.is_minimized() == Some(true)
+    }
+
+    fn cursor(&mut self, position: PhysicalPosition<f64>) {
+        if let Some(last) = self.at.replace(position)
+            && self.dragging
+        {
+            let [right, down] =
+                [position.x - last.x, position.y - last.y].map(|d| d as f32 * ORBIT);
+            self.camera.orbit(right, down);
+        }
+    }
+
+    /// Draws one frame. Returns whether it was the last.
+    fn frame(&mut self, args: &Args) -> Result<bool> {
+        let started = Instant::now();
+        let frame_ms = ms(self.started, started);
+        self.started = started;
+        let frame = self.frames.begin(&mut self.context)?;
+        let extent = extent(&self.window);
+        // SAFETY: the frame was just begun; the image is submitted and presented below.
+        let image = match unsafe { self.swapchain.acquire(&mut self.context, &frame, extent)? } {
+            Acquire::Image(image) => image,
+            Acquire::Minimised | Acquire::OutOfDate => return Ok(false),
+        };
+        let waited = Instant::now();
+        let view = self
+            .camera
+            .view(self.swapchain.extent(), scenery::lighting());
+        let time_s = self.clock.tick();
+        let canvas = Canvas::Window(&self.swapchain, &image);
+        // SAFETY: the frame was begun and has acquired the image; the submit follows.
+        let mut entry = unsafe {
+            self.show
+                .record(&mut self.context, &frame, &canvas, view, time_s)?
+        };
+        let recorded = Instant::now();
+        // SAFETY: `frame` is the one begun last, the recording is complete, and the image is its own.
+        unsafe {
+            self.frames.submit(&mut self.context, frame, Some(&image))?;
+            self.swapchain.present(&mut self.context, image)?;
+        }
+        entry.cpu.wait = ms(started, waited);
+        entry.cpu.submit = ms(recorded, Instant::now());
+        entry.frame_ms = frame_ms;
+        let gpu_ms = entry.gpu.iter().map(|time| time.ms).sum();
+        self.title
+            .add(&entry.cpu, gpu_ms, &self.window, entry.stats.instances);
+        self.log.add(entry);
+        Ok(args
+            .frames
+            .is_some_and(|frames| self.log.frames() >= frames as usize))
+    }
+
+    /// Writes what was asked for, and frees everything.
+    fn close(mut self, args: &Args) -> Result<()> {
+        let written = self.write(args);
+        self.frames.destroy(&mut self.context);
+        let freed = self.show.destroy(&mut self.context);
+        self.swapchain.destroy(&mut self.context);
+        written?;
+        freed.map(drop)
+    }
+
+    fn write(&mut self, args: &Args) -> Result<()> {
+        let size = self.swapchain.extent();
+        if let Some(path) = &args.stats {
+            let figures = self.log.to_json(
+                &self.context.info,
+                &self.show.scene,
+                (size.width, size.height),
+            );
+            stats::write(path, &figures)?;
+        }
+        match &args.out {
+            Some(path) if size.width > 0 && size.height > 0 => self.picture(path, size),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the window shows, drawn once more into an image.
+    fn picture(&mut self, path: &Path, extent: vk::Extent2D) -> Result<()> {
+        let Formats {
+            color,
+            depth,
+            samples,
+        } = self.swapchain.formats();
+        let desc = TargetDesc {
+            name: "picture",
+            extent,
+            color_format: color,
+            depth_format: depth,
+            samples,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(&mut self.context, &desc)?;
+        let drawn = self.draw_into(&target);
+        let rgba = drawn.and_then(|()| Ok(target.read_rgba(&mut self.context)?));
+        target.destroy(&mut self.context);
+        write_picture(path, &rgba?, extent)
+    }
+
+    fn draw_into(&mut self, target: &Target) -> Result<()> {
+        let view = self.camera.view(target.extent(), scenery::lighting());
+        let frame = self.frames.begin(&mut self.context)?;
+        let canvas = Canvas::Picture(target);
+        let time_s = self.clock.time_s;
+        // SAFETY: the frame was just begun, and is submitted.
+        unsafe {
+            self.show
+                .record(&mut self.context, &frame, &canvas, view, time_s)?;
+            self.frames.submit(&mut self.context, frame, None)?;
+        }
+        Ok(())
+    }
+}
+
+/// The means of a while, for the window's title.
+struct Title {
+    since: Instant,
+    frames: u32,
+    cpu_ms: f64,
+    gpu_ms: f64,
+}
+
+impl Title {
+    fn new(since: Instant) -> Self {
+        Self {
+            since,
+            frames: 0,
+            cpu_ms: 0.0,
+            gpu_ms: 0.0,
+        }
+    }
+
+    fn add(&mut self, cpu: &Stages, gpu_ms: f64, window: &Window, instances: u32) {
+        self.frames += 1;
+        self.cpu_ms += cpu.busy();
+        self.gpu_ms += gpu_ms;
+        let elapsed = self.since.elapsed();
+        if elapsed < TITLE_EVERY {
+            return;
+        }
+        let count = f64::from(self.frames);
+        let (cpu, gpu) = (self.cpu_ms / count, self.gpu_ms / count);
+        let fps = count / elapsed.as_secs_f64();
+        window.set_title(&format!(
+            "throng — {instances} characters, {fps:.1} fps, CPU {cpu:.1} ms, GPU {gpu:.1} ms"
+        ));
+        *self = Self::new(Instant::now());
+    }
+}
+
+fn extent(window: &Window) -> vk::Extent2D {
+    let PhysicalSize { width, height } = window.inner_size();
+    vk::Extent2D { width, height }
+}

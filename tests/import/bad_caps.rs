@@ -1,0 +1,79 @@
+//! The caps of the options.
+
+use crate::builder::*;
+use crate::help::*;
+use serde_json::json;
+use throng::Error;
+use throng::error::AssetFault;
+use throng::import::{ImportOptions, gltf};
+
+#[test]
+fn a_tiny_file_cannot_claim_much() {
+    let b = changed(
+        &triangle(),
+        "/accessors/0",
+        json!({
+        "componentType": F32, "type": "VEC3", "count": 3_999_999_999_u64 }),
+    );
+    assert_eq!(
+        refused(&b.glb()),
+        "f: mesh 0, primitives[0]: vertices: 3999999999 is more than the cap of 4194304"
+    );
+    let mut b = arm();
+    b.json["accessors"][3] =
+        json!({ "componentType": U8, "type": "SCALAR", "count": 3_999_999_999_u64 });
+    assert!(refused(&b.glb()).contains("triangle indices: 3999999999 is more than the cap"));
+    let mut b = arm();
+    b.json["accessors"][5] = json!({ "componentType": F32, "type": "SCALAR", "count": u64::MAX });
+    assert!(refused(&b.glb()).contains("keys: 18446744073709551615 is more than the cap"));
+}
+
+#[test]
+fn every_cap_is_kept() {
+    type Set = fn(&mut ImportOptions);
+    let sets: [(Set, &str); 8] = [
+        (|o| o.max_json_bytes = 100, "bytes of JSON: "),
+        (|o| o.max_nodes = 3, "nodes: 4 is more than the cap of 3"),
+        (
+            |o| o.max_primitives = 0,
+            "primitives: 1 is more than the cap of 0",
+        ),
+        (
+            |o| o.max_vertices = 5,
+            "vertices: 6 is more than the cap of 5",
+        ),
+        (
+            |o| o.max_indices = 11,
+            "triangle indices: 12 is more than the cap of 11",
+        ),
+        (|o| o.max_keys = 2, "keys: 3 is more than the cap of 2"),
+        (|o| o.max_decoded_bytes = 500, "bytes of decoded data: "),
+        (|o| o.max_resource_bytes = 100, "bytes of one resource: "),
+    ];
+    for (set, words) in sets {
+        let mut options = options();
+        set(&mut options);
+        let error = gltf(&arm().gltf(), &options).unwrap_err();
+        let Error::Asset {
+            why: AssetFault::Cap { asked, cap, .. },
+            ..
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert!(asked > cap && error.to_string().contains(words), "{error}");
+    }
+    let mut b = triangle();
+    b.json["images"] = json!([{ "uri": format!("data:,{}", "x".repeat(1000)) }]);
+    b.json["textures"] = json!([{ "source": 0 }]);
+    b.json["materials"] =
+        json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+    b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    let mut options = options();
+    options.max_resource_bytes = 300;
+    let error = gltf(&b.glb(), &options).unwrap_err();
+    assert!(
+        error.to_string().contains("is more than the cap of 300"),
+        "{error}"
+    );
+}

@@ -1,0 +1,117 @@
+//! Nodes that are refused or repaired.
+
+use crate::builder::*;
+use crate::help::*;
+use serde_json::json;
+use throng::glam::{Quat, Vec3};
+
+#[test]
+fn hierarchies_that_are_no_forest() {
+    for (changes, node) in [
+        (json!([{ "mesh": 0, "children": [0] }]), 0),
+        (
+            json!([{ "mesh": 0, "children": [1] }, { "children": [0] }]),
+            0,
+        ),
+        (
+            json!([{ "mesh": 0 }, { "children": [0] }, { "children": [0] }]),
+            0,
+        ),
+        (json!([{ "mesh": 0 }, { "children": [0, 0] }]), 0),
+        (
+            json!([{ "mesh": 0 }, { "children": [2] }, { "children": [3] }, { "children": [1] }]),
+            1,
+        ),
+    ] {
+        let b = changed(&triangle(), "/nodes", changes);
+        let words = format!("f: node {node}: is its own ancestor, or the child of two nodes");
+        assert_eq!(refused(&b.glb()), words);
+    }
+}
+
+#[test]
+fn a_scene_root_with_a_parent_keeps_it() {
+    let nodes = json!([{ "mesh": 0 }, { "children": [0], "translation": [1, 2, 3] }]);
+    let c = repaired(&changed(&triangle(), "/nodes", nodes));
+    told(
+        &c,
+        &["scene 0, nodes: scene roots that have a parent keep it (1)"],
+    );
+    assert_eq!(c.skeleton().len(), 2);
+    let plain = repaired(&triangle());
+    let moved = plain.rest_bounds().min + Vec3::new(1.0, 2.0, 3.0);
+    assert_eq!(c.rest_bounds().min, moved);
+}
+
+#[test]
+fn a_slight_shear_is_removed_and_told() {
+    let sheared = |by: f32| json!([{ "mesh": 0, "matrix": [1,0,0,0, by,1,0,0, 0,0,1,0, 0,0,0,1] }]);
+    let c = repaired(&changed(&triangle(), "/nodes", sheared(5e-6)));
+    told(&c, &[]);
+    let c = repaired(&changed(&triangle(), "/nodes", sheared(5e-4)));
+    told(
+        &c,
+        &["node 0, matrix: slight shear of a matrix removed (1)"],
+    );
+    let by_much = changed(&triangle(), "/nodes", sheared(5e-3));
+    assert_eq!(
+        refused(&by_much.glb()),
+        "f: node 0, matrix: is not made of translation, rotation and scale"
+    );
+}
+
+#[test]
+fn transforms_that_are_not_allowed() {
+    let node = |node| changed(&triangle(), "/nodes", json!([node]));
+    for (b, words) in [
+        (
+            node(json!({ "mesh": 0, "translation": [0, 1e39, 0] })),
+            "f: node 0, translation: component 1 is inf, which is not allowed",
+        ),
+        (
+            node(json!({ "mesh": 0, "scale": [-1e300, 1, 0] })),
+            "f: node 0, scale: component 0 is -inf, which is not allowed",
+        ),
+        (
+            node(json!({ "mesh": 0, "matrix": [1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1] })),
+            "f: node 0, matrix: is not made of translation, rotation and scale",
+        ),
+        (
+            node(json!({ "mesh": 0, "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0.5, 0,0,0,1] })),
+            "f: node 0, matrix: has a last row other than 0, 0, 0, 1",
+        ),
+        (
+            node(
+                json!({ "mesh": 0, "matrix": [1,0,0,0, 0,2,0,0, 0,0,1,0, 0,0,0,1], "scale": [1,1,1] }),
+            ),
+            "f: node 0, matrix: stands beside translation, rotation or scale",
+        ),
+    ] {
+        assert_eq!(refused(&b.glb()), words);
+    }
+    let nodes =
+        json!([{ "mesh": 0, "scale": [1e30, 1, 1] }, { "children": [0], "scale": [1e30, 1, 1] }]);
+    let b = changed(&triangle(), "/nodes", nodes);
+    let b = changed(&b, "/scenes", json!([{ "nodes": [1] }]));
+    assert_eq!(
+        refused(&b.glb()),
+        "f: node 0: lies too far out, or is scaled too far, at rest"
+    );
+}
+
+#[test]
+fn quaternions_of_nodes_are_repaired() {
+    for (rotation, repair) in [
+        (
+            json!([0, 0, 0, 0]),
+            Some("zero quaternions set to the identity"),
+        ),
+        (json!([0, 0, 0, 2]), Some("quaternions normalised")),
+        (json!([0, 0, 0, 1.001]), None),
+    ] {
+        let c = repaired(&changed(&triangle(), "/nodes/0/rotation", rotation));
+        assert_eq!(c.skeleton().joints()[0].rest.rotation, Quat::IDENTITY);
+        let expected = repair.map(|kind| format!("node 0, rotation: {kind} (1)"));
+        assert_eq!(c.repairs.first().map(ToString::to_string), expected);
+    }
+}

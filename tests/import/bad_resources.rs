@@ -1,0 +1,168 @@
+//! What is not read: everything outside the folder.
+
+use crate::builder::*;
+use crate::help::*;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use throng::Error;
+use throng::error::AssetFault;
+use throng::import::{Imported, RepairKind, gltf_file, gltf_with};
+
+/// A fresh folder for one test, with `secret.bin` beside the folder `inner` that it gives.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(std::fs::remove_dir_all(&folder));
+    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    std::fs::write(folder.join("secret.bin"), arm().bin).unwrap();
+    folder.join("inner")
+}
+
+#[test]
+fn nothing_outside_the_folder_is_read() {
+    let inner = folder("import_outside");
+    let secret = inner.parent().unwrap().join("secret.bin");
+    let absolute = secret.to_str().unwrap().to_owned();
+    let path = inner.join("arm.gltf");
+    for uri in [
+        "../secret.bin",
+        "%2e%2e/secret.bin",
+        "..%2Fsecret.bin",
+        "a/../../secret.bin",
+        "./../secret.bin",
+        "..\\secret.bin",
+        "%2E%2E%5Csecret.bin",
+        &absolute,
+        &format!("file://{absolute}"),
+        &format!("file:{absolute}"),
+        &format!("FILE://{absolute}"),
+        "C:/secret.bin",
+        "c:secret.bin",
+        "//host/secret.bin",
+        "\\\\host\\secret.bin",
+        "https://host/secret.bin",
+        "",
+        "%00",
+        "a\nb",
+        "%FF",
+        "data:",
+        "data:;base64",
+        "data:;base64,***",
+        "data:;base64,A",
+    ] {
+        std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
+        let error = gltf_file(&path, &options()).unwrap_err();
+        let Error::Asset {
+            object,
+            why: AssetFault::Resource { .. },
+            ..
+        } = &error
+        else {
+            panic!("{uri}: {error:?}");
+        };
+        assert_eq!(object.to_string(), "buffer 0");
+        let mut never = |uri: &str| -> throng::Result<Vec<u8>> { panic!("asked for {uri}") };
+        gltf_with(&arm().gltf_beside(uri), &mut never, &options()).unwrap_err();
+    }
+    let words = refused(&arm().gltf_beside("arm.bin"));
+    assert_eq!(
+        words,
+        "f: buffer 0: refers to \"arm.bin\", which can't be reached: only bytes were given"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_folder_and_files_that_are_not_plain() {
+    let inner = folder("import_links");
+    let path = inner.join("arm.gltf");
+    std::os::unix::fs::symlink("../secret.bin", inner.join("link.bin")).unwrap();
+    std::os::unix::fs::symlink("..", inner.join("up")).unwrap();
+    std::fs::write(inner.join("own.bin"), arm().bin).unwrap();
+    std::os::unix::fs::symlink("own.bin", inner.join("fine.bin")).unwrap();
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(inner.join("pipe.bin"))
+        .status();
+    assert!(pipe.is_ok_and(|status| status.success()));
+    for (uri, why) in [
+        ("link.bin", "is a link out of the folder"),
+        ("up/secret.bin", "is a link out of the folder"),
+        ("up", "is a link out of the folder"),
+        ("pipe.bin", "is not a plain file"),
+        (".", "is not a plain file"),
+    ] {
+        std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
+        let error = gltf_file(&path, &options()).unwrap_err();
+        assert!(error.to_string().ends_with(why), "{error}");
+    }
+    std::fs::write(&path, arm().gltf_beside("fine.bin")).unwrap();
+    gltf_file(&path, &options()).unwrap();
+    assert!(gltf_file(inner.join("pipe.bin"), &options()).is_err());
+    assert!(gltf_file("/dev/zero", &options()).is_err());
+}
+
+#[test]
+fn missing_and_short_and_large_files() {
+    let inner = folder("import_missing");
+    let path = inner.join("arm.gltf");
+    let error = gltf_file(&path, &options()).unwrap_err();
+    assert!(matches!(
+        error,
+        Error::Io {
+            kind: std::io::ErrorKind::NotFound,
+            ..
+        }
+    ));
+    std::fs::write(&path, arm().gltf_beside("a.bin")).unwrap();
+    let error = gltf_file(&path, &options()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "f: buffer 0: refers to \"a.bin\", which cannot be read: entity not found"
+    );
+    std::fs::write(inner.join("a.bin"), [0; 7]).unwrap();
+    let error = gltf_file(&path, &options()).unwrap_err();
+    assert!(
+        error.to_string().ends_with("of the data, which has 7"),
+        "{error}"
+    );
+    let mut small = options();
+    small.max_resource_bytes = 2000;
+    std::fs::write(inner.join("a.bin"), [0; 3000]).unwrap();
+    std::fs::write(
+        &path,
+        changed(
+            &arm(),
+            "/buffers",
+            json!([{ "byteLength": 576, "uri": "a.bin" }]),
+        )
+        .json
+        .to_string(),
+    )
+    .unwrap();
+    let error = gltf_file(&path, &small).unwrap_err();
+    assert!(
+        error.to_string().contains("is more than the cap of 2000"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_with_nothing_in_them() {
+    let b = changed(&triangle(), "/nodes/0", json!({}));
+    assert_eq!(refused(&b.glb()), "f: file: has nothing to draw or to pose");
+    assert_eq!(
+        refused(br#"{"asset":{"version":"2.0"}}"#),
+        "f: file: has nothing to draw or to pose"
+    );
+    assert!(has_kind(&repaired(&trailing()), RepairKind::TrailingBytes));
+}
+
+fn trailing() -> Builder {
+    let mut b = triangle();
+    b.json["buffers"] = json!([{ "byteLength": b.bin.len() }]);
+    b.bin.extend([0; 8]);
+    b
+}
+
+fn has_kind(imported: &Imported, kind: RepairKind) -> bool {
+    imported.repairs.iter().any(|repair| repair.kind == kind)
+}

@@ -1,0 +1,73 @@
+//! Files beside the asset, unknown chunks and extensions.
+
+use crate::builder::*;
+use crate::help::*;
+use serde_json::json;
+use throng::import::{ImportOptions, RepairKind, gltf, gltf_file, gltf_with};
+
+/// A fresh folder for one test.
+fn folder(name: &str) -> std::path::PathBuf {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(std::fs::remove_dir_all(&folder));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn files_beside_and_below() {
+    let folder = folder("import_beside");
+    std::fs::create_dir_all(folder.join("some data")).unwrap();
+    let b = arm();
+    std::fs::write(folder.join("some data/arm é.bin"), &b.bin).unwrap();
+    let path = folder.join("arm.gltf");
+    std::fs::write(&path, b.gltf_beside("some%20data/arm%20%C3%A9.bin")).unwrap();
+    let c = gltf_file(&path, &ImportOptions::default()).unwrap();
+    assert_eq!(c.name(), "arm.gltf");
+    assert_eq!(c.primitives(), import(&b).primitives());
+}
+
+#[test]
+fn files_through_the_callers_reader() {
+    let b = arm();
+    let mut asked = Vec::new();
+    let mut read = |uri: &str| {
+        asked.push(uri.to_owned());
+        Ok(b.bin.clone())
+    };
+    let file = b.gltf_beside("./a%20b.bin");
+    let c = gltf_with(&file, &mut read, &ImportOptions::default()).unwrap();
+    assert_eq!(c.primitives(), import(&b).primitives());
+    assert_eq!(asked, ["./a b.bin"], "decoded, and once");
+}
+
+#[test]
+fn chunks_that_are_not_known_are_skipped() {
+    let b = arm();
+    let mut file = b.glb();
+    file.extend([4, 0, 0, 0]);
+    file.extend(b"XTRA");
+    file.extend([1, 2, 3, 4]);
+    let length = file.len() as u32;
+    file[8..12].copy_from_slice(&length.to_le_bytes());
+    let c = gltf(&file, &ImportOptions::default()).unwrap();
+    assert_eq!(c.repairs, []);
+    file.extend(b"tail");
+    let c = gltf(&file, &ImportOptions::default()).unwrap();
+    assert!(has(&c, RepairKind::TrailingBytes, 4));
+    let json = b"{\"asset\":{\"version\":\"2.0\"}}";
+    assert!(
+        gltf(&glb(json, None), &ImportOptions::default()).is_err(),
+        "nothing to draw"
+    );
+}
+
+#[test]
+fn extensions_that_are_not_required_are_ignored() {
+    let mut b = arm();
+    b.json["extensionsUsed"] = json!(["VENDOR_anything"]);
+    b.json["extensions"] = json!({ "VENDOR_anything": [1, { "deep": null }] });
+    b.json["nodes"][0]["extensions"] = json!({ "VENDOR_anything": "x" });
+    b.json["nodes"][0]["extras"] = json!([[[["y"]]]]);
+    b.json["extensionsRequired"] = json!(["KHR_materials_unlit"]);
+    assert_eq!(import(&b).character, import(&arm()).character);
+}

@@ -1,0 +1,66 @@
+//! What the tests share.
+
+use crate::builder::Builder;
+use serde_json::Value;
+use throng::Error;
+use throng::import::{ImportOptions, Imported, RepairKind, gltf};
+
+pub(crate) fn import(b: &Builder) -> Imported {
+    gltf(&b.glb(), &ImportOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn has(imported: &Imported, kind: RepairKind, count: u64) -> bool {
+    imported
+        .repairs
+        .iter()
+        .any(|r| r.kind == kind && r.count == count)
+}
+
+pub(crate) fn options() -> ImportOptions {
+    let mut options = ImportOptions::default();
+    options.name = "f".into();
+    options
+}
+
+/// The error's words for a file.
+#[track_caller]
+pub(crate) fn refused(bytes: &[u8]) -> String {
+    match gltf(bytes, &options()) {
+        Ok(_) => panic!("it was imported"),
+        Err(error) => {
+            assert!(matches!(error, Error::Asset { .. }), "{error:?}");
+            error.to_string()
+        }
+    }
+}
+
+/// The error's words after a value of the arm was replaced (or, by null, removed).
+#[track_caller]
+pub(crate) fn with(b: &Builder, path: &str, value: Value) -> String {
+    refused(&changed(b, path, value).glb())
+}
+
+pub(crate) fn changed(b: &Builder, path: &str, value: Value) -> Builder {
+    let mut b = b.clone();
+    let (parent, key) = path.rsplit_once('/').unwrap();
+    let parent = b.json.pointer_mut(parent).unwrap();
+    match (parent, value) {
+        (Value::Object(map), Value::Null) => drop(map.remove(key)),
+        (Value::Object(map), value) => drop(map.insert(key.into(), value)),
+        (Value::Array(list), value) => list[key.parse::<usize>().unwrap()] = value,
+        _ => panic!("{path}"),
+    }
+    b
+}
+
+pub(crate) fn repaired(b: &Builder) -> Imported {
+    gltf(&b.glb(), &options()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+pub(crate) fn told(imported: &Imported, expected: &[&str]) {
+    let told: Vec<_> = imported.repairs.iter().map(ToString::to_string).collect();
+    assert_eq!(told, expected);
+}
+
+pub(crate) const ATTRIBUTES: &str = "/meshes/0/primitives/0/attributes";

@@ -1,0 +1,24 @@
+//! The importer: what it reads, on files built here and on published models; what it refuses, with
+//! the words it does so in; and what it repairs.
+#![cfg(feature = "gltf")]
+
+#[path = "../common/gltf_builder.rs"]
+mod builder;
+
+mod animations;
+mod bad_animations;
+mod bad_caps;
+mod bad_images;
+mod bad_nodes;
+mod bad_ranges;
+mod bad_resources;
+mod bad_text;
+mod bad_vertices;
+mod files;
+mod help;
+mod materials;
+mod meshes;
+mod models;
+mod nodes;
+mod raw;
+mod skins;

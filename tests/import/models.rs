@@ -1,0 +1,168 @@
+//! The importer on published models, which lie in the folder that `THRONG_ASSETS` names.
+use std::path::{Path, PathBuf};
+use throng::character::{JointIndices, TrackValues};
+use throng::error::{AssetFault, Error};
+use throng::glam::Quat;
+use throng::import::{ImportOptions, Imported, gltf_file};
+
+/// Says something even where the test harness keeps the output of tests that pass.
+fn loudly(words: &str) {
+    use std::io::Write as _;
+    drop(writeln!(std::io::stderr(), "{words}"));
+}
+
+/// The folder of models; says loudly that these tests check nothing without it.
+fn assets() -> Option<PathBuf> {
+    let folder = std::env::var_os("THRONG_ASSETS").map(PathBuf::from);
+    if folder.is_none() {
+        loudly("NOT TESTED: THRONG_ASSETS is not set; tests on published models check nothing");
+    }
+    folder
+}
+
+/// A model of the folder, if it is there.
+fn model(file: &str) -> Option<Imported> {
+    let path = assets()?.join(file);
+    if !path.is_file() {
+        loudly(&format!("NOT TESTED: {file} is not in the folder"));
+        return None;
+    }
+    let imported = gltf_file(&path, &ImportOptions::default());
+    Some(imported.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// All `.glb` and `.gltf` files of the folder and the folders in it.
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "glb" || e == "gltf") {
+            out.push(path);
+        }
+    }
+    out.sort();
+}
+
+#[test]
+fn every_model_imports() {
+    let Some(folder) = assets() else { return };
+    let mut all = Vec::new();
+    files(&folder, &mut all);
+    assert!(!all.is_empty(), "no model in {}", folder.display());
+    for path in all {
+        let imported = gltf_file(&path, &ImportOptions::default());
+        if let Err(Error::Asset {
+            why: AssetFault::Requires(what),
+            ..
+        }) = &imported
+        {
+            loudly(&format!("NOT TESTED: {} requires {what}", path.display()));
+            continue;
+        }
+        let c = imported.unwrap_or_else(|error| panic!("{error}"));
+        println!(
+            "{}: {} joints, {} levels, {} palette, {} primitives, {} vertices, {} triangles, {} clips, {} images, {} repairs",
+            c.name(),
+            c.skeleton().len(),
+            c.skeleton().levels().len(),
+            c.palette().len(),
+            c.primitives().len(),
+            c.vertex_count(),
+            c.triangle_count(),
+            c.clips().len(),
+            c.images().len(),
+            c.repairs.len(),
+        );
+        for repair in &c.repairs {
+            println!("    {repair}");
+        }
+        for clip in c.clips() {
+            for track in clip.tracks() {
+                if let TrackValues::Rotation(keys) = &track.values {
+                    let unit = |q: &Quat| (q.length() - 1.0).abs() < 1e-5;
+                    let cubic = keys.values.len() > keys.times_s.len();
+                    assert!(cubic || keys.values.iter().all(unit));
+                }
+            }
+        }
+    }
+}
+
+/// File, joints, palette entries, primitives, vertices, triangles, clips, images.
+type Row = (&'static str, [usize; 7]);
+
+#[test]
+fn known_models_give_known_numbers() {
+    let rows: [Row; 12] = [
+        (
+            "AnimatedMorphCube/AnimatedMorphCube.gltf",
+            [1, 1, 1, 24, 12, 1, 0],
+        ),
+        ("BrainStem.glb", [21, 18, 59, 34_090, 61_666, 1, 0]),
+        ("CesiumMan.glb", [21, 19, 1, 3_273, 4_672, 1, 1]),
+        // 1,728 vertices in the file, which has no indices.
+        ("Fox.glb", [25, 22, 1, 434, 576, 3, 1]),
+        ("Fox_quantized.glb", [25, 22, 1, 434, 576, 3, 1]),
+        (
+            "InterpolationTest/InterpolationTest.gltf",
+            [10, 10, 10, 220, 110, 9, 1],
+        ),
+        ("Knight.glb", [51, 29, 15, 7_024, 6_952, 76, 1]),
+        ("MorphStressTest.glb", [1, 1, 2, 1_528, 2_412, 3, 2]),
+        ("RiggedFigure.glb", [21, 19, 1, 365, 256, 1, 0]),
+        ("RiggedSimple.glb", [5, 4, 1, 960, 892, 1, 0]),
+        ("SimpleSkin.gltf", [3, 2, 1, 10, 8, 1, 0]),
+        ("quad_skin.glb", [12, 10, 1, 4, 2, 0, 0]),
+    ];
+    for (file, expected) in rows {
+        let Some(c) = model(file) else { continue };
+        let numbers = [
+            c.skeleton().len(),
+            c.palette().len(),
+            c.primitives().len(),
+            c.vertex_count(),
+            c.triangle_count(),
+            c.clips().len(),
+            c.images().len(),
+        ];
+        assert_eq!(numbers, expected, "{file}");
+    }
+}
+
+#[test]
+fn quantised_and_plain_fox_agree() {
+    let Some(plain) = model("Fox.glb") else {
+        return;
+    };
+    let Some(quantised) = model("Fox_quantized.glb") else {
+        return;
+    };
+    let size = plain.rest_bounds().size().max_element();
+    let [a, b] = [plain.rest_bounds(), quantised.rest_bounds()];
+    assert!(a.min.abs_diff_eq(b.min, size * 1e-4) && a.max.abs_diff_eq(b.max, size * 1e-4));
+    let names = |c: &Imported| {
+        c.clips()
+            .iter()
+            .map(|clip| clip.name().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&plain), names(&quantised));
+}
+
+#[test]
+fn the_knight_carries_its_weapons() {
+    let Some(knight) = model("Knight.glb") else {
+        return;
+    };
+    let rigid = knight
+        .primitives()
+        .iter()
+        .filter(|p| p.influences.per_vertex == 1);
+    assert!(rigid.clone().count() >= 5, "weapons, shields and a helmet");
+    for part in rigid {
+        assert!(matches!(part.influences.joints, JointIndices::U8(_)));
+        assert!(part.influences.weights.is_empty());
+    }
+    assert!(knight.find_clip("Walking_A").is_ok());
+}

@@ -1,0 +1,225 @@
+//! Raw characters that code makes itself: what `RawCharacter::build` checks of them.
+
+use throng::character::{Image, Interpolation, Material, Sampler, TextureRef, Transform};
+use throng::glam::{Mat4, Quat, Vec3};
+use throng::import::{
+    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
+    RawTransform,
+};
+
+/// Two joints, a triangle on them, and a clip that moves the second.
+fn raw() -> RawCharacter {
+    let node = |parent| RawNode {
+        name: "joint".into(),
+        parent,
+        transform: RawTransform::Trs(Transform::IDENTITY),
+    };
+    RawCharacter {
+        name: "raw".into(),
+        nodes: vec![node(None), node(Some(0))],
+        skins: vec![RawSkin {
+            name: "skin".into(),
+            joints: vec![0, 1],
+            inverse_bind: vec![Mat4::IDENTITY; 2],
+        }],
+        primitives: vec![RawPrimitive {
+            skin: Some(0),
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+            influences_per_vertex: 1,
+            joints: vec![0, 1, 1],
+            weights: vec![1.0; 3],
+            indices: vec![0, 1, 2],
+            ..RawPrimitive::default()
+        }],
+        animations: vec![RawAnimation {
+            name: "clip".into(),
+            channels: vec![RawChannel {
+                node: 1,
+                times_s: vec![0.0, 1.0],
+                interpolation: Interpolation::Linear,
+                values: RawKeys::Rotation(vec![Quat::IDENTITY; 2]),
+            }],
+        }],
+        ..RawCharacter::default()
+    }
+}
+
+#[track_caller]
+fn refused(change: impl FnOnce(&mut RawCharacter)) -> String {
+    let mut raw = raw();
+    change(&mut raw);
+    match raw.build(&ImportOptions::default()) {
+        Ok(_) => panic!("it was built"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_sound_one_is_built() {
+    let built = raw().build(&ImportOptions::default()).unwrap();
+    assert_eq!(built.repairs, []);
+    assert_eq!((built.name(), built.palette().len()), ("raw", 2));
+}
+
+#[test]
+fn every_index_is_checked() {
+    assert_eq!(
+        refused(|r| r.nodes[1].parent = Some(9)),
+        "raw: node 1, parent: refers to node 9, but there are 2"
+    );
+    assert_eq!(
+        refused(|r| r.nodes[0].parent = Some(1)),
+        "raw: node 0: is its own ancestor, or the child of two nodes"
+    );
+    assert_eq!(
+        refused(|r| r.skins[0].joints[1] = 9),
+        "raw: skin 0, joints[1]: refers to node 9, but there are 2"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].skin = Some(9)),
+        "raw: mesh 0, primitives[0]: refers to skin 9, but there are 1"
+    );
+    assert_eq!(
+        refused(|r| {
+            r.primitives[0].skin = None;
+            r.primitives[0].node = 9;
+        }),
+        "raw: mesh 0, primitives[0]: refers to node 9, but there are 2"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].material = Some(0)),
+        "raw: mesh 0, primitives[0]: refers to material 0, but there are 0"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].indices[2] = 3),
+        "raw: mesh 0, primitives[0], indices[2]: refers to vertex 3, but there are 3"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].joints[2] = 2),
+        "raw: mesh 0, primitives[0], vertex 2: refers to joint 2, but there are 2"
+    );
+    assert_eq!(
+        refused(|r| r.animations[0].channels[0].node = 9),
+        "raw: animation 0, channels[0]: refers to node 9, but there are 2"
+    );
+}
+
+#[test]
+fn every_count_is_checked() {
+    assert_eq!(
+        refused(|r| r.skins[0].inverse_bind.truncate(1)),
+        "raw: skin 0, inverseBindMatrices: the list of inverse bind matrices has 1, 2 needed"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].normals.push(Vec3::Y)),
+        "raw: mesh 0, primitives[0], attributes: NORMAL has 1, 3 needed"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].influences_per_vertex = 0),
+        "raw: mesh 0, primitives[0]: lacks joints and weights"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].influences_per_vertex = usize::MAX),
+        "raw: mesh 0, primitives[0]: the list of joints has 3, 18446744073709551615 needed"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].weights.truncate(2)),
+        "raw: mesh 0, primitives[0]: the list of weights has 2, 3 needed"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].indices.truncate(2)),
+        "raw: mesh 0, primitives[0], indices: the number of indices is no multiple of 3"
+    );
+    assert_eq!(
+        refused(|r| r.animations[0].channels[0].times_s.clear()),
+        "raw: animation 0, channels[0]: lacks keys"
+    );
+    assert_eq!(
+        refused(|r| r.animations[0].channels[0].interpolation = Interpolation::CubicSpline),
+        "raw: animation 0, channels[0]: the list of values has 2, 6 needed"
+    );
+    assert_eq!(
+        refused(|r| *r = RawCharacter::default()),
+        "unnamed: file: has nothing to draw or to pose"
+    );
+}
+
+#[test]
+fn images_are_checked() {
+    let image = |side, bytes| Image {
+        name: "image".into(),
+        width: side,
+        height: side,
+        rgba: vec![0; bytes],
+    };
+    assert_eq!(
+        refused(|r| r.images = vec![image(2, 15)]),
+        "raw: image 0: the pixel data in bytes has 15, 16 needed"
+    );
+    assert_eq!(
+        refused(|r| r.images = vec![image(0, 0)]),
+        "raw: image 0: the pixel data in bytes has 0, 0 needed"
+    );
+    assert!(refused(|r| r.images = vec![image(u32::MAX, 1)]).starts_with("raw: image 0: "));
+    let texture = TextureRef {
+        image: 1,
+        sampler: Sampler::default(),
+    };
+    let material = Material {
+        base_color_texture: Some(texture),
+        ..Material::default()
+    };
+    assert_eq!(
+        refused(|r| r.materials = vec![material]),
+        "raw: material 0, baseColorTexture: refers to image 1, but there are 0"
+    );
+}
+
+#[test]
+fn every_number_is_checked() {
+    let not_finite = Transform {
+        translation: Vec3::NAN,
+        ..Transform::IDENTITY
+    };
+    assert_eq!(
+        refused(|r| r.nodes[1].transform = RawTransform::Trs(not_finite)),
+        "raw: node 1, translation: component 0 is NaN, which is not allowed"
+    );
+    assert_eq!(
+        refused(|r| r.nodes[1].transform = RawTransform::Matrix(Mat4::ZERO)),
+        "raw: node 1, matrix: has a last row other than 0, 0, 0, 1"
+    );
+    assert_eq!(
+        refused(|r| r.skins[0].inverse_bind[1] = Mat4::NAN),
+        "raw: skin 0, inverseBindMatrices[1]: has a component that is not finite"
+    );
+    assert_eq!(
+        refused(|r| r.primitives[0].positions[1].y = f32::INFINITY),
+        "raw: mesh 0, primitives[0], attributes.POSITION: vertex 1 is inf, which is not allowed"
+    );
+    assert_eq!(
+        refused(|r| r.animations[0].channels[0].times_s[1] = 0.0),
+        "raw: animation 0, channels[0]: the time of key 1 is 0, which is not allowed"
+    );
+    assert_eq!(
+        refused(|r| {
+            let twice = r.animations[0].channels[0].clone();
+            r.animations[0].channels.push(twice);
+        }),
+        "raw: animation 0, channels[1]: drives what another channel drives already"
+    );
+}
+
+#[test]
+fn more_joints_than_indices_are_refused() {
+    let words = refused(|r| {
+        let node = r.nodes[1].clone();
+        r.nodes.resize(65_537, node);
+        r.skins[0].joints = (0..65_537).collect();
+        r.skins[0].inverse_bind.clear();
+    });
+    assert_eq!(
+        words,
+        "raw: file: joints: 65537 is more than the cap of 65535"
+    );
+}

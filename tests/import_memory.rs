@@ -1,0 +1,129 @@
+//! A small file cannot make the importer allocate much: the peak is measured under the default
+//! caps. One test, so that nothing else allocates meanwhile.
+#![cfg(feature = "gltf")]
+
+mod common {
+    pub(crate) mod gltf_builder;
+}
+
+use common::gltf_builder::{Builder, F32, U8, arm, glb, triangle};
+use serde_json::json;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use throng::import::{ImportOptions, gltf};
+
+/// Counts the bytes that are alive, and the most that ever were.
+struct Counting;
+
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: it passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let alive = ALIVE.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(alive, Relaxed);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        ALIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most bytes that an import of `bytes` takes beyond what was there before, and whether it worked.
+fn peak(bytes: &[u8]) -> (usize, bool) {
+    let before = ALIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let worked = gltf(bytes, &ImportOptions::default()).is_ok();
+    (PEAK.load(Relaxed) - before, worked)
+}
+
+/// The arm with one accessor that claims `count` elements and has no view.
+fn claiming(accessor: usize, count: u64) -> Builder {
+    let mut b = arm();
+    let old = &b.json["accessors"][accessor];
+    b.json["accessors"][accessor] = json!({
+        "componentType": old["componentType"], "type": old["type"], "count": count });
+    b
+}
+
+/// A PNG that claims 65,535 × 65,535 texels.
+fn bomb() -> Builder {
+    let mut png = std::io::Cursor::new(Vec::new());
+    let pixels = image::GrayImage::new(8, 8);
+    pixels.write_to(&mut png, image::ImageFormat::Png).unwrap();
+    let mut png = png.into_inner();
+    png[16..24].copy_from_slice(&[0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF]);
+    // CRC-32 of the header's kind and content, so that the decoder believes it.
+    let mut crc = u32::MAX;
+    for byte in &png[12..29] {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 {
+                crc >> 1 ^ 0xEDB8_8320
+            } else {
+                crc >> 1
+            };
+        }
+    }
+    png[29..33].copy_from_slice(&(!crc).to_be_bytes());
+    let mut b = triangle();
+    let view = b.view(&png);
+    b.json["images"] = json!([{ "bufferView": view }]);
+    b.json["textures"] = json!([{ "source": 0 }]);
+    b.json["materials"] =
+        json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+    b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    b
+}
+
+#[test]
+fn what_is_claimed_is_not_allocated() {
+    const SMALL: usize = 512 << 10;
+    for accessor in 0..7 {
+        for count in [4_000_000_000, u64::from(u32::MAX), u64::MAX] {
+            let (peak, worked) = peak(&claiming(accessor, count).glb());
+            assert!(!worked);
+            assert!(peak < SMALL, "accessor {accessor}: {peak} bytes");
+        }
+    }
+    let (bytes, worked) = peak(&bomb().glb());
+    assert!(!worked && bytes < SMALL, "{bytes} bytes");
+
+    let mut sparse = triangle();
+    let places = sparse.view(&[1_u8]);
+    let values = sparse.view(&[1.0_f32; 3]);
+    sparse.json["accessors"][0] = json!({ "componentType": F32, "type": "VEC3",
+        "count": 4_000_000_000_u64, "sparse": { "count": 1,
+            "indices": { "bufferView": places, "componentType": U8 },
+            "values": { "bufferView": values } } });
+    let (bytes, worked) = peak(&sparse.glb());
+    assert!(!worked && bytes < SMALL, "{bytes} bytes");
+
+    let mut chunk = glb(b"{}", None);
+    chunk[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert!(peak(&chunk).0 < SMALL);
+
+    // Text of 3 bytes an object: at most 200 times its size, and no more than the longest list.
+    let many = format!(
+        r#"{{"asset":{{"version":"2.0"}},"nodes":[{}{{}}]}}"#,
+        "{},".repeat(1 << 20)
+    );
+    let (bytes, worked) = peak(many.as_bytes());
+    assert!(!worked && bytes < 160 << 20, "{bytes} bytes");
+
+    // The most that vertices of a small file can claim.
+    let most = ImportOptions::default().max_vertices as u64 / 3 * 3;
+    let mut b = triangle();
+    b.json["accessors"][0] = json!({ "componentType": F32, "type": "VEC3", "count": most });
+    let (bytes, worked) = peak(&b.glb());
+    println!("{} MiB for {most} vertices", bytes >> 20);
+    assert!(worked && bytes < 1 << 30, "{bytes} bytes");
+}
