@@ -104,14 +104,14 @@ macro_rules! destroyers {
 
 /// A function of other arguments, which makes one object of a kind or (`None`) none.
 macro_rules! others {
-    ($($function:ident $name:literal $kind:expr, ($($argument:ident: $type:ty),*) $on_failure:expr;)*) => {
+    ($($function:ident $name:literal $kind:expr, ($($argument:ident: $type:ty),*) $on_failure:block;)*) => {
         $(mod $function {
             use super::*;
             pub(super) static REAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
             type Function = unsafe extern "system" fn(*mut c_void, $($type),*) -> i32;
             pub(super) unsafe extern "system" fn call(device: *mut c_void, $($argument: $type),*) -> i32 {
                 if fails($name) {
-                    $on_failure;
+                    $on_failure
                     return OUT_OF_MEMORY;
                 }
                 let real: Function = unsafe { transmute(REAL.load(Relaxed)) };
@@ -162,15 +162,15 @@ destroyers! {
 others! {
     create_graphics_pipelines "vkCreateGraphicsPipelines" Some(PIPELINES),
         (cache: u64, count: u32, infos: *const c_void, callbacks: *const c_void, out: *mut u64)
-        unsafe { out.write(0) };
+        { unsafe { out.write(0) } };
     create_compute_pipelines "vkCreateComputePipelines" Some(PIPELINES),
         (cache: u64, count: u32, infos: *const c_void, callbacks: *const c_void, out: *mut u64)
-        unsafe { out.write(0) };
-    allocate_descriptor_sets "vkAllocateDescriptorSets" None, (info: *const c_void, out: *mut u64) ();
-    bind_buffer_memory "vkBindBufferMemory" None, (buffer: u64, memory: u64, offset: u64) ();
-    bind_image_memory "vkBindImageMemory" None, (image: u64, memory: u64, offset: u64) ();
+        { unsafe { out.write(0) } };
+    allocate_descriptor_sets "vkAllocateDescriptorSets" None, (info: *const c_void, out: *mut u64) {};
+    bind_buffer_memory "vkBindBufferMemory" None, (buffer: u64, memory: u64, offset: u64) {};
+    bind_image_memory "vkBindImageMemory" None, (image: u64, memory: u64, offset: u64) {};
     map_memory "vkMapMemory" None,
-        (memory: u64, offset: u64, size: u64, flags: u32, out: *mut *mut c_void) ();
+        (memory: u64, offset: u64, size: u64, flags: u32, out: *mut *mut c_void) {};
 }
 
 /// A setup whose crowd goes through the counting device, with an allocator of its own.

@@ -168,7 +168,6 @@ fn frames_own_nothing() {
             if prepare {
                 unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
             }
-            drop(frame);
             slots.submit(&setup.context, 0);
         }
     });
