@@ -11,9 +11,6 @@ use throng::gpu_allocator::AllocationSizes;
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use throng::{Capacity, Crowd, Gpu};
 
-/// What the counts are about, one after the other.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
 /// How many calls succeed until one fails; negative: all.
 static UNTIL_FAILURE: AtomicI64 = AtomicI64::new(-1);
 static FAILED: Mutex<Option<&'static str>> = Mutex::new(None);
@@ -173,16 +170,15 @@ others! {
         (memory: u64, offset: u64, size: u64, flags: u32, out: *mut *mut c_void) {};
 }
 
-/// A setup whose crowd goes through the counting device, with an allocator of its own.
+/// The device of a setup, counting, with an allocator of its own. There is one setup at a time, so the
+/// counts are about this one.
 pub(crate) struct Counted {
     pub(crate) device: ash::Device,
     pub(crate) allocator: Allocator,
-    _alone: MutexGuard<'static, ()>,
 }
 
 impl Counted {
     pub(crate) fn new(setup: &Setup) -> Self {
-        let alone = lock(&ONE_AT_A_TIME);
         arm(-1);
         for count in &LIVE {
             count.store(0, Relaxed);
@@ -205,7 +201,6 @@ impl Counted {
         Self {
             allocator: allocator(setup, &device),
             device,
-            _alone: alone,
         }
     }
 

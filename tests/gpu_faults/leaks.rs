@@ -111,7 +111,7 @@ fn what_is_forgotten_is_named() {
         }
         // The objects are gone for good, and with them the device.
         std::mem::forget(counted.allocator);
-        std::mem::forget(setup);
+        setup.forget();
     }
 }
 
@@ -148,7 +148,7 @@ fn a_ring_of_its_own_is_named_too() {
         let said = logged(|| drop(ring));
         assert_eq!(said.len() as i64, buffers, "{said:?}");
         std::mem::forget(counted.allocator);
-        std::mem::forget(setup);
+        setup.forget();
     }
 }
 
