@@ -432,8 +432,8 @@ impl Crowd {
     /// is not finite.
     ///
     /// # Safety
-    /// All work that was submitted with this slot has ended (its fence is signalled), and what was
-    /// recorded with it was submitted or will never be.
+    /// All work that was submitted with this slot has ended (its fence is signalled). What
+    /// [`Frame::record_prepare`] recorded with it was submitted; draws that were not will never be.
     pub unsafe fn begin_frame(
         &mut self,
         allocator: &mut Allocator,
