@@ -99,7 +99,7 @@ impl Model {
         if acts.iter().all(|act| act.weight == 0.0) {
             acts.iter_mut().for_each(|act| act.weight = 1.0);
         }
-        let tint = if name == "builtin" { 0.65 } else { 0.35 };
+        let tint = if name == "builtin" { 0.9 } else { 0.35 };
         Self {
             name,
             character,

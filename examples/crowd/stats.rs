@@ -25,17 +25,19 @@ pub(crate) struct Stages {
     pub(crate) prepare: f64,
     /// Recording the draws, and everything of the scenery.
     pub(crate) record: f64,
-    /// Submitting, and presenting where there is a window.
+    /// Submitting.
     pub(crate) submit: f64,
+    /// Presenting, which may wait for the display.
+    pub(crate) present: f64,
 }
 
 impl Stages {
-    /// Everything but waiting.
+    /// Everything but waiting, for the device or the display.
     pub(crate) fn busy(&self) -> f64 {
         self.walk + self.prepare + self.record + self.submit
     }
 
-    fn named(&self) -> [(&'static str, f64); 7] {
+    fn named(&self) -> [(&'static str, f64); 8] {
         [
             ("wait", self.wait),
             ("walk", self.walk),
@@ -44,6 +46,7 @@ impl Stages {
             ("palette", self.palette),
             ("record", self.record),
             ("submit", self.submit),
+            ("present", self.present),
         ]
     }
 }

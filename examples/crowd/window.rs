@@ -1,5 +1,6 @@
 //! In a window: drag to orbit, scroll to zoom, Space to pause, Esc to close.
 
+use std::error::Error;
 use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng::standalone::{
-    Acquire, Context, Formats, Frames, Swapchain, SwapchainDesc, Target, TargetDesc,
+    Acquire, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target,
+    TargetDesc,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
@@ -86,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 
 enum Ended {
     NoWindow(String),
-    Failed(Box<dyn std::error::Error>),
+    Failed(Box<dyn Error>),
 }
 
 struct App<'a> {
@@ -139,6 +141,7 @@ impl ApplicationHandler for App<'_> {
                     _ => {}
                 }
             }
+            WindowEvent::Resized(size) => stage.extent = extent(size),
             WindowEvent::Occluded(hidden) => stage.hidden = hidden,
             WindowEvent::MouseInput {
                 state,
@@ -155,6 +158,7 @@ impl ApplicationHandler for App<'_> {
             WindowEvent::RedrawRequested => match stage.frame(self.args) {
                 Ok(false) => {}
                 Ok(true) => self.end(event_loop, None),
+                Err(error) if is_gone(&*error) => self.end(event_loop, None),
                 Err(error) => self.end(event_loop, Some(Ended::Failed(error))),
             },
             _ => {}
@@ -208,6 +212,8 @@ impl Clock {
 /// A window with a crowd in it.
 struct Stage {
     window: Arc<Window>,
+    /// Of the window, as its events say: asking a window that is gone ends in a panic.
+    extent: vk::Extent2D,
     show: Show,
     frames: Frames,
     swapchain: Swapchain,
@@ -233,7 +239,8 @@ impl Stage {
             samples: show::samples(&context),
             ..SwapchainDesc::default()
         };
-        let swapchain = Swapchain::new(&mut context, surface, extent(&window), &desc)?;
+        let size = extent(window.inner_size());
+        let swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
         let camera = Camera::new(&scene.layout().rim(), scene.height_m());
         let made =
             Show::new(&mut context, scene, swapchain.formats()).and_then(|show| match Frames::new(
@@ -256,6 +263,7 @@ impl Stage {
         let now = Instant::now();
         Ok(Self {
             window,
+            extent: size,
             show,
             frames,
             swapchain,
@@ -278,8 +286,7 @@ impl Stage {
 
     /// Whether there is nothing to draw to, or nobody to see it.
     fn is_asleep(&mut self) -> bool {
-        let size = self.window.inner_size();
-        let nothing = size.width == 0 || size.height == 0;
+        let nothing = self.extent.width == 0 || self.extent.height == 0;
         nothing || self.hidden || self.window.is_minimized() == Some(true)
     }
 
@@ -299,9 +306,11 @@ impl Stage {
         let frame_ms = ms(self.started, started);
         self.started = started;
         let frame = self.frames.begin(&mut self.context)?;
-        let extent = extent(&self.window);
         // SAFETY: the frame was just begun; the image is submitted and presented below.
-        let image = match unsafe { self.swapchain.acquire(&mut self.context, &frame, extent)? } {
+        let image = match unsafe {
+            self.swapchain
+                .acquire(&mut self.context, &frame, self.extent)?
+        } {
             Acquire::Image(image) => image,
             Acquire::Minimised | Acquire::OutOfDate => return Ok(false),
         };
@@ -318,12 +327,13 @@ impl Stage {
         };
         let recorded = Instant::now();
         // SAFETY: `frame` is the one begun last, the recording is complete, and the image is its own.
-        unsafe {
-            self.frames.submit(&mut self.context, frame, Some(&image))?;
-            self.swapchain.present(&mut self.context, image)?;
-        }
+        unsafe { self.frames.submit(&mut self.context, frame, Some(&image))? };
+        let submitted = Instant::now();
+        // SAFETY: the image was acquired last, and is submitted.
+        unsafe { self.swapchain.present(&mut self.context, image)? };
         entry.cpu.wait = ms(started, waited);
-        entry.cpu.submit = ms(recorded, Instant::now());
+        entry.cpu.submit = ms(recorded, submitted);
+        entry.cpu.present = ms(submitted, Instant::now());
         entry.frame_ms = frame_ms;
         let gpu_ms = entry.gpu.iter().map(|time| time.ms).sum();
         self.title
@@ -397,6 +407,15 @@ impl Stage {
     }
 }
 
+/// Whether the window was destroyed by somebody else.
+fn is_gone(error: &(dyn Error + 'static)) -> bool {
+    let result = match error.downcast_ref() {
+        Some(StandaloneError::Vulkan { result, .. }) => *result,
+        _ => return false,
+    };
+    result == vk::Result::ERROR_SURFACE_LOST_KHR
+}
+
 /// The means of a while, for the window's title.
 struct Title {
     since: Instant,
@@ -433,7 +452,7 @@ impl Title {
     }
 }
 
-fn extent(window: &Window) -> vk::Extent2D {
-    let PhysicalSize { width, height } = window.inner_size();
+fn extent(size: PhysicalSize<u32>) -> vk::Extent2D {
+    let PhysicalSize { width, height } = size;
     vk::Extent2D { width, height }
 }

@@ -183,7 +183,11 @@ impl Context {
             enabled: candidate.enabled,
             extensions: candidate.extensions,
             useful: Enabled::NONE
-                .with_sampler_anisotropy(candidate.enabled.v10.sampler_anisotropy == vk::TRUE)
+                .with_sampler_anisotropy(
+                    candidate.enabled.v10.sampler_anisotropy == vk::TRUE
+                        // A software driver takes several times as long for a whole picture of it.
+                        && candidate.properties.device_type != vk::PhysicalDeviceType::CPU,
+                )
                 .with_independent_blend(candidate.enabled.v10.independent_blend == vk::TRUE)
                 .with_debug_utils(instance_owner.debug_utils),
             debug_utils: instance_owner.debug_utils,
