@@ -25,12 +25,13 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: one thread, one device, everything destroyed in reverse order at the end.
     unsafe { run() }
 }
 
 unsafe fn run() -> Result<(), Box<dyn Error>> {
+    // SAFETY: the caller's word.
     unsafe {
         // What an engine has anyway: instance, device, queue, allocator, command buffer, attachments.
         let entry = ash::Entry::load()?;
@@ -179,6 +180,7 @@ impl Attachment {
         format: vk::Format,
         usage: vk::ImageUsageFlags,
     ) -> Result<Self, Box<dyn Error>> {
+        // SAFETY: the caller's word.
         unsafe {
             let info = vk::ImageCreateInfo::default()
                 .image_type(vk::ImageType::TYPE_2D)
@@ -215,6 +217,7 @@ impl Attachment {
         device: &ash::Device,
         allocator: &mut Allocator,
     ) -> Result<(), Box<dyn Error>> {
+        // SAFETY: the caller's word.
         unsafe {
             device.destroy_image_view(self.view, None);
             device.destroy_image(self.image, None);
@@ -278,6 +281,7 @@ unsafe fn begin_rendering(
         .layer_count(1)
         .color_attachments(&colors)
         .depth_attachment(&depths);
+    // SAFETY: the caller's word.
     unsafe {
         transition(
             device,
@@ -331,6 +335,7 @@ unsafe fn copy_out(
         .src_access_mask(Access::TRANSFER_WRITE)
         .dst_stage_mask(Stage::HOST)
         .dst_access_mask(Access::HOST_READ)];
+    // SAFETY: the caller's word.
     unsafe {
         transition(device, cmd, color, COLOR, from, layout, drawn, copied);
         device.cmd_copy_image_to_buffer(cmd, color.image, layout, to, &region);
@@ -363,6 +368,7 @@ unsafe fn transition(
         .dst_stage_mask(after.0)
         .dst_access_mask(after.1)
         .subresource_range(range(format))];
+    // SAFETY: the caller's word.
     unsafe {
         device.cmd_pipeline_barrier2(
             cmd,

@@ -51,10 +51,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Renders all frames, and reads the last one back.
 pub(crate) fn render(args: &Args) -> Result<Rendered> {
-    let models = show::load(args)?;
+    render_scene(args, show::scene(args)?)
+}
+
+/// The same with a scene that is there already.
+pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
     let mut context = Context::new(&show::context_desc(args))?;
     let messages = context.messages();
-    let scene = Scene::new(models, args.instances, args.seed);
     let desc = TargetDesc {
         name: "picture",
         extent: args.size.0,

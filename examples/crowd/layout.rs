@@ -27,6 +27,8 @@ pub(crate) struct Person {
     pub(crate) scale: f32,
     /// Metres around the middle of what it takes of the ground.
     pub(crate) radius_m: f32,
+    /// Half of its shadow's extents across and along its way, metres.
+    pub(crate) shadow_m: [f32; 2],
     pub(crate) tint: [f32; 4],
     /// Where in its clip it is at time 0.
     pub(crate) phase_s: f64,
@@ -68,7 +70,7 @@ impl Layout {
     /// The same for the same seed.
     pub(crate) fn new(models: &[Model], count: u32, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let mut persons: Vec<Person> = (0..count).map(|_| cast(models, &mut rng)).collect();
+        let mut persons: Vec<Person> = (0..count).filter_map(|_| cast(models, &mut rng)).collect();
         let travels = |person: &Person| act(models, person).is_some_and(|act| act.gait.is_some());
         let (travellers, standers): (Vec<usize>, Vec<usize>) =
             (0..persons.len()).partition(|index| travels(&persons[*index]));
@@ -134,28 +136,31 @@ pub(crate) fn act<'a>(models: &'a [Model], person: &Person) -> Option<&'a Act> {
 }
 
 /// A character with a clip, a phase, a speed, a size and a tint of its own.
-fn cast(models: &[Model], rng: &mut Rng) -> Person {
-    let model = rng.below(models.len());
-    let acts = models.get(model).map_or(&[][..], |model| &model.acts);
-    let act = rng.weighted(acts.iter().map(|act| act.weight));
-    let (unit, duration_s, radius) = acts.get(act).map_or((1.0, 0.0, 0.0), |act| {
-        (models[model].scale, act.duration_s, act.radius)
-    });
-    let scale = unit * rng.range(0.94, 1.06);
-    let strength = models.get(model).map_or(0.0, |model| model.tint);
-    Person {
-        model,
-        act,
+fn cast(models: &[Model], rng: &mut Rng) -> Option<Person> {
+    let number = rng.below(models.len());
+    let model = models.get(number)?;
+    let choice = rng.weighted(model.acts.iter().map(|act| act.weight));
+    let act = model.acts.get(choice)?;
+    let scale = model.scale * rng.range(0.94, 1.06);
+    let half_m = |units: f32| (units * scale).min(MAX_RADIUS_M);
+    let radius_m = half_m(act.radius);
+    Some(Person {
+        model: number,
+        act: choice,
         scale,
-        radius_m: (radius * scale).min(MAX_RADIUS_M),
-        tint: tint(strength, rng),
-        phase_s: f64::from(duration_s * rng.unit()),
+        radius_m,
+        shadow_m: match act.gait {
+            Some(_) => [half_m(act.across), half_m(act.along)],
+            None => [radius_m; 2],
+        },
+        tint: tint(model.tint, rng),
+        phase_s: f64::from(act.duration_s * rng.unit()),
         speed: f64::from(rng.range(0.85, 1.15)),
         motion: Motion::Stands {
             at: Vec2::ZERO,
             yaw: 0.0,
         },
-    }
+    })
 }
 
 /// A light colour of any hue, linear, at most as saturated as `strength`.

@@ -5,17 +5,17 @@
 //!         measure  who stands where         └▶ headless ─▶ crowd.png, table, stats
 //! ```
 
-mod args;
+pub(crate) mod args;
 mod camera;
 mod flow;
-mod headless;
-mod layout;
+pub(crate) mod headless;
+pub(crate) mod layout;
 mod model;
 mod path;
 mod rng;
 mod scene;
 mod scenery;
-mod show;
+pub(crate) mod show;
 mod stats;
 mod window;
 
@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use args::Args;
 use clap::Parser;
+use throng::ash::vk;
 use throng::standalone::{Messages, StandaloneError};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -74,14 +75,20 @@ fn describe(error: &(dyn Error + 'static)) -> String {
         cause = source.source();
     }
     let mut text = text.replace('\n', " ");
-    if let Some(
-        StandaloneError::Loader { .. }
-        | StandaloneError::OldLoader { .. }
-        | StandaloneError::NoDevice { .. }
-        | StandaloneError::MissingLayer { .. },
-    ) = error.downcast_ref()
-    {
-        text.push_str(" (`scripts/with-vulkan COMMAND` installs a software driver and the layer where they are missing)");
+    let missing = match error.downcast_ref() {
+        Some(StandaloneError::Vulkan { result, .. }) => {
+            *result == vk::Result::ERROR_INCOMPATIBLE_DRIVER
+        }
+        Some(
+            StandaloneError::Loader { .. }
+            | StandaloneError::OldLoader { .. }
+            | StandaloneError::NoDevice { .. }
+            | StandaloneError::MissingLayer { .. },
+        ) => true,
+        _ => false,
+    };
+    if missing {
+        text.push_str(" (is there a Vulkan 1.3 driver? `scripts/with-vulkan COMMAND` runs a command with one, and the validation layer)");
     }
     text
 }

@@ -21,9 +21,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Loads nothing and places everyone.
-    pub(crate) fn new(models: Vec<Model>, count: u32, seed: u64) -> Self {
-        let layout = Layout::new(&models, count, seed);
+    pub(crate) fn new(models: Vec<Model>, layout: Layout) -> Self {
         let mut counts = vec![0; models.len()];
         for person in &layout.persons {
             counts[person.model] += 1;
@@ -38,6 +36,12 @@ impl Scene {
 
     pub(crate) fn models(&self) -> &[Model] {
         &self.models
+    }
+
+    /// To move someone before the crowd is spawned.
+    #[cfg(test)]
+    pub(crate) fn layout_mut(&mut self) -> &mut Layout {
+        &mut self.layout
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -104,16 +108,16 @@ impl Scene {
         scenery.spawn(surroundings, &Spawn::default())?;
         let shadow = scenery.add_character(allocator, &scenery::shadow()?.character)?;
         for (index, person) in self.layout.persons.iter().enumerate() {
-            let (at, yaw) = self.place(person, 0.0);
+            let (at, way) = self.place(person, 0.0);
             let spawn = Spawn {
-                world_from_model: self.world_from_model(person, at, yaw),
+                world_from_model: self.world_from_model(person, at, way),
                 tint: person.tint,
                 play: self.play(person),
                 ..Spawn::default()
             };
             let instance = crowd.spawn(characters[person.model], &spawn)?;
             let spawn = Spawn {
-                world_from_model: under(person, at),
+                world_from_model: under(person, at, way),
                 ..Spawn::default()
             };
             let below = scenery.spawn(shadow, &spawn)?;
@@ -128,14 +132,14 @@ impl Scene {
     pub(crate) fn walk(&self, crowd: &mut Crowd, scenery: &mut Crowd, time_s: f64) -> Result<()> {
         for (index, instance, below) in &self.walkers {
             let person = &self.layout.persons[*index];
-            let (at, yaw) = self.place(person, time_s);
-            crowd.set_transform(*instance, &self.world_from_model(person, at, yaw))?;
-            scenery.set_transform(*below, &under(person, at))?;
+            let (at, way) = self.place(person, time_s);
+            crowd.set_transform(*instance, &self.world_from_model(person, at, way))?;
+            scenery.set_transform(*below, &under(person, at, way))?;
         }
         Ok(())
     }
 
-    /// Where someone stands (x, z), and the angle about +Y that it is turned by.
+    /// Where someone stands (x, z), and the angle about +Y from +Z to where it looks or goes.
     fn place(&self, person: &Person, time_s: f64) -> (Vec2, f32) {
         match person.motion {
             Motion::Stands { at, yaw } => (at, yaw),
@@ -145,20 +149,20 @@ impl Scene {
                 beside_m,
             } => {
                 let (at, direction) = self.layout.streams[stream].at(start_m, beside_m, time_s);
-                let gait = layout::act(&self.models, person).and_then(|act| act.gait);
-                let heading = gait.map_or(0.0, |gait| gait.heading);
-                (at, direction.x.atan2(direction.y) - heading)
+                (at, direction.x.atan2(direction.y))
             }
         }
     }
 
     /// The middle of what it covers at `at`, its lowest point on the ground.
-    fn world_from_model(&self, person: &Person, at: Vec2, yaw: f32) -> Affine {
+    fn world_from_model(&self, person: &Person, at: Vec2, way: f32) -> Affine {
         let act = layout::act(&self.models, person);
         let (center, floor) = act.map_or((Vec2::ZERO, 0.0), |act| (act.center, act.floor));
+        let gait = act.and_then(|act| act.gait);
+        let heading = gait.map_or(0.0, |gait| gait.heading);
         let turned = Affine::from_scale_rotation_translation(
             Vec3::splat(person.scale),
-            Quat::from_rotation_y(yaw),
+            Quat::from_rotation_y(way - heading),
             Vec3::new(at.x, 0.0, at.y),
         );
         turned * Affine::from_translation(Vec3::new(-center.x, -floor, -center.y))
@@ -176,12 +180,12 @@ impl Scene {
     }
 }
 
-/// Where a character's shadow is.
-fn under(person: &Person, at: Vec2) -> Affine {
-    let radius = person.radius_m.max(0.05);
+/// Where a character's shadow is, when its way goes there.
+fn under(person: &Person, at: Vec2, way: f32) -> Affine {
+    let [across_m, along_m] = person.shadow_m.map(|half_m| half_m.max(0.05));
     Affine::from_scale_rotation_translation(
-        Vec3::new(radius, 1.0, radius),
-        Quat::IDENTITY,
+        Vec3::new(across_m, 1.0, along_m),
+        Quat::from_rotation_y(way),
         Vec3::new(at.x, 0.0, at.y),
     )
 }

@@ -38,8 +38,8 @@ pub(crate) fn background() -> [f32; 4] {
 pub(crate) fn surroundings(reach_m: f32) -> throng::Result<Imported> {
     let (near, far) = (1.8 * reach_m.max(4.0), 40.0 * reach_m.max(4.0));
     let mut mesh = Rings::default();
-    // A little below the shadows.
-    let ground = |radius: f32, color: Vec3| ((radius, -0.012), color);
+    // A little below the shadows, as they are below what lies flat on the ground.
+    let ground = |radius: f32, color: Vec3| ((radius, -0.02), color);
     let fade = |part: f32| {
         let radius = near * (far / near).powf(part);
         ground(radius, GROUND.lerp(HORIZON, part.powf(0.7)))
@@ -50,7 +50,7 @@ pub(crate) fn surroundings(reach_m: f32) -> throng::Result<Imported> {
         let part = ring as f32 / 16.0;
         let (sin, cos) = (part * FRAC_PI_2).sin_cos();
         (
-            (far * cos, far * sin - 0.012),
+            (far * cos, far * sin - 0.02),
             HORIZON.lerp(ZENITH, sin.powf(0.6)),
         )
     });
@@ -70,7 +70,7 @@ pub(crate) fn shadow() -> throng::Result<Imported> {
     mesh.add((0..=6).map(|ring| {
         let radius = ring as f32 / 6.0;
         let light = radius * radius * (3.0 - 2.0 * radius);
-        ((radius, 0.0), GROUND * (SHADE + (1.0 - SHADE) * light))
+        ((radius, -0.01), GROUND * (SHADE + (1.0 - SHADE) * light))
     }));
     build("shadow", mesh)
 }

@@ -9,6 +9,7 @@ use throng::standalone::{
 use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 
 use super::args::Args;
+use super::layout::Layout;
 use super::model::Model;
 use super::scene::Scene;
 use super::stats::{FrameLog, Stages};
@@ -38,6 +39,13 @@ pub(crate) fn load(args: &Args) -> Result<Vec<Model>> {
         return Ok(vec![Model::load("builtin".as_ref())?]);
     }
     args.models.iter().map(|path| Model::load(path)).collect()
+}
+
+/// Everyone in their places.
+pub(crate) fn scene(args: &Args) -> Result<Scene> {
+    let models = load(args)?;
+    let layout = Layout::new(&models, args.instances, args.seed);
+    Ok(Scene::new(models, layout))
 }
 
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {

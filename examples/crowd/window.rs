@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             ));
         }
     };
-    let scene = Scene::new(show::load(args)?, args.instances, args.seed);
+    let scene = show::scene(args)?;
     let mut app = App {
         args,
         scene: Some(scene),

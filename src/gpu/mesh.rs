@@ -157,7 +157,7 @@ impl SkinnedMesh {
                         )?,
                     };
                     white = Some(image);
-                    (image, self.sampler(device, Sampler::default())?)
+                    (image, self.sampler(device, WHITE_SAMPLER)?)
                 }
             };
             self.textures.push(texture);
@@ -289,6 +289,16 @@ fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
         range: vk::WHOLE_SIZE,
     }
 }
+
+/// Where there is no texture there need be no texture coordinates: they are 0 then, and have no
+/// gradient, of which some drivers make an anisotropic sample of nothing (Mesa 25's lavapipe does).
+const WHITE_SAMPLER: Sampler = Sampler {
+    wrap_u: Wrap::Clamp,
+    wrap_v: Wrap::Clamp,
+    magnify: Filter::Nearest,
+    minify: Filter::Nearest,
+    mip: None,
+};
 
 fn white_texel() -> character::Image {
     character::Image {

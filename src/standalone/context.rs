@@ -165,6 +165,10 @@ impl Context {
         let instance = instance_owner.instance.clone();
         let allocator = allocator(&instance, &owner.device, &candidate)?;
         log::info!("vulkan device {}: {}", candidate.info.index, candidate.info);
+        // A software driver takes several times as long for a whole picture of it; and Mesa 25's lavapipe samples black where texture coordinates have
+        // no gradient, as on models that take the colour of a whole triangle from one texel.
+        let anisotropy = candidate.enabled.v10.sampler_anisotropy == vk::TRUE
+            && candidate.info.kind != vk::PhysicalDeviceType::CPU;
         let names = instance_owner
             .debug_utils
             .then(|| ext::debug_utils::Device::new(&instance, &owner.device));
@@ -183,11 +187,7 @@ impl Context {
             enabled: candidate.enabled,
             extensions: candidate.extensions,
             useful: Enabled::NONE
-                .with_sampler_anisotropy(
-                    candidate.enabled.v10.sampler_anisotropy == vk::TRUE
-                        // A software driver takes several times as long for a whole picture of it.
-                        && candidate.properties.device_type != vk::PhysicalDeviceType::CPU,
-                )
+                .with_sampler_anisotropy(anisotropy)
                 .with_independent_blend(candidate.enabled.v10.independent_blend == vk::TRUE)
                 .with_debug_utils(instance_owner.debug_utils),
             debug_utils: instance_owner.debug_utils,

@@ -1,0 +1,266 @@
+//! Golden pictures: the examples' own code draws them, and they are compared with those in `tests/golden/`.
+//!
+//! They are compared as people would: structure of the brightness (SSIM) and difference of the colours, by the hybrid
+//! metric of `image-compare`, because that is a kept-up library in pure Rust that reads the images as the decoder gives
+//! them, where NVIDIA's FLIP takes a C++ compiler and DSSIM is not free for all to use. The metric's score
+//! is taken of each tile of 32 × 32 pixels, and the worst tile counts: the mean over the picture would hide one
+//! character out of sixty.
+//!
+//! What fails leaves `NAME.actual.png` and `NAME.difference.png` in `target/golden/`. After a wanted change:
+//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test golden`, and look at what git shows.
+//!
+//! Every picture is drawn under the validation layer, and one message of it is a failure.
+
+#![cfg(all(feature = "standalone", feature = "gltf"))]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Parser as _;
+use image::{GenericImageView as _, RgbImage};
+use throng::glam::Vec2;
+
+#[allow(
+    dead_code,
+    reason = "the example's window and command line are not drawn here"
+)]
+#[path = "../examples/crowd/main.rs"]
+mod crowd;
+#[path = "../examples/minimal.rs"]
+mod minimal;
+
+use crowd::args::Args;
+use crowd::headless::{render, render_scene};
+use crowd::layout::Motion;
+use crowd::show;
+
+/// Side of a tile, pixels.
+const TILE: u32 = 32;
+/// The least score of the worst tile; 1 is the same.
+const LEAST: f64 = 0.9;
+
+/// The arguments of a crowd that is small enough to be kept.
+fn args(more: &[&str]) -> Args {
+    let all = [
+        "crowd",
+        "--headless",
+        "--validate",
+        "--size",
+        "480x270",
+        "--frames",
+        "3",
+    ];
+    Args::parse_from(all.iter().chain(more))
+}
+
+/// The last picture of a crowd, drawn without a message of the validation layer.
+fn draw(args: &Args) -> RgbImage {
+    picture(args, render(args).expect("a picture"))
+}
+
+fn picture(args: &Args, rendered: crowd::headless::Rendered) -> RgbImage {
+    assert!(
+        rendered.messages.is_empty(),
+        "{}",
+        rendered.messages.report()
+    );
+    let rgb = rendered
+        .rgba
+        .chunks_exact(4)
+        .flat_map(|texel| [texel[0], texel[1], texel[2]]);
+    let size = args.size.0;
+    RgbImage::from_raw(size.width, size.height, rgb.collect()).expect("as many pixels")
+}
+
+#[test]
+fn builtin() {
+    check("builtin", &draw(&args(&["--instances", "60"])));
+}
+
+/// Without this the others would prove nothing: one of sixty has stepped aside, and it is seen.
+#[test]
+fn one_who_moved_is_found() {
+    let args = args(&["--instances", "60"]);
+    let mut scene = show::scene(&args).expect("a scene");
+    let step = Vec2::new(0.25, 0.0);
+    let persons = scene.layout_mut().persons.iter_mut();
+    let standing = persons.filter_map(|person| match &mut person.motion {
+        Motion::Stands { at, .. } => Some(at),
+        Motion::Travels { .. } => None,
+    });
+    // Not one at the edge: the camera would follow.
+    let inmost = standing.min_by(|a, b| a.length().total_cmp(&b.length()));
+    *inmost.expect("someone who stands") += step;
+    let moved = picture(&args, render_scene(&args, scene).expect("a picture"));
+    let score = worst(&golden("builtin"), &moved).score;
+    say(&format!("one moved by {} m: {score:.4}", step.length()));
+    assert!(score < LEAST, "{score} would have passed");
+}
+
+#[test]
+fn models() {
+    let Some(folder) = std::env::var_os("THRONG_ASSETS").map(PathBuf::from) else {
+        say(
+            "*** THRONG_ASSETS is not set: the golden pictures of real models are NOT COMPARED. ***",
+        );
+        return;
+    };
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    for (name, files, count) in [
+        ("fox", &["Fox.glb"][..], "60"),
+        ("cesium-man", &["CesiumMan.glb"], "60"),
+        ("brain-stem", &["BrainStem.glb"], "8"),
+        ("knight", &["Knight.glb"], "60"),
+        (
+            "mixed",
+            &["Fox.glb", "Knight.glb", "RiggedFigure.glb"],
+            "60",
+        ),
+    ] {
+        let files: Vec<String> = files.iter().map(|file| path(file)).collect();
+        let mut all = vec!["--instances", count];
+        all.extend(files.iter().flat_map(|file| ["--model", file]));
+        check(name, &draw(&args(&all)));
+    }
+}
+
+/// The example `minimal` in a process of its own, because the validation layer, which it does not ask
+/// for, is told by the environment.
+#[test]
+fn minimal() {
+    const CHILD: &str = "THRONG_GOLDEN_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return minimal::main().expect("a picture");
+    }
+    let folder = output().join("minimal");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let report = folder.join("validation.txt");
+    let _ = std::fs::remove_file(&report);
+    let settings = format!(
+        "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION,\
+         VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT\n\
+         khronos_validation.report_flags = error,warn,perf,info\n\
+         khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n\
+         khronos_validation.log_filename = {}\n",
+        report.display()
+    );
+    std::fs::write(folder.join("vk_layer_settings.txt"), settings).expect("settings");
+    let ran = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "minimal", "--nocapture"])
+        .env(CHILD, "1")
+        .env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
+        .env("VK_LAYER_SETTINGS_PATH", &folder)
+        .env_remove("VK_LAYER_ENABLES")
+        .current_dir(&folder)
+        .output()
+        .expect("a process");
+    let errors = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{errors}");
+    let said = std::fs::read_to_string(&report).expect("the layer's report");
+    assert!(
+        said.contains("SYNCHRONIZATION_VALIDATION"),
+        "the layer did not run: {said}"
+    );
+    let bad = [
+        "Validation Error",
+        "Validation Warning",
+        "Validation Performance",
+    ];
+    assert!(!bad.iter().any(|bad| said.contains(bad)), "{said}");
+    let drawn = image::open(folder.join("minimal.png")).expect("its picture");
+    check("minimal", &drawn.to_rgb8());
+}
+
+/// Compares a picture with the golden one, or makes it the golden one.
+fn check(name: &str, actual: &RgbImage) {
+    if std::env::var_os("THRONG_UPDATE_GOLDEN").is_some() {
+        save(&golden_path(name), actual);
+        return say(&format!("{name}: updated"));
+    }
+    let golden = golden(name);
+    assert_eq!(
+        actual.dimensions(),
+        golden.dimensions(),
+        "{name}: another size"
+    );
+    let worst = worst(&golden, actual);
+    say(&format!("{name}: {:.4} at {:?}", worst.score, worst.at));
+    if worst.score < LEAST {
+        let [actual_path, difference_path] =
+            ["actual", "difference"].map(|kind| output().join(format!("{name}.{kind}.png")));
+        save(&actual_path, actual);
+        save(&difference_path, &difference(&golden, actual));
+        panic!(
+            "{name}: the tile at {:?} scores {:.4}, less than {LEAST}: see {} and {}",
+            worst.at,
+            worst.score,
+            actual_path.display(),
+            difference_path.display()
+        );
+    }
+}
+
+/// The tile that differs most.
+struct Worst {
+    score: f64,
+    /// Its upper left corner.
+    at: (u32, u32),
+}
+
+fn worst(golden: &RgbImage, actual: &RgbImage) -> Worst {
+    let (width, height) = golden.dimensions();
+    let corners = (0..height).step_by(TILE as usize);
+    let corners = corners.flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (x, y)));
+    let scores = corners.map(|(x, y)| {
+        // The last ones overlap those before.
+        let at = (x.min(width - TILE), y.min(height - TILE));
+        let tile = |image: &RgbImage| image.view(at.0, at.1, TILE, TILE).to_image();
+        let compared = image_compare::rgb_hybrid_compare(&tile(golden), &tile(actual));
+        Worst {
+            score: compared.expect("tiles of one size").score,
+            at,
+        }
+    });
+    let least = scores.min_by(|a, b| a.score.total_cmp(&b.score));
+    least.expect("at least one tile")
+}
+
+/// Black where both are alike; four times the difference elsewhere.
+fn difference(golden: &RgbImage, actual: &RgbImage) -> RgbImage {
+    let mut difference = golden.clone();
+    for (pixel, other) in difference.pixels_mut().zip(actual.pixels()) {
+        for (channel, other) in pixel.0.iter_mut().zip(other.0) {
+            *channel = channel.abs_diff(other).saturating_mul(4);
+        }
+    }
+    difference
+}
+
+fn golden(name: &str) -> RgbImage {
+    let path = golden_path(name);
+    let opened = image::open(&path);
+    opened
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        .to_rgb8()
+}
+
+fn golden_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"))
+}
+
+fn output() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/golden")
+}
+
+fn save(path: &Path, image: &RgbImage) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
+    image
+        .save(path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+/// Past the test harness's capture.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
