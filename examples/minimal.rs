@@ -1,11 +1,6 @@
 //! The integration in the fewest honest lines: an instance and a device of one's own, throng on
 //! top, one picture in `minimal.png`.
 
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "all of it is Vulkan, on one thread, with handles that live until the end of `run`"
-)]
-
 use std::error::Error;
 use throng::ash::vk;
 use throng::glam::camera::rh;
