@@ -1,28 +1,29 @@
 //! The façade: spawn, play, prepare, draw.
 
+mod assets;
 mod buffers;
 mod characters;
+mod draw;
 mod frame;
 mod inputs;
 mod instances;
 mod retire;
+mod spawn;
 mod stats;
 mod view;
 
 pub use characters::CharacterId;
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
-pub use instances::{ClipRef, InstanceId, Play, Spawn};
+pub use instances::InstanceId;
+pub use spawn::{ClipRef, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, View, Viewport};
 
-use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::pipeline::pipeline_layout;
-use crate::gpu::{
-    Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, SkinnedMesh, Upload, limit,
-};
-use crate::pass::draw::{DrawPass, PUSH_STAGES, PassDesc};
+use crate::gpu::{Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, Upload, limit};
+use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pose::Poser;
 use ash::vk;
@@ -30,7 +31,7 @@ use buffers::FrameBuffers;
 use characters::Entry;
 use gpu_allocator::vulkan::Allocator;
 use instances::Instances;
-use retire::{Graveyard, Retired};
+use retire::Graveyard;
 use stats::Counters;
 
 /// How much a crowd has room for. Grown between frames by [`Crowd::reserve`].
@@ -241,127 +242,6 @@ impl Crowd {
         self.profiler.as_ref()
     }
 
-    /// Makes a pipeline for the engine's attachments. Do it before the frames: this compiles shaders.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for a description that makes no sense, [`Error::Unsupported`],
-    /// [`Error::Vulkan`].
-    ///
-    /// # Safety
-    /// The device supports the formats as attachments with that sample count.
-    pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
-        let pass = DrawPass::new(&self.device, self.layout.handle, desc)?;
-        self.passes.push(Some(pass));
-        Ok(PassId(self.passes.len() as u32 - 1))
-    }
-
-    /// Retires a pass: its pipeline is destroyed when no frame in flight uses it any more.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if it is gone already.
-    pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
-        let count = self.passes.len() as u64;
-        let slot = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
-        let pass = slot.ok_or(Error::NotFound {
-            what: "pass",
-            index: pass.0.into(),
-            count,
-        })?;
-        self.graveyard.bury(Retired::Pipeline(pass.pipeline));
-        Ok(())
-    }
-
-    /// Adds a character: stages its streams and textures, which the next
-    /// [`Frame::record_prepare`] uploads. Instances can be spawned at once.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`] if its geometry exceeds what the device can bind; [`Error::Memory`],
-    /// [`Error::Vulkan`]. The crowd is then as it was.
-    pub fn add_character(
-        &mut self,
-        allocator: &mut Allocator,
-        character: &Character,
-    ) -> Result<CharacterId> {
-        let mut upload = Upload::new();
-        // SAFETY: `allocator` is this device's by the contract of `new`.
-        let made = unsafe { SkinnedMesh::new(&self.device, allocator, &mut upload, character) };
-        let entry = made.map(Box::new).and_then(|mesh| {
-            let made = Entry::new(
-                &self.device,
-                &self.set_layout,
-                &self.buffers,
-                mesh,
-                character,
-            );
-            made.map_err(|(mut mesh, error)| {
-                // SAFETY: never used.
-                unsafe { mesh.destroy(&self.device, allocator) };
-                error
-            })
-        });
-        match entry {
-            Ok(entry) => {
-                let index = self.characters.len() as u32;
-                self.uploads.push((index, upload));
-                self.characters.push(Some(entry));
-                // So that nothing is allocated while a frame is recorded.
-                self.poser.make_room(character.skeleton().len());
-                Ok(CharacterId(index))
-            }
-            Err(error) => {
-                // SAFETY: never recorded.
-                unsafe { upload.free(&self.device, allocator) };
-                Err(error)
-            }
-        }
-    }
-
-    /// Removes a character that has no instances; its memory is freed when no frame in flight uses it
-    /// any more.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if it is gone already, [`Error::Argument`] while instances of it are alive.
-    pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
-        let entry = self.entry(id)?;
-        if !entry.members.is_empty() {
-            let why = ArgumentFault::Invalid("instances of it are alive");
-            return Err(Error::Argument {
-                what: "character",
-                why,
-            });
-        }
-        if let Some(entry) = self
-            .characters
-            .get_mut(id.0 as usize)
-            .and_then(Option::take)
-        {
-            // What has not been recorded must not be: it would fill what is destroyed by then.
-            if let Some(at) = self.uploads.iter().position(|(index, _)| *index == id.0) {
-                let (_, upload) = self.uploads.remove(at);
-                self.graveyard.bury(Retired::Upload(upload));
-            }
-            self.graveyard.bury(Retired::Pool(entry.pool));
-            self.graveyard.bury(Retired::Mesh(entry.mesh));
-        }
-        Ok(())
-    }
-
-    /// What of a character the crowd keeps on the CPU: skeleton, palette and clips, without meshes.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
-    pub fn character(&self, id: CharacterId) -> Result<&Character> {
-        Ok(&self.entry(id)?.rig)
-    }
-
-    /// A character's data on the GPU.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
-    pub fn mesh(&self, id: CharacterId) -> Result<&SkinnedMesh> {
-        Ok(&self.entry(id)?.mesh)
-    }
-
     fn entry(&self, id: CharacterId) -> Result<&Entry> {
         let count = self.characters.len() as u64;
         let entry = self.characters.get(id.0 as usize).and_then(Option::as_ref);
@@ -372,58 +252,6 @@ impl Crowd {
         })
     }
 
-    /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
-    /// flight keep what they use; that is freed when each of their slots has begun again.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`] past what the device can bind, [`Error::Memory`], [`Error::Vulkan`]. The crowd
-    /// is then as it was.
-    pub fn reserve(&mut self, allocator: &mut Allocator, capacity: &Capacity) -> Result<()> {
-        let now = self.desc.capacity;
-        let wanted = Capacity {
-            instances: capacity.instances.max(now.instances),
-            palette_entries: capacity.palette_entries.max(now.palette_entries),
-            views: capacity.views.max(now.views),
-        };
-        if wanted == now {
-            return Ok(());
-        }
-        let desc = CrowdDesc {
-            capacity: wanted,
-            ..self.desc
-        };
-        check_desc(&desc)?;
-        let mut buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &desc)?;
-        let sets = match characters::all_sets(
-            &self.device,
-            &self.set_layout,
-            &buffers,
-            &self.characters,
-        ) {
-            Ok(sets) => sets,
-            Err(error) => {
-                // SAFETY: never used.
-                unsafe { buffers.destroy(&self.device, allocator) };
-                return Err(error);
-            }
-        };
-        self.graveyard.bury(Retired::Buffers(
-            core::mem::replace(&mut self.buffers, buffers).into(),
-        ));
-        for (entry, (pool, sets)) in self.characters.iter_mut().flatten().zip(sets) {
-            self.graveyard
-                .bury(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));
-            entry.sets = sets;
-        }
-        self.desc = desc;
-        self.views
-            .reserve((wanted.views as usize).saturating_sub(self.views.len()));
-        // The new table is empty: every record is written again.
-        self.instances
-            .grow(wanted.instances, wanted.palette_entries);
-        Ok(())
-    }
-
     /// Begins the frame of `slot` at the engine's time `time_s`, in seconds from an origin of its
     /// choice. Frees what no frame in flight uses any more.
     ///
@@ -432,8 +260,8 @@ impl Crowd {
     /// is not finite.
     ///
     /// # Safety
-    /// All work that was submitted with this slot has ended (its fence is signalled), and what was
-    /// recorded with it was submitted or will never be.
+    /// All work that was submitted with this slot has ended (its fence is signalled). What
+    /// [`Frame::record_prepare`] recorded with it was submitted; draws that were not will never be.
     pub unsafe fn begin_frame(
         &mut self,
         allocator: &mut Allocator,

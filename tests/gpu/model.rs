@@ -67,11 +67,21 @@ struct Expected {
     mirrored: bool,
 }
 
-/// A frame in flight: where each character's words start, and what they should be.
+/// A character of a frame in flight.
+struct Part {
+    /// Where its words start in the output.
+    first: usize,
+    entries: usize,
+    plain: usize,
+    mirrored: usize,
+    /// By table index.
+    expected: BTreeMap<u32, Expected>,
+}
+
+/// A frame in flight: what it should have seen.
 #[derive(Default)]
 struct Flight {
-    /// (first word, palette entries, plain, mirrored, by table index)
-    parts: Vec<(usize, usize, usize, usize, BTreeMap<u32, Expected>)>,
+    parts: Vec<Part>,
 }
 
 struct Model {
@@ -133,7 +143,7 @@ impl Model {
             clip: ClipRef::Index(clip),
             start_s,
             offset_s: f64::from(self.rng.range(-1.0, 1.0)),
-            speed: f64::from([1.0, -0.7, 0.0, 2.5][self.rng.below(4)]),
+            speed: [1.0, -0.7, 0.0, 2.5][self.rng.below(4)],
             looping,
         };
         let playing = Playing {
@@ -345,9 +355,13 @@ impl Model {
                 let push = [inputs.plain.start, count, entries as u32, word as u32];
                 probe.run(&context.device, cmd, push, count);
             }
-            flight
-                .parts
-                .push((word, entries, plain, mirrored, expected));
+            flight.parts.push(Part {
+                first: word,
+                entries,
+                plain,
+                mirrored,
+                expected,
+            });
             word += count as usize * (21 + 12 * entries);
         }
         assert!(word as u64 * 4 <= output_words(outputs) * 4);
@@ -359,7 +373,7 @@ impl Model {
     }
 
     fn check_stats(&self, stats: &Stats, flight: &Flight) {
-        let all = flight.parts.iter().flat_map(|part| part.4.values());
+        let all = flight.parts.iter().flat_map(|part| part.expected.values());
         let animated = all.filter(|expected| expected.animated);
         let (count, entries) = animated.fold((0, 0), |(count, entries), expected| {
             (count + 1, entries + expected.palette.len() as u32 / 12)
@@ -378,10 +392,12 @@ fn output_words(outputs: &[Output]) -> u64 {
 /// Compares what a frame saw.
 fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u32]) {
     assert_eq!(kinds.len(), crowd_kinds.len());
-    for (kind, (first, entries, plain, mirrored, expected)) in flight.parts.iter().enumerate() {
+    for (kind, part) in flight.parts.iter().enumerate() {
+        let (first, entries, expected) = (part.first, part.entries, &part.expected);
+        let (plain, mirrored) = (part.plain, part.mirrored);
         assert_eq!(expected.len(), plain + mirrored, "instances of kind {kind}");
         let stride = 21 + 12 * entries;
-        let run = &words[*first..][..stride * expected.len()];
+        let run = &words[first..][..stride * expected.len()];
         let mut seen = BTreeMap::new();
         for (at, words) in run.chunks_exact(stride.max(1)).enumerate() {
             let mut record = words[1..17].to_vec();
@@ -393,7 +409,7 @@ fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u
                 record,
                 palette: words[21..].to_vec(),
                 animated: source == SOURCE_RING,
-                mirrored: at >= *plain,
+                mirrored: at >= plain,
             };
             assert!(
                 seen.insert(words[0], one).is_none(),
@@ -458,7 +474,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
                     // Begun and skipped: nothing may be lost.
                     model.now_s += 0.01;
                     let allocator = &mut setup.context.allocator;
-                    drop(unsafe { crowd.begin_frame(allocator, slot, model.now_s) }.unwrap());
+                    unsafe { crowd.begin_frame(allocator, slot, model.now_s) }.unwrap();
                 } else {
                     let on = (&probe, outputs.as_slice());
                     flights[slot as usize] = model.frame(setup, &mut crowd, &mut slots, on, slot);

@@ -5,12 +5,12 @@ use crate::reference::compare::vertex_pairs;
 use crate::reference::maths::{V3, angle, distance};
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, raw};
-use crate::support::made::{built, palette};
+use crate::support::made::{built, palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each};
 use throng::ash::{self, vk};
 use throng::builtin;
-use throng::character::{Affine, Character, Transform};
+use throng::character::{Affine, Character, JointIndices, Transform};
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
 use throng::gpu::layout::{Instance, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
@@ -325,6 +325,13 @@ fn cases() -> Vec<Case> {
         &raw::scene(&mannequin),
         character,
     ));
+    // More joints than 8 bits can tell apart.
+    let long = ribbon(300);
+    let scene = raw::scene(&long);
+    let character = built(long).character;
+    let joints = &character.primitives()[0].influences.joints;
+    assert!(matches!(joints, JointIndices::U16(_)));
+    cases.push(Case::new("a ribbon of 300".into(), &scene, character));
     for seed in [3, 14, 15] {
         let made = crate::reference::random::character(seed);
         let scene = raw::scene(&made);

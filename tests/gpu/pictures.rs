@@ -521,7 +521,7 @@ fn stages_are_timed_where_it_is_asked_for() {
                 picture(&mut setup.context, crowd, slots, (0, 0.3), on, &[camera()]);
             }
             let allocator = &mut setup.context.allocator;
-            drop(unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap());
+            unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
             let names: Vec<_> = crowd.gpu_times().iter().map(|time| time.name).collect();
             if setup.config.profile {
                 assert_eq!(names, ["upload", "draw"]);

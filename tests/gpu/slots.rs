@@ -111,30 +111,21 @@ fn later_frames_do_not_disturb_one_in_flight() {
         let mut crowd = setup.crowd(SLOTS, SMALL);
         populate(setup, &mut crowd);
         let clean = held_back(setup, &mut crowd, 0, |_, _| ());
-        // Other slots are recorded for other times and views, and queued behind it.
+        let mut queued = None;
+        // Other slots are recorded for another time, and queued behind it.
         let later = held_back(setup, &mut crowd, 0, |setup, crowd| {
-            let context = &mut setup.context;
-            let pool =
-                vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family);
-            unsafe {
-                let pool = context.device.create_command_pool(&pool, None).unwrap();
-                let info = vk::CommandBufferAllocateInfo::default()
-                    .command_pool(pool)
-                    .command_buffer_count(SLOTS - 1);
-                let cmds = context.device.allocate_command_buffers(&info).unwrap();
-                for (slot, cmd) in (1..).zip(cmds) {
-                    let info = vk::CommandBufferBeginInfo::default();
-                    context.device.begin_command_buffer(cmd, &info).unwrap();
-                    let allocator = &mut context.allocator;
-                    let mut frame = crowd.begin_frame(allocator, slot, 0.9).unwrap();
-                    frame.record_prepare(cmd, &[]).unwrap();
-                    context.device.end_command_buffer(cmd).unwrap();
-                }
-                // Never submitted: what was recorded wrote only its own slots.
-                context.device.destroy_command_pool(pool, None);
+            let mut slots = Slots::new(&setup.context, SLOTS);
+            for slot in 1..SLOTS {
+                let cmd = slots.begin(&setup.context, slot);
+                let allocator = &mut setup.context.allocator;
+                let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.9) }.unwrap();
+                unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
+                slots.submit(&setup.context, slot);
             }
+            queued = Some(slots);
         });
         assert_eq!(different(&clean, &later, 0), 0);
+        queued.unwrap().destroy(&setup.context);
         setup.destroy(crowd);
     });
 }

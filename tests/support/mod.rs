@@ -11,6 +11,7 @@ pub mod frames;
 pub mod made;
 pub mod probe;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
@@ -61,14 +62,21 @@ pub const CONFIGS: [Config; 4] = [
     },
 ];
 
+/// One device at a time: layers of 2023 look devices up in a table that another thread's new device
+/// may be growing.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// A device under the validation layer, and one way to use it.
 pub struct Setup {
     pub context: Context,
     pub config: Config,
+    // Given back after the context is gone.
+    alone: MutexGuard<'static, ()>,
 }
 
 impl Setup {
     pub fn new(config: Config) -> Self {
+        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let mut required = FeatureSet::default();
         required.v12.timeline_semaphore = vk::TRUE;
         let desc = ContextDesc {
@@ -92,7 +100,17 @@ impl Setup {
             context.across_submits,
             "hazards across submissions are not looked for: see .cargo/config.toml"
         );
-        Self { context, config }
+        Self {
+            context,
+            config,
+            alone,
+        }
+    }
+
+    /// Leaves the device as it is, with what is alive on it, for good.
+    pub fn forget(self) {
+        std::mem::forget(self.context);
+        drop(self.alone);
     }
 
     pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {

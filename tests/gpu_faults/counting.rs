@@ -1,0 +1,274 @@
+//! A device whose functions count what they make and destroy, and fail on demand.
+
+use crate::support::Setup;
+use std::ffi::{CStr, c_void};
+use std::mem::transmute;
+use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use throng::ash::{self, vk};
+use throng::gpu::Enabled;
+use throng::gpu_allocator::AllocationSizes;
+use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use throng::{Capacity, Crowd, Gpu};
+
+/// How many calls succeed until one fails; negative: all.
+static UNTIL_FAILURE: AtomicI64 = AtomicI64::new(-1);
+static FAILED: Mutex<Option<&'static str>> = Mutex::new(None);
+
+const OUT_OF_MEMORY: i32 = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.as_raw();
+
+fn fails(call: &'static str) -> bool {
+    let left = UNTIL_FAILURE.load(Relaxed);
+    if left >= 0 {
+        UNTIL_FAILURE.store(left - 1, Relaxed);
+    }
+    if left == 0 {
+        *lock(&FAILED) = Some(call);
+    }
+    left == 0
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) const KINDS: usize = 11;
+pub(crate) const PIPELINES: usize = 9;
+pub(crate) const MEMORY: usize = 10;
+static LIVE: [AtomicI64; KINDS] = [const { AtomicI64::new(0) }; KINDS];
+
+/// How many objects of each kind are alive.
+pub(crate) fn live() -> [i64; KINDS] {
+    std::array::from_fn(|kind| LIVE[kind].load(Relaxed))
+}
+
+/// The same without blocks of memory, which the allocator may keep.
+pub(crate) fn objects() -> [i64; KINDS] {
+    let mut live = live();
+    live[MEMORY] = 0;
+    live
+}
+
+/// A function that makes one object, or a block of memory: `fn(device, info, callbacks, out)`.
+macro_rules! creators {
+    ($($function:ident $name:literal $kind:expr;)*) => {
+        $(mod $function {
+            use super::*;
+            pub(super) static REAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+            type Function = unsafe extern "system" fn(*mut c_void, *const c_void, *const c_void, *mut u64) -> i32;
+            pub(super) unsafe extern "system" fn call(
+                device: *mut c_void, info: *const c_void, callbacks: *const c_void, out: *mut u64,
+            ) -> i32 {
+                if fails($name) {
+                    return OUT_OF_MEMORY;
+                }
+                let real: Function = unsafe { transmute(REAL.load(Relaxed)) };
+                let result = unsafe { real(device, info, callbacks, out) };
+                LIVE[$kind].fetch_add(i64::from(result == 0), Relaxed);
+                result
+            }
+        })*
+        fn creator(name: &str) -> Option<(&'static AtomicPtr<c_void>, *const c_void)> {
+            match name {
+                $($name => Some((&$function::REAL, $function::call as *const c_void)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// A function that destroys one object: `fn(device, object, callbacks)`.
+macro_rules! destroyers {
+    ($($function:ident $name:literal $kind:expr;)*) => {
+        $(mod $function {
+            use super::*;
+            pub(super) static REAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+            type Function = unsafe extern "system" fn(*mut c_void, u64, *const c_void);
+            pub(super) unsafe extern "system" fn call(device: *mut c_void, object: u64, callbacks: *const c_void) {
+                let real: Function = unsafe { transmute(REAL.load(Relaxed)) };
+                unsafe { real(device, object, callbacks) };
+                LIVE[$kind].fetch_sub(i64::from(object != 0), Relaxed);
+            }
+        })*
+        fn destroyer(name: &str) -> Option<(&'static AtomicPtr<c_void>, *const c_void)> {
+            match name {
+                $($name => Some((&$function::REAL, $function::call as *const c_void)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// A function of other arguments, which makes one object of a kind or (`None`) none.
+macro_rules! others {
+    ($($function:ident $name:literal $kind:expr, ($($argument:ident: $type:ty),*) $on_failure:block;)*) => {
+        $(mod $function {
+            use super::*;
+            pub(super) static REAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+            type Function = unsafe extern "system" fn(*mut c_void, $($type),*) -> i32;
+            pub(super) unsafe extern "system" fn call(device: *mut c_void, $($argument: $type),*) -> i32 {
+                if fails($name) {
+                    $on_failure
+                    return OUT_OF_MEMORY;
+                }
+                let real: Function = unsafe { transmute(REAL.load(Relaxed)) };
+                let result = unsafe { real(device, $($argument),*) };
+                let kind: Option<usize> = $kind;
+                if let Some(kind) = kind {
+                    LIVE[kind].fetch_add(i64::from(result == 0), Relaxed);
+                }
+                result
+            }
+        })*
+        fn other(name: &str) -> Option<(&'static AtomicPtr<c_void>, *const c_void)> {
+            match name {
+                $($name => Some((&$function::REAL, $function::call as *const c_void)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+creators! {
+    create_buffer "vkCreateBuffer" 0;
+    create_image "vkCreateImage" 1;
+    create_image_view "vkCreateImageView" 2;
+    create_sampler "vkCreateSampler" 3;
+    create_descriptor_pool "vkCreateDescriptorPool" 4;
+    create_descriptor_set_layout "vkCreateDescriptorSetLayout" 5;
+    create_pipeline_layout "vkCreatePipelineLayout" 6;
+    create_shader_module "vkCreateShaderModule" 7;
+    create_query_pool "vkCreateQueryPool" 8;
+    allocate_memory "vkAllocateMemory" MEMORY;
+}
+
+destroyers! {
+    destroy_buffer "vkDestroyBuffer" 0;
+    destroy_image "vkDestroyImage" 1;
+    destroy_image_view "vkDestroyImageView" 2;
+    destroy_sampler "vkDestroySampler" 3;
+    destroy_descriptor_pool "vkDestroyDescriptorPool" 4;
+    destroy_descriptor_set_layout "vkDestroyDescriptorSetLayout" 5;
+    destroy_pipeline_layout "vkDestroyPipelineLayout" 6;
+    destroy_shader_module "vkDestroyShaderModule" 7;
+    destroy_query_pool "vkDestroyQueryPool" 8;
+    destroy_pipeline "vkDestroyPipeline" PIPELINES;
+    free_memory "vkFreeMemory" MEMORY;
+}
+
+others! {
+    create_graphics_pipelines "vkCreateGraphicsPipelines" Some(PIPELINES),
+        (cache: u64, count: u32, infos: *const c_void, callbacks: *const c_void, out: *mut u64)
+        { unsafe { out.write(0) } };
+    create_compute_pipelines "vkCreateComputePipelines" Some(PIPELINES),
+        (cache: u64, count: u32, infos: *const c_void, callbacks: *const c_void, out: *mut u64)
+        { unsafe { out.write(0) } };
+    allocate_descriptor_sets "vkAllocateDescriptorSets" None, (info: *const c_void, out: *mut u64) {};
+    bind_buffer_memory "vkBindBufferMemory" None, (buffer: u64, memory: u64, offset: u64) {};
+    bind_image_memory "vkBindImageMemory" None, (image: u64, memory: u64, offset: u64) {};
+    map_memory "vkMapMemory" None,
+        (memory: u64, offset: u64, size: u64, flags: u32, out: *mut *mut c_void) {};
+}
+
+/// The device of a setup, counting, with an allocator of its own. There is one setup at a time, so the
+/// counts are about this one.
+pub(crate) struct Counted {
+    pub(crate) device: ash::Device,
+    pub(crate) allocator: Allocator,
+}
+
+impl Counted {
+    pub(crate) fn new(setup: &Setup) -> Self {
+        arm(-1);
+        for count in &LIVE {
+            count.store(0, Relaxed);
+        }
+        let context = &setup.context;
+        let load = |name: &CStr| {
+            let handle = context.device.handle();
+            let real = unsafe { context.instance.get_device_proc_addr(handle, name.as_ptr()) };
+            let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
+            let text = name.to_str().unwrap();
+            match creator(text).or(destroyer(text)).or(other(text)) {
+                Some((slot, counting)) => {
+                    slot.store(real.cast_mut(), Relaxed);
+                    counting
+                }
+                None => real,
+            }
+        };
+        let device = unsafe { ash::Device::load_with(load, context.device.handle()) };
+        Self {
+            allocator: allocator(setup, &device),
+            device,
+        }
+    }
+
+    /// Another allocator, which has taken no memory yet.
+    pub(crate) fn renew(&mut self, setup: &Setup) {
+        self.allocator = allocator(setup, &self.device);
+        assert_eq!(live()[MEMORY], 0);
+    }
+
+    pub(crate) fn parts<'a>(&'a mut self, setup: &'a Setup) -> (Gpu<'a>, &'a mut Allocator) {
+        const ALL: Enabled = Enabled::NONE.with_debug_utils(true);
+        let gpu = Gpu {
+            instance: &setup.context.instance,
+            physical_device: setup.context.physical_device,
+            device: &self.device,
+            enabled: if setup.config.bare {
+                &Enabled::NONE
+            } else {
+                &ALL
+            },
+        };
+        (gpu, &mut self.allocator)
+    }
+
+    pub(crate) fn crowd(&mut self, setup: &Setup, slots: u32, capacity: Capacity) -> Crowd {
+        let desc = setup.crowd_desc(slots, capacity);
+        let (gpu, allocator) = self.parts(setup);
+        unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
+    }
+
+    /// The number of allocations that are alive.
+    pub(crate) fn allocations(&self) -> usize {
+        self.allocator.generate_report().allocations.len()
+    }
+
+    /// Nothing is left: no object, no allocation, and without the allocator no memory.
+    pub(crate) fn finish(self) {
+        assert_eq!(objects(), [0; KINDS]);
+        assert_eq!(self.allocations(), 0);
+        drop(self.allocator);
+        assert_eq!(live(), [0; KINDS]);
+    }
+}
+
+fn allocator(setup: &Setup, device: &ash::Device) -> Allocator {
+    let desc = AllocatorCreateDesc {
+        instance: setup.context.instance.clone(),
+        device: device.clone(),
+        physical_device: setup.context.physical_device,
+        debug_settings: Default::default(),
+        buffer_device_address: false,
+        // Small blocks, so that there are several.
+        allocation_sizes: AllocationSizes::new(4 << 20, 4 << 20),
+    };
+    Allocator::new(&desc).unwrap()
+}
+
+/// Lets the call fail that comes after `successes` more; negative: none.
+fn arm(successes: i64) {
+    UNTIL_FAILURE.store(successes, Relaxed);
+    *lock(&FAILED) = None;
+}
+
+/// Does something with call number `number` failing; says which call that was, if it came to it.
+pub(crate) fn failing<T>(number: i64, work: impl FnOnce() -> T) -> (T, Option<&'static str>) {
+    arm(number);
+    let result = work();
+    let failed = lock(&FAILED).take();
+    arm(-1);
+    (result, failed)
+}

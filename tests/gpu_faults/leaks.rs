@@ -1,0 +1,180 @@
+//! Dropping without `destroy` leaks, says so by name for each object, and does not panic.
+
+use crate::counting::{Counted, objects};
+use crate::support::frames::Slots;
+use crate::support::made::{built, ribbon};
+use crate::support::{CONFIGS, SMALL, Setup};
+use std::sync::{Mutex, Once, PoisonError};
+use throng::ash::vk;
+use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+use throng::{Capacity, Crowd, PassDesc, Spawn};
+
+struct Listener(Mutex<Vec<String>>);
+
+static LISTENER: Listener = Listener(Mutex::new(Vec::new()));
+
+impl log::Log for Listener {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if record.level() == log::Level::Error && record.target().starts_with("throng") {
+            let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(record.args().to_string());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// The errors that were logged while `work` ran.
+fn logged(work: impl FnOnce()) -> Vec<String> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&LISTENER).unwrap();
+        log::set_max_level(log::LevelFilter::Error);
+    });
+    let take = || std::mem::take(&mut *LISTENER.0.lock().unwrap_or_else(PoisonError::into_inner));
+    take();
+    work();
+    take()
+}
+
+/// A crowd of everything that there is: characters, a pass, something pending and something retired.
+fn full(setup: &Setup, counted: &mut Counted) -> Crowd {
+    let mut crowd = counted.crowd(setup, 2, SMALL);
+    let desc = PassDesc {
+        color_formats: &[vk::Format::R8G8B8A8_SRGB],
+        ..PassDesc::default()
+    };
+    let allocator = &mut counted.allocator;
+    unsafe {
+        crowd.create_pass(&desc).unwrap();
+        let removed = crowd.create_pass(&desc).unwrap();
+        crowd.remove_pass(removed).unwrap();
+    }
+    let character = built(ribbon(4)).character;
+    let id = crowd.add_character(allocator, &character).unwrap();
+    crowd.spawn(id, &Spawn::default()).unwrap();
+    let capacity = Capacity {
+        instances: 100,
+        ..SMALL
+    };
+    crowd.reserve(allocator, &capacity).unwrap();
+    crowd
+}
+
+#[test]
+fn what_is_forgotten_is_named() {
+    for config in CONFIGS {
+        let setup = Setup::new(config);
+        let mut counted = Counted::new(&setup);
+        let crowd = full(&setup, &mut counted);
+        let alive = objects();
+        let said = logged(|| drop(crowd));
+        assert_eq!(objects(), alive, "a drop destroys nothing");
+        let leaked = said.iter().filter(|line| line.contains("leaked ")).count();
+        assert_eq!(
+            leaked as i64,
+            alive.iter().sum::<i64>(),
+            "one line for each: {said:#?}"
+        );
+        let mut names = vec![
+            "a Crowd was dropped without destroy",
+            "BUFFER \"throng palettes (ring)\"",
+            "BUFFER \"throng records (ring)\"",
+            "BUFFER \"throng instances\"",
+            "BUFFER \"throng staging\"",
+            "BUFFER \"throng ribbon of 4: geometry\"",
+            "BUFFER \"throng ribbon of 4: primitives\"",
+            "BUFFER \"throng ribbon of 4: rest palette\"",
+            "IMAGE \"throng ribbon of 4: image checks\"",
+            "IMAGE_VIEW \"throng ribbon of 4: image checks\"",
+            "SAMPLER \"throng sampler\"",
+            "DESCRIPTOR_POOL \"throng character\"",
+            "DESCRIPTOR_POOL \"throng scatter\"",
+            "DESCRIPTOR_SET_LAYOUT \"throng set 0\"",
+            "DESCRIPTOR_SET_LAYOUT \"throng scatter\"",
+            "PIPELINE_LAYOUT \"throng draw\"",
+            "PIPELINE \"throng crowd\"",
+            "PIPELINE \"throng scatter\"",
+        ];
+        if config.profile {
+            names.push("QUERY_POOL \"throng timestamps\"");
+        }
+        for name in names {
+            assert!(
+                said.iter().any(|line| line.contains(name)),
+                "{name}: {said:#?}"
+            );
+        }
+        // The objects are gone for good, and with them the device.
+        std::mem::forget(counted.allocator);
+        setup.forget();
+    }
+}
+
+#[test]
+fn what_is_destroyed_is_not_named() {
+    for config in CONFIGS {
+        let setup = Setup::new(config);
+        let messages = setup.context.messages();
+        let mut counted = Counted::new(&setup);
+        let crowd = full(&setup, &mut counted);
+        let said = logged(|| {
+            unsafe { crowd.destroy(&mut counted.allocator) };
+            counted.finish();
+        });
+        assert_eq!(said, [""; 0]);
+        drop(setup);
+        assert!(messages.is_empty(), "{}", messages.report());
+    }
+}
+
+#[test]
+fn a_ring_of_its_own_is_named_too() {
+    for config in CONFIGS {
+        let setup = Setup::new(config);
+        let mut counted = Counted::new(&setup);
+        let desc = PaletteRingDesc {
+            memory: config.ring,
+            ..PaletteRingDesc::default()
+        };
+        let (gpu, allocator) = counted.parts(&setup);
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let ring = unsafe { PaletteRing::new(&device, allocator, &desc) }.unwrap();
+        let buffers = objects().iter().sum::<i64>();
+        let said = logged(|| drop(ring));
+        assert_eq!(said.len() as i64, buffers, "{said:?}");
+        std::mem::forget(counted.allocator);
+        setup.forget();
+    }
+}
+
+/// A frame that is begun and dropped, prepared or not, needs no destruction and loses nothing.
+#[test]
+fn frames_own_nothing() {
+    let setup = Setup::new(CONFIGS[0]);
+    let messages = setup.context.messages();
+    let mut counted = Counted::new(&setup);
+    let mut crowd = full(&setup, &mut counted);
+    let mut slots = Slots::new(&setup.context, 1);
+    let said = logged(|| {
+        for prepare in [false, true, false] {
+            let cmd = slots.begin(&setup.context, 0);
+            let allocator = &mut counted.allocator;
+            let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
+            if prepare {
+                unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
+            }
+            slots.submit(&setup.context, 0);
+        }
+    });
+    assert_eq!(said, [""; 0]);
+    slots.destroy(&setup.context);
+    unsafe { crowd.destroy(&mut counted.allocator) };
+    counted.finish();
+    drop(setup);
+    assert!(messages.is_empty(), "{}", messages.report());
+}

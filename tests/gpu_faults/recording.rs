@@ -1,0 +1,94 @@
+//! Nothing is allocated, on the CPU or the GPU, while a frame is recorded: not even the first.
+
+use crate::counting::{Counted, failing};
+use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, each, view};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use throng::glam::Vec3;
+use throng::{CharacterId, Spawn};
+
+struct CountingAllocator;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// The allocations of this thread while `work` ran.
+fn allocations<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = ALLOCATIONS.with(Cell::get);
+    let result = work();
+    (result, ALLOCATIONS.with(Cell::get) - before)
+}
+
+#[test]
+fn nothing_is_allocated_while_a_frame_is_recorded() {
+    assert_eq!(allocations(|| vec![0_u8; 100]).1, 1, "the counter counts");
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let mut slots = Slots::new(&setup.context, 2);
+        let kinds: Vec<CharacterId> = [3, 30, 9]
+            .map(|joints| {
+                let character = built(ribbon(joints)).character;
+                crowd
+                    .add_character(&mut counted.allocator, &character)
+                    .unwrap()
+            })
+            .to_vec();
+        let camera = view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT);
+        for number in 0..4 {
+            for kind in &kinds {
+                let play = "sway".into();
+                crowd
+                    .spawn(
+                        *kind,
+                        &Spawn {
+                            play,
+                            ..Spawn::default()
+                        },
+                    )
+                    .unwrap();
+            }
+            let slot = number % 2;
+            let cmd = slots.begin(&setup.context, slot);
+            let allocator = &mut counted.allocator;
+            let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+            // The call after the last would fail: there is none to.
+            let ((views, some), made) = failing(0, || {
+                allocations(|| unsafe { frame.record_prepare(cmd, &[camera]) })
+            });
+            assert_eq!((some, made), (0, None), "preparing frame {number}");
+            let views = views.unwrap();
+            unsafe { target.begin(&setup.context.device, cmd, &NORMAL_Z) };
+            let ((drawn, some), made) = failing(0, || {
+                allocations(|| unsafe { frame.record_draw(cmd, views[0], pass) })
+            });
+            drawn.unwrap();
+            assert_eq!((some, made), (0, None), "drawing frame {number}");
+            unsafe { target.end(&setup.context.device, cmd) };
+            slots.submit(&setup.context, slot);
+        }
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        unsafe { crowd.destroy(&mut counted.allocator) };
+        counted.finish();
+    });
+}

@@ -1,0 +1,188 @@
+//! What is replaced or removed is destroyed when every slot that was ever begun has been begun
+//! again, and in that very call: for one to three slots, begun in any order.
+
+use crate::counting::{Counted, KINDS, objects};
+use crate::rng::Rng;
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, each};
+use std::collections::BTreeSet;
+use throng::ash::vk;
+use throng::{Capacity, CharacterId, Crowd, PassDesc, PassId};
+
+type Counts = [i64; KINDS];
+
+fn sub(a: Counts, b: Counts) -> Counts {
+    std::array::from_fn(|kind| a[kind] - b[kind])
+}
+
+/// What has been retired: its objects, and the slots that it waits for.
+struct Grave {
+    counts: Counts,
+    waits_for: BTreeSet<u32>,
+}
+
+/// The objects that should be alive.
+struct Expected {
+    live: Counts,
+    begun: BTreeSet<u32>,
+    graves: Vec<Grave>,
+}
+
+impl Expected {
+    fn bury(&mut self, counts: Counts) {
+        let waits_for = self.begun.clone();
+        self.graves.push(Grave { counts, waits_for });
+    }
+
+    fn begin(&mut self, slot: u32) {
+        self.begun.insert(slot);
+        for grave in &mut self.graves {
+            grave.waits_for.remove(&slot);
+            if grave.waits_for.is_empty() {
+                self.live = sub(self.live, grave.counts);
+            }
+        }
+        self.graves.retain(|grave| !grave.waits_for.is_empty());
+    }
+}
+
+struct World<'a> {
+    crowd: Crowd,
+    counted: &'a mut Counted,
+    expected: Expected,
+    characters: Vec<(CharacterId, Counts)>,
+    passes: Vec<(PassId, Counts)>,
+}
+
+impl World<'_> {
+    /// Does something that makes objects; returns its result and how many.
+    fn making<T>(&mut self, work: impl FnOnce(&mut Crowd, &mut Counted) -> T) -> (T, Counts) {
+        let before = objects();
+        let result = work(&mut self.crowd, self.counted);
+        let made = sub(objects(), before);
+        self.expected.live = objects();
+        (result, made)
+    }
+
+    fn step(&mut self, rng: &mut Rng, slots: u32) {
+        match rng.below(10) {
+            0 => {
+                let now = self.crowd.capacity();
+                let more = Capacity {
+                    palette_entries: now.palette_entries + 10,
+                    ..now
+                };
+                // As many new objects as old ones retire.
+                let reserve = |crowd: &mut Crowd, counted: &mut Counted| {
+                    crowd.reserve(&mut counted.allocator, &more).unwrap();
+                };
+                let ((), made) = self.making(reserve);
+                self.expected.bury(made);
+            }
+            1 => {
+                let character = built(ribbon(3)).character;
+                let add = |crowd: &mut Crowd, counted: &mut Counted| {
+                    crowd.add_character(&mut counted.allocator, &character)
+                };
+                let (id, made) = self.making(add);
+                self.characters.push((id.unwrap(), made));
+            }
+            2 if !self.characters.is_empty() => {
+                // Its upload, which was never recorded, goes with it.
+                let at = rng.below(self.characters.len());
+                let (id, counts) = self.characters.swap_remove(at);
+                self.crowd.remove_character(id).unwrap();
+                self.expected.bury(counts);
+            }
+            3 => {
+                let desc = PassDesc {
+                    color_formats: &[vk::Format::R8G8B8A8_SRGB],
+                    ..PassDesc::default()
+                };
+                let create = |crowd: &mut Crowd, _: &mut Counted| unsafe {
+                    crowd.create_pass(&desc).unwrap()
+                };
+                let (id, made) = self.making(create);
+                self.passes.push((id, made));
+            }
+            4 if !self.passes.is_empty() => {
+                let (id, counts) = self.passes.swap_remove(rng.below(self.passes.len()));
+                self.crowd.remove_pass(id).unwrap();
+                self.expected.bury(counts);
+            }
+            5.. => {
+                let slot = rng.below(slots as usize) as u32;
+                let allocator = &mut self.counted.allocator;
+                unsafe { self.crowd.begin_frame(allocator, slot, 0.0) }.unwrap();
+                self.expected.begin(slot);
+            }
+            _ => {}
+        }
+        assert_eq!(objects(), self.expected.live);
+    }
+}
+
+#[test]
+fn what_is_retired_goes_when_every_slot_has_begun_again() {
+    let mut seed = 0;
+    each(|setup| {
+        for slots in 1..=3 {
+            seed += 1;
+            let mut counted = Counted::new(setup);
+            let crowd = counted.crowd(setup, slots, SMALL);
+            let expected = Expected {
+                live: objects(),
+                begun: BTreeSet::new(),
+                graves: Vec::new(),
+            };
+            let mut world = World {
+                crowd,
+                counted: &mut counted,
+                expected,
+                characters: Vec::new(),
+                passes: Vec::new(),
+            };
+            let mut rng = Rng::new(seed);
+            for _ in 0..150 {
+                world.step(&mut rng, slots);
+            }
+            let World { crowd, .. } = world;
+            unsafe { crowd.destroy(&mut counted.allocator) };
+            counted.finish();
+        }
+    });
+}
+
+/// Uploads are freed like everything else that a frame used.
+#[test]
+fn staging_memory_lives_until_its_frame_has_ended() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let mut slots = crate::support::frames::Slots::new(&setup.context, 2);
+        let character = built(ribbon(3)).character;
+        crowd
+            .add_character(&mut counted.allocator, &character)
+            .unwrap();
+        let with_staging = objects();
+        let mut counts = Vec::new();
+        for slot in [0, 1, 1, 0] {
+            let cmd = slots.begin(&setup.context, slot);
+            let mut frame =
+                unsafe { crowd.begin_frame(&mut counted.allocator, slot, 0.0) }.unwrap();
+            unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
+            slots.submit(&setup.context, slot);
+            counts.push(objects());
+        }
+        assert_eq!(counts[..3], [with_staging; 3]);
+        let staging = sub(with_staging, counts[3]);
+        assert_eq!(
+            (staging[0], staging.iter().sum::<i64>()),
+            (1, 1),
+            "one buffer"
+        );
+        slots.destroy(&setup.context);
+        unsafe { crowd.destroy(&mut counted.allocator) };
+        counted.finish();
+    });
+}

@@ -1,0 +1,388 @@
+//! Every call that makes something fails once: the error names it, what was half made is gone, and
+//! what there was before draws the same picture.
+
+use crate::counting::{Counted, KINDS, PIPELINES, failing, objects};
+use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, record, target};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, each, view};
+use std::collections::BTreeSet;
+use throng::ash::vk;
+use throng::glam::Vec3;
+use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
+use throng::standalone::Target;
+use throng::{Capacity, Crowd, Error, PassDesc, PassId, Result, Spawn};
+
+/// Memory that could not be had or mapped.
+const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
+
+fn check_error(error: &Error, failed: &str) {
+    match error {
+        Error::Vulkan { call, .. } => assert_eq!(*call, failed),
+        Error::Memory { name, bytes, .. } => {
+            assert!(OF_MEMORY.contains(&failed), "{error} for {failed}");
+            assert!(name.starts_with("throng ") && *bytes > 0, "{error}");
+        }
+        other => panic!("{other} for {failed}"),
+    }
+}
+
+/// Lets each call of `work` fail in turn until none is left. `settle` looks at what is left of every failure, and at the
+/// success at the end. Returns the calls that failed.
+fn sweep<T>(
+    setup: &Setup,
+    counted: &mut Counted,
+    mut work: impl FnMut(&mut Counted) -> Result<T>,
+    mut settle: impl FnMut(&mut Counted, Option<T>),
+) -> BTreeSet<&'static str> {
+    let mut seen = BTreeSet::new();
+    for number in 0.. {
+        assert!(number < 500, "there is no end to it");
+        if counted.allocations() == 0 {
+            // Without blocks that were taken before.
+            counted.renew(setup);
+        }
+        let before = (objects(), counted.allocations());
+        let (result, failed) = failing(number, || work(counted));
+        let Some(failed) = failed else {
+            settle(counted, Some(result.unwrap()));
+            return seen;
+        };
+        seen.insert(failed);
+        match result {
+            Err(error) => {
+                check_error(&error, failed);
+                assert_eq!(
+                    (objects(), counted.allocations()),
+                    before,
+                    "left by {failed}"
+                );
+                settle(counted, None);
+            }
+            // A ring that finds no memory of both kinds takes host memory, and the allocator has a second
+            // choice for what the CPU writes.
+            Ok(value) => {
+                assert!(OF_MEMORY.contains(&failed), "{failed} is ignored");
+                settle(counted, Some(value));
+            }
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn a_crowd_that_is_not_made_leaves_nothing() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let desc = setup.crowd_desc(2, SMALL);
+        let seen = sweep(
+            setup,
+            &mut counted,
+            |counted| {
+                let (gpu, allocator) = counted.parts(setup);
+                unsafe { Crowd::new(&gpu, allocator, &desc) }
+            },
+            |counted, crowd| {
+                if let Some(crowd) = crowd {
+                    unsafe { crowd.destroy(&mut counted.allocator) };
+                }
+                assert_eq!(objects(), [0; KINDS]);
+            },
+        );
+        let mut wanted = BTreeSet::from([
+            "vkAllocateDescriptorSets",
+            "vkAllocateMemory",
+            "vkBindBufferMemory",
+            "vkCreateBuffer",
+            "vkCreateComputePipelines",
+            "vkCreateDescriptorPool",
+            "vkCreateDescriptorSetLayout",
+            "vkCreatePipelineLayout",
+            "vkCreateShaderModule",
+            "vkMapMemory",
+        ]);
+        if setup.config.profile {
+            wanted.insert("vkCreateQueryPool");
+        }
+        assert_eq!(seen, wanted);
+        counted.finish();
+    });
+}
+
+#[test]
+fn parts_that_are_not_made_leave_nothing() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let (gpu, _) = counted.parts(setup);
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        sweep(
+            setup,
+            &mut counted,
+            |_| SetLayout::new(&device),
+            |_, layout| {
+                if let Some(mut layout) = layout {
+                    unsafe { layout.destroy(&device) };
+                }
+            },
+        );
+        let ring = PaletteRingDesc {
+            slots: 3,
+            entries: 200,
+            memory: setup.config.ring,
+            min_offset_alignment: setup.config.min_offset_alignment,
+        };
+        sweep(
+            setup,
+            &mut counted,
+            |counted| unsafe { PaletteRing::new(&device, &mut counted.allocator, &ring) },
+            |counted, ring| {
+                if let Some(mut ring) = ring {
+                    unsafe { ring.destroy(&device, &mut counted.allocator) };
+                }
+            },
+        );
+        let character = built(ribbon(4)).character;
+        let seen = sweep(
+            setup,
+            &mut counted,
+            |counted| {
+                let mut upload = Upload::new();
+                let allocator = &mut counted.allocator;
+                let mesh = unsafe { SkinnedMesh::new(&device, allocator, &mut upload, &character) };
+                if mesh.is_err() {
+                    assert!(
+                        upload.is_empty() && upload.bytes() == 0,
+                        "copies into nothing"
+                    );
+                }
+                unsafe { upload.free(&device, allocator) };
+                mesh
+            },
+            |counted, mesh| {
+                if let Some(mut mesh) = mesh {
+                    unsafe { mesh.destroy(&device, &mut counted.allocator) };
+                }
+            },
+        );
+        for call in [
+            "vkCreateImage",
+            "vkBindImageMemory",
+            "vkCreateImageView",
+            "vkCreateSampler",
+        ] {
+            assert!(seen.contains(call), "{call}");
+        }
+        counted.finish();
+    });
+}
+
+/// A crowd that draws something, to be asked whether it still does.
+struct Drawing {
+    crowd: Crowd,
+    pass: PassId,
+    target: Target,
+    slots: Slots,
+    next: u32,
+    picture: Vec<u8>,
+}
+
+impl Drawing {
+    fn new(setup: &mut Setup, counted: &mut Counted) -> Self {
+        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let character = built(ribbon(4)).character;
+        let id = crowd
+            .add_character(&mut counted.allocator, &character)
+            .unwrap();
+        let play = "sway".into();
+        crowd
+            .spawn(
+                id,
+                &Spawn {
+                    play,
+                    ..Spawn::default()
+                },
+            )
+            .unwrap();
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let slots = Slots::new(&setup.context, 2);
+        let mut drawing = Self {
+            crowd,
+            pass,
+            target,
+            slots,
+            next: 0,
+            picture: Vec::new(),
+        };
+        drawing.picture = drawing.draw(setup, counted);
+        assert!(covered(&drawing.picture) > 300);
+        drawing
+    }
+
+    fn draw(&mut self, setup: &mut Setup, counted: &mut Counted) -> Vec<u8> {
+        let slot = self.next % 2;
+        self.next += 1;
+        let cmd = self.slots.begin(&setup.context, slot);
+        let view = view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT);
+        unsafe {
+            let allocator = &mut counted.allocator;
+            let mut frame = self.crowd.begin_frame(allocator, slot, 0.3).unwrap();
+            let views = frame.record_prepare(cmd, &[view]).unwrap();
+            self.target.begin(&setup.context.device, cmd, &NORMAL_Z);
+            frame.record_draw(cmd, views[0], self.pass).unwrap();
+            self.target.end(&setup.context.device, cmd);
+        }
+        self.slots.submit(&setup.context, slot);
+        self.slots.wait(&setup.context, slot);
+        self.target.read_rgba(&mut setup.context).unwrap()
+    }
+
+    fn check(&mut self, setup: &mut Setup, counted: &mut Counted) {
+        let now = self.draw(setup, counted);
+        assert_eq!(different(&now, &self.picture, 0), 0, "another picture");
+    }
+
+    fn finish(self, setup: &mut Setup, mut counted: Counted) {
+        self.slots.destroy(&setup.context);
+        self.target.destroy(&mut setup.context);
+        unsafe { self.crowd.destroy(&mut counted.allocator) };
+        counted.finish();
+    }
+}
+
+/// Lets every call of `work` fail on a crowd that draws, which draws on.
+fn sweep_drawing(
+    setup: &mut Setup,
+    mut work: impl FnMut(&mut Crowd, &mut Counted) -> Result<()>,
+) -> BTreeSet<&'static str> {
+    let mut counted = Counted::new(setup);
+    let mut drawing = Drawing::new(setup, &mut counted);
+    let mut seen = BTreeSet::new();
+    for number in 0.. {
+        assert!(number < 500, "there is no end to it");
+        let before = (objects(), counted.allocations(), drawing.crowd.capacity());
+        let (result, failed) = failing(number, || work(&mut drawing.crowd, &mut counted));
+        let after = (objects(), counted.allocations(), drawing.crowd.capacity());
+        let done = failed.is_none();
+        match (result, failed) {
+            (Ok(()), None) => {}
+            (Ok(()), Some(failed)) => {
+                assert!(OF_MEMORY.contains(&failed), "{failed} is ignored");
+            }
+            (Err(error), failed) => {
+                check_error(&error, failed.unwrap());
+                assert_eq!(after, before, "left by {failed:?}");
+            }
+        }
+        drawing.check(setup, &mut counted);
+        if done {
+            break;
+        }
+        seen.extend(failed);
+    }
+    drawing.check(setup, &mut counted);
+    drawing.finish(setup, counted);
+    seen
+}
+
+#[test]
+fn growth_that_fails_changes_nothing() {
+    each(|setup| {
+        let mut asked = 0;
+        let seen = sweep_drawing(setup, |crowd, counted| {
+            asked += 1;
+            let now = crowd.capacity();
+            let capacity = Capacity {
+                instances: now.instances + asked,
+                palette_entries: now.palette_entries + asked * 100,
+                views: now.views,
+            };
+            crowd.reserve(&mut counted.allocator, &capacity)
+        });
+        assert!(seen.contains("vkCreateBuffer") && seen.contains("vkAllocateDescriptorSets"));
+    });
+}
+
+#[test]
+fn a_character_that_fails_is_not_there() {
+    each(|setup| {
+        let character = built(ribbon(5)).character;
+        let seen = sweep_drawing(setup, |crowd, counted| {
+            crowd
+                .add_character(&mut counted.allocator, &character)
+                .map(drop)
+        });
+        for call in [
+            "vkCreateBuffer",
+            "vkCreateImage",
+            "vkCreateSampler",
+            "vkCreateDescriptorPool",
+        ] {
+            assert!(seen.contains(call), "{call}");
+        }
+    });
+}
+
+#[test]
+fn a_pass_that_fails_is_not_there() {
+    each(|setup| {
+        let desc = PassDesc {
+            color_formats: &[vk::Format::R8G8B8A8_SRGB],
+            ..PassDesc::default()
+        };
+        let mut pipelines = 0;
+        let seen = sweep_drawing(setup, |crowd, _| {
+            let made = unsafe { crowd.create_pass(&desc) };
+            pipelines = objects()[PIPELINES];
+            made.map(drop)
+        });
+        assert_eq!(
+            seen,
+            BTreeSet::from(["vkCreateGraphicsPipelines", "vkCreateShaderModule"])
+        );
+        // The scatter, the drawing's own, and this one.
+        assert_eq!(pipelines, 3);
+    });
+}
+
+/// The helper that other tests draw with gives the same as this one's.
+#[test]
+fn drawing_through_the_counting_device_is_drawing() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let drawing = Drawing::new(setup, &mut counted);
+        let mut plain = setup.crowd(2, SMALL);
+        let character = built(ribbon(4)).character;
+        let allocator = &mut setup.context.allocator;
+        let id = plain.add_character(allocator, &character).unwrap();
+        let play = "sway".into();
+        plain
+            .spawn(
+                id,
+                &Spawn {
+                    play,
+                    ..Spawn::default()
+                },
+            )
+            .unwrap();
+        let target = target(&mut setup.context);
+        let pass = pass(&mut plain, &target, false);
+        let mut slots = Slots::new(&setup.context, 1);
+        let cmd = slots.begin(&setup.context, 0);
+        let views = [view(
+            Vec3::new(0.4, 2.0, 6.0),
+            Vec3::new(0.0, 1.5, 0.0),
+            EXTENT,
+        )];
+        let on = (&target, pass, &NORMAL_Z);
+        record(&mut setup.context, &mut plain, cmd, (0, 0.3), on, &views);
+        slots.submit(&setup.context, 0);
+        slots.wait(&setup.context, 0);
+        let picture = target.read_rgba(&mut setup.context).unwrap();
+        assert_eq!(different(&picture, &drawing.picture, 0), 0);
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        drawing.finish(setup, counted);
+        setup.context.wait_idle().unwrap();
+        unsafe { plain.destroy(&mut setup.context.allocator) };
+    });
+}
