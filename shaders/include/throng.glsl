@@ -194,12 +194,17 @@ struct ThrongVertex {
     vec3 normal;    // world, unit; zero where the primitive has none
 };
 
+// A vertex's position in the world, by its blended skinning matrix.
+vec3 throng_deform_position(ThrongInstance instance, ThrongPrimitive primitive, ThrongMatrix skin, uint vertex) {
+    vec3 model = throng_transform_point(skin.rows, throng_position(primitive, vertex));
+    return throng_transform_point(instance.world_from_model, model);
+}
+
 // A vertex of an instance, skinned and placed.
 ThrongVertex throng_deform(ThrongInstance instance, ThrongPrimitive primitive, uint vertex) {
     ThrongMatrix skin = throng_skinning_matrix(instance, primitive, vertex);
-    vec3 model = throng_transform_point(skin.rows, throng_position(primitive, vertex));
     ThrongVertex result;
-    result.position = throng_transform_point(instance.world_from_model, model);
+    result.position = throng_deform_position(instance, primitive, skin, vertex);
     result.normal = vec3(0.0);
     if ((primitive.flags & THRONG_HAS_NORMALS) != 0u) {
         vec3 normal = throng_transform_normal(skin.rows, throng_normal(primitive, vertex));

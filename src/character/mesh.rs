@@ -59,6 +59,9 @@ pub struct Influences {
 
 impl Influences {
     /// The influences of one vertex: (index into the palette range, weight in 0..=1).
+    ///
+    /// # Panics
+    /// While iterating, if there is no such vertex.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
         let k = self.per_vertex as usize;
         (vertex * k..vertex * k + k).map(|at| {

@@ -107,8 +107,8 @@ impl Crowd {
         {
             // What has not been recorded must not be: it would fill what is destroyed by then.
             if let Some(at) = self.uploads.iter().position(|(index, _)| *index == id.0) {
-                let (_, upload) = self.uploads.remove(at);
-                self.graveyard.bury(Retired::Upload(upload));
+                let (index, upload) = self.uploads.remove(at);
+                self.graveyard.bury(Retired::Upload(index, upload));
             }
             self.graveyard.bury(Retired::Pool(entry.pool));
             self.graveyard.bury(Retired::Mesh(entry.mesh));

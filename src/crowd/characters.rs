@@ -27,6 +27,8 @@ pub(super) struct Entry {
     pub(super) draws: Vec<PrimitiveDraw>,
     /// The instances, as slots of the instance table.
     pub(super) members: Vec<u32>,
+    /// How many of them have a transform that mirrors.
+    pub(super) mirrored: usize,
     pub(super) triangles: u64,
 }
 
@@ -65,6 +67,7 @@ impl Entry {
             sets,
             draws,
             members: Vec::new(),
+            mirrored: 0,
             triangles,
         })
     }

@@ -87,7 +87,7 @@ impl Frame<'_> {
         }
         let mut first = 0;
         for entry in crowd.characters.iter().flatten() {
-            let (plain, mirrored) = entry.split(|member| crowd.instances.is_mirrored(member));
+            let (plain, mirrored) = entry.split();
             for (count, mirror) in [(plain, false), (mirrored, true)] {
                 if count > 0 && !entry.draws.is_empty() {
                     let front = prepared.front_face(pass.reversed_z, mirror);
@@ -160,13 +160,8 @@ impl Frame<'_> {
 }
 
 impl Entry {
-    /// How many members are not mirrored, and how many are.
-    pub(super) fn split(&self, is_mirrored: impl Fn(u32) -> bool) -> (usize, usize) {
-        let mirrored = self
-            .members
-            .iter()
-            .filter(|member| is_mirrored(**member))
-            .count();
-        (self.members.len() - mirrored, mirrored)
+    /// How many members are not mirrored, and how many are: their order in the visible list.
+    pub(super) fn split(&self) -> (usize, usize) {
+        (self.members.len() - self.mirrored, self.mirrored)
     }
 }

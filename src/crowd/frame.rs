@@ -166,7 +166,7 @@ impl<'a> Frame<'a> {
         let mut at = 0;
         for entry in crowd.characters.iter().flatten() {
             let instances = &crowd.instances;
-            let (plain, _) = entry.split(|member| instances.is_mirrored(member));
+            let (plain, _) = entry.split();
             let count = entry.members.len();
             // SAFETY: as above.
             let out = unsafe {
@@ -293,10 +293,10 @@ impl<'a> Frame<'a> {
         };
         // SAFETY: the caller's word; buffers are this crowd's and alive.
         unsafe {
-            for (_, mut upload) in crowd.uploads.drain(..) {
+            for (index, mut upload) in crowd.uploads.drain(..) {
                 crowd.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
-                crowd.graveyard.bury(Retired::Upload(upload));
+                crowd.graveyard.bury(Retired::Upload(index, upload));
             }
             if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
                 // Each slot has its own part of the copy. But a layer that knows nothing of dynamic offsets

@@ -42,7 +42,7 @@ impl Frame<'_> {
             .flatten()
             .map(|entry| entry.members.len() as u32);
         let start: u32 = before.sum();
-        let (plain, mirrored) = wanted.split(|member| self.instances.is_mirrored(member));
+        let (plain, mirrored) = wanted.split();
         let middle = start + plain as u32;
         Ok(Inputs {
             set,

@@ -5,6 +5,7 @@ use crate::gpu::layout::{self, SOURCE_RESIDENT, SOURCE_RING};
 use crate::gpu::limit;
 use crate::pose::Layer;
 use bytemuck::Zeroable;
+use std::collections::BTreeMap;
 
 /// An instance. The number of a despawned one is never taken for a later one's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,6 +35,10 @@ pub(super) struct Instances {
     pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
     changed: Vec<u32>,
+    /// What [`Self::settle`] found changed last.
+    settled: Vec<u32>,
+    /// Free ranges of the palette ring, by their length: where they start.
+    holes: BTreeMap<u32, Vec<u32>>,
     /// Most instances and palette entries.
     capacity: (u32, u32),
     /// First palette entry that no instance has been given since the last compaction.
@@ -48,6 +53,8 @@ impl Instances {
             slots: Vec::new(),
             free: Vec::new(),
             changed: Vec::with_capacity(instances as usize),
+            settled: Vec::with_capacity(instances as usize),
+            holes: BTreeMap::new(),
             capacity: (instances, palette_entries),
             ring_end: 0,
             ring_used: 0,
@@ -63,6 +70,8 @@ impl Instances {
         self.capacity = (instances, palette_entries);
         self.changed
             .reserve((instances as usize).saturating_sub(self.changed.len()));
+        self.settled
+            .reserve((instances as usize).saturating_sub(self.settled.len()));
         for index in 0..self.slots.len() as u32 {
             self.touch(index);
         }
@@ -86,11 +95,21 @@ impl Instances {
 
     /// The changes have been recorded.
     pub(super) fn settle(&mut self) {
-        for index in self.changed.drain(..) {
-            if let Some(slot) = self.slots.get_mut(index as usize) {
+        self.settled.clear();
+        core::mem::swap(&mut self.changed, &mut self.settled);
+        for index in &self.settled {
+            if let Some(slot) = self.slots.get_mut(*index as usize) {
                 slot.dirty = false;
             }
         }
+    }
+
+    /// What was settled last never reached the GPU: it counts as changed again.
+    pub(super) fn unsettle(&mut self) {
+        for index in core::mem::take(&mut self.settled) {
+            self.touch(index);
+        }
+        self.settled.reserve(self.capacity.0 as usize);
     }
 
     pub(super) fn record(&self, index: u32) -> layout::Instance {
@@ -146,6 +165,20 @@ impl Instances {
         Ok(())
     }
 
+    /// The start of `entries` free entries of the ring, for which there is room: where another instance of
+    /// that size has been, else at the end.
+    fn take_entries(&mut self, entries: u32) -> u32 {
+        if let Some(base) = self.holes.get_mut(&entries).and_then(Vec::pop) {
+            return base;
+        }
+        if u64::from(self.ring_end) + u64::from(entries) > self.capacity.1.into() {
+            self.compact();
+        }
+        let base = self.ring_end;
+        self.ring_end += entries;
+        base
+    }
+
     /// Gives the ring's entries anew, without gaps. Nothing has to be moved: every palette in the ring
     /// is written in every frame.
     fn compact(&mut self) {
@@ -163,6 +196,7 @@ impl Instances {
             }
         }
         self.ring_end = end;
+        self.holes.clear();
     }
 
     /// # Errors
@@ -179,12 +213,8 @@ impl Instances {
 
     /// Adds an instance that there is room for.
     pub(super) fn add(&mut self, mut slot: Slot) -> InstanceId {
-        if u64::from(self.ring_end) + u64::from(slot.entries) > self.capacity.1.into() {
-            self.compact();
-        }
-        slot.ring_base = self.ring_end;
+        slot.ring_base = self.take_entries(slot.entries);
         slot.place_palette();
-        self.ring_end += slot.entries;
         self.ring_used += slot.entries;
         let index = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(index as usize) {
@@ -214,6 +244,10 @@ impl Instances {
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
         self.ring_used -= slot.entries;
+        self.holes
+            .entry(slot.entries)
+            .or_default()
+            .push(slot.ring_base);
         self.free.push(id.index);
         Ok((slot.record.character, slot.place))
     }

@@ -69,7 +69,7 @@ pub struct CrowdDesc {
     /// 0 asks for nothing more. For testing what a device with larger demands would see.
     pub min_offset_alignment: u64,
     /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`]) and a clock on the CPU
-    /// ([`Stats::cpu`]).
+    /// ([`Stats::cpu`]). Leave it off where the queue family has no timestamps (`timestampValidBits` of 0).
     pub profile: bool,
 }
 
@@ -286,11 +286,32 @@ impl Crowd {
         unsafe { self.graveyard.begin(&self.device, allocator, slot) };
         self.graveyard.make_room(self.uploads.len());
         if let Some(profiler) = &mut self.profiler {
-            profiler.begin_frame(&self.device, slot);
+            // SAFETY: the profiler is this device's; the caller's word about the slot.
+            unsafe { profiler.begin_frame(&self.device, slot) };
         }
         self.counters = Counters::default();
         self.views.clear();
         Ok(Frame::new(self, slot))
+    }
+
+    /// Takes back the frame begun last, prepared or not, whose commands will never be submitted (the swapchain was
+    /// out of date, say): what it would have brought to the GPU is brought by the next one.
+    ///
+    /// # Safety
+    /// None of what was recorded in that frame is ever submitted.
+    pub unsafe fn abandon_frame(&mut self) {
+        self.instances.unsettle();
+        let characters = &self.characters;
+        let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
+        let uploads = self.graveyard.exhume_uploads(alive);
+        for (index, mut upload) in uploads {
+            upload.unrecord();
+            self.uploads.push((index, upload));
+        }
+        if let Some(profiler) = &mut self.profiler {
+            profiler.abandon_frame();
+        }
+        self.views.clear();
     }
 
     /// Overwrites everything that the CPU wrote into `slot` of the ring with `byte`. For tests that
@@ -298,8 +319,11 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::NotFound`] for a slot that there is not.
+    ///
+    /// # Safety
+    /// What the GPU reads of the slot in the meantime may be any bytes.
     #[doc(hidden)]
-    pub fn poison_slot(&mut self, slot: u32, byte: u8) -> Result<()> {
+    pub unsafe fn poison_slot(&mut self, slot: u32, byte: u8) -> Result<()> {
         self.buffers.poison(slot, byte)
     }
 

@@ -12,7 +12,8 @@ pub(super) enum Retired {
     Pool(Object<vk::DescriptorPool>),
     Mesh(Box<SkinnedMesh>),
     Pipeline(Object<vk::Pipeline>),
-    Upload(Upload),
+    /// Of the character with this index.
+    Upload(u32, Upload),
 }
 
 impl Retired {
@@ -26,7 +27,7 @@ impl Retired {
                 Self::Pool(pool) => pool.destroy(device),
                 Self::Mesh(mesh) => mesh.destroy(device, allocator),
                 Self::Pipeline(pipeline) => pipeline.destroy(device),
-                Self::Upload(upload) => upload.free(device, allocator),
+                Self::Upload(_, upload) => upload.free(device, allocator),
             }
         }
     }
@@ -65,6 +66,22 @@ impl Graveyard {
 
     pub(super) fn bury(&mut self, retired: Retired) {
         self.graves.push((self.frame, retired));
+    }
+
+    /// Takes back the uploads of this frame that `wanted` says yes to, by the index of their
+    /// character.
+    pub(super) fn exhume_uploads(&mut self, wanted: impl Fn(u32) -> bool) -> Vec<(u32, Upload)> {
+        let frame = self.frame;
+        let ours = |grave: &mut (u64, Retired)| {
+            grave.0 == frame && matches!(grave.1, Retired::Upload(index, _) if wanted(index))
+        };
+        let found = self.graves.extract_if(.., ours);
+        found
+            .filter_map(|(_, retired)| match retired {
+                Retired::Upload(index, upload) => Some((index, upload)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Begins `slot`, and destroys what no frame can use any more.

@@ -28,7 +28,7 @@ pub struct Play<'a> {
     /// The engine's time, in seconds, at which the clip stands at `offset_s`; `None`: the time of the
     /// frame begun last.
     pub start_s: Option<f64>,
-    /// Where in the clip it starts, in seconds.
+    /// Where in the clip it starts, in seconds. To play a clip once backwards, its duration.
     pub offset_s: f64,
     /// Clip seconds per second; negative plays backwards, 0 holds.
     pub speed: f64,
@@ -76,7 +76,7 @@ impl From<usize> for Play<'_> {
 pub struct Spawn<'a> {
     /// World from character space.
     pub world_from_model: Affine,
-    /// Linear RGBA, multiplies the base colour.
+    /// Linear RGBA, multiplies the base colour; see [`Crowd::set_tint`].
     pub tint: [f32; 4],
     /// Whatever the engine's shaders make of it.
     pub user: u32,
@@ -168,6 +168,7 @@ impl Crowd {
         check_transform(&spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         self.instances.check_room(entries)?;
+        let mirrored = is_mirrored(&spawn.world_from_model);
         let id = self.instances.add(Slot {
             record: layout::Instance {
                 world_from_model: Mat3x4::from_affine(&spawn.world_from_model),
@@ -180,13 +181,14 @@ impl Crowd {
             generation: 0,
             alive: true,
             dirty: false,
-            mirrored: is_mirrored(&spawn.world_from_model),
+            mirrored,
             place,
             ring_base: 0,
             entries,
         });
         if let Some(Some(entry)) = self.characters.get_mut(character.0 as usize) {
             entry.members.push(id.index);
+            entry.mirrored += usize::from(mirrored);
         }
         Ok(id)
     }
@@ -196,8 +198,10 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
+        let mirrored = self.instances.get(id)?.mirrored;
         let (character, place) = self.instances.remove(id)?;
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
+            entry.mirrored -= usize::from(mirrored);
             entry.members.swap_remove(place as usize);
             if let Some(moved) = entry.members.get(place as usize)
                 && let Some(slot) = self.instances.slots.get_mut(*moved as usize)
@@ -237,13 +241,22 @@ impl Crowd {
     /// that is not finite.
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
         check_transform(world_from_model)?;
+        let slot = self.instances.get(id)?;
+        let (before, now) = (slot.mirrored, is_mirrored(world_from_model));
+        let character = slot.record.character;
+        if before != now
+            && let Some(Some(entry)) = self.characters.get_mut(character as usize)
+        {
+            entry.mirrored = entry.mirrored + usize::from(now) - usize::from(before);
+        }
         self.instances.change(id, |slot| {
             slot.record.world_from_model = Mat3x4::from_affine(world_from_model);
-            slot.mirrored = is_mirrored(world_from_model);
+            slot.mirrored = now;
         })
     }
 
-    /// Colours an instance: linear RGBA, multiplies the base colour.
+    /// Colours an instance: linear RGBA, multiplies the base colour. The built-in shading is opaque and
+    /// leaves alpha to shaders of the engine's own.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for values that are

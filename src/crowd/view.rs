@@ -182,7 +182,8 @@ impl Prepared {
         // gradients of clip x, y and of depth or w.
         let [right, down, depth, w] =
             [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
-        let orthographic = w == Vec3::ZERO;
+        // Composed or inverted matrices leave a little of w where there should be none.
+        let orthographic = w.length() <= 1e-5 * right.length().max(down.length());
         let forward = if orthographic { depth } else { w };
         let handedness = Mat3::from_cols(right, down, forward).determinant() * height.signum();
         Self {

@@ -10,6 +10,7 @@ use std::ffi::CString;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) max_storage_range: u64,
+    pub(crate) max_buffer_bytes: u64,
     pub(crate) offset_alignment: u64,
     pub(crate) max_image_dimension: u32,
     pub(crate) max_anisotropy: f32,
@@ -59,11 +60,17 @@ impl Device {
                 device: support.device,
             });
         }
-        // SAFETY: as above.
-        let properties = unsafe {
+        let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
+        let mut vulkan13 = vk::PhysicalDeviceVulkan13Properties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default()
+            .push_next(&mut vulkan11)
+            .push_next(&mut vulkan13);
+        // SAFETY: as above; the device is at least 1.3, so the chained structures are known to it.
+        unsafe {
             gpu.instance
-                .get_physical_device_properties(gpu.physical_device)
+                .get_physical_device_properties2(gpu.physical_device, &mut properties)
         };
+        let properties = properties.properties;
         // SAFETY: as above.
         let memory = unsafe {
             gpu.instance
@@ -78,6 +85,9 @@ impl Device {
             raw: gpu.device.clone(),
             debug,
             limits: Limits {
+                max_buffer_bytes: vulkan13
+                    .max_buffer_size
+                    .min(vulkan11.max_memory_allocation_size),
                 max_storage_range: limits.max_storage_buffer_range.into(),
                 offset_alignment: limits
                     .min_storage_buffer_offset_alignment

@@ -1,6 +1,6 @@
 //! Buffers, images and other objects that know their name and complain when they are leaked.
 
-use super::{Device, VkCall};
+use super::{Device, VkCall, limit};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ptr::NonNull;
@@ -138,6 +138,11 @@ impl Buffer {
         allocator: &mut Allocator,
         desc: &BufferDesc<'_>,
     ) -> Result<Self> {
+        limit(
+            "bytes of a buffer",
+            desc.bytes,
+            device.limits.max_buffer_bytes,
+        )?;
         let info = vk::BufferCreateInfo::default()
             .size(desc.bytes.max(16))
             .usage(desc.usage);

@@ -35,6 +35,10 @@ pub(crate) use memory::{Buffer, BufferDesc, Object};
 
 use ash::vk;
 
+/// The text of `shaders/include/throng.glsl`, for engines that compile shaders of their own: the declarations of
+/// set 0 and the functions that deform a vertex.
+pub const THRONG_GLSL: &str = include_str!("../../shaders/include/throng.glsl");
+
 /// The engine's own Vulkan objects, borrowed. The parts copy what they need of it.
 #[derive(Clone, Copy)]
 pub struct Gpu<'a> {

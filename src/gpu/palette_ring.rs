@@ -123,7 +123,7 @@ impl PaletteRing {
         }
     }
 
-    /// The dynamic offset of `slot`, in bytes.
+    /// The dynamic offset of `slot`, in bytes; of the last slot past the end.
     #[must_use]
     pub fn dynamic_offset(&self, slot: u32) -> u32 {
         self.ring.offset(slot)
@@ -193,7 +193,8 @@ impl PaletteRing {
     /// `COPY`/`TRANSFER_WRITE` to the shaders that read is the caller's to record.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and is submitted after the slot was written.
+    /// `cmd` is recording, outside a render pass, and is submitted after the slot was written. The
+    /// slot's earlier work has ended.
     pub unsafe fn record_upload(
         &self,
         device: &Device,

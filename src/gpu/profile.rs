@@ -38,7 +38,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Room for `scopes` scopes in each of `slots` slots.
+    /// Room for `scopes` scopes in each of `slots` slots. For a queue family whose `timestampValidBits` are not 0.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the device has no timestamps; [`Error::Vulkan`].
@@ -77,7 +77,11 @@ impl Profiler {
     }
 
     /// Reads what the slot's last frame measured. Scopes whose commands have not run are left out.
-    pub fn begin_frame(&mut self, device: &Device, slot: u32) {
+    ///
+    /// # Safety
+    /// `device` is the one that this was made with. What was recorded in the slot's last frame has been submitted, or
+    /// that frame was given up by [`Self::abandon_frame`].
+    pub unsafe fn begin_frame(&mut self, device: &Device, slot: u32) {
         self.times.clear();
         self.raw.clear();
         // Nothing can be measured until the slot's queries are reset.
@@ -114,6 +118,14 @@ impl Profiler {
         }
     }
 
+    /// Forgets the scopes of the frame begun last, whose commands will never be submitted.
+    pub fn abandon_frame(&mut self) {
+        *self.used.get_mut() = self.scopes_per_slot;
+        for name in self.names.get_mut(self.slot as usize).into_iter().flatten() {
+            name.take();
+        }
+    }
+
     /// Resets the slot's queries; scopes can be opened from here on.
     ///
     /// # Safety
@@ -132,10 +144,11 @@ impl Profiler {
         *self.used.get_mut() = 0;
     }
 
-    /// Opens a scope. When there is no room for it, it measures nothing.
+    /// Opens a scope. When there is no room for it, or [`Self::record_reset`] has not been recorded in this frame, it
+    /// measures nothing.
     ///
     /// # Safety
-    /// `cmd` is recording.
+    /// `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the same frame.
     pub unsafe fn begin(
         &self,
         device: &Device,
@@ -171,7 +184,7 @@ impl Profiler {
     /// Ends a scope, in the same command buffer or a later one of the same frame.
     ///
     /// # Safety
-    /// `cmd` is recording.
+    /// `cmd` is recording; `scope` was opened in the same frame and has not been ended.
     pub unsafe fn end(&self, device: &Device, cmd: vk::CommandBuffer, scope: Scope) {
         if let Some(query) = scope.query {
             let stage = vk::PipelineStageFlags2::ALL_COMMANDS;

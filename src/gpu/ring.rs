@@ -165,8 +165,9 @@ impl Ring {
         self.slot_bytes
     }
 
-    /// The dynamic offset of a slot. `new` keeps the whole ring within 32 bits.
+    /// The dynamic offset of a slot, of the last one past the end. `new` keeps the whole ring within 32 bits.
     pub(crate) fn offset(&self, slot: u32) -> u32 {
+        let slot = slot.min(self.slots.saturating_sub(1));
         (u64::from(slot) * self.slot_bytes) as u32
     }
 
@@ -215,6 +216,8 @@ impl Ring {
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // Nothing can be placed in it any more.
+        (self.slots, self.slot_bytes) = (0, 0);
         // SAFETY: the caller's word.
         unsafe {
             self.host.destroy(device, allocator);
@@ -247,7 +250,7 @@ fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
 }
 
 /// Host-visible memory types outside device-local memory; all types where there are none.
-fn host_types(device: &Device) -> u32 {
+pub(super) fn host_types(device: &Device) -> u32 {
     use vk::MemoryPropertyFlags as Flags;
     let types = device.memory.memory_types_as_slice().iter().enumerate();
     let mask = types.fold(0, |mask, (index, kind)| {

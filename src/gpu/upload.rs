@@ -1,6 +1,7 @@
 //! The staging belt: bytes that wait to be copied into device-local memory.
 
 use super::memory::color_range;
+use super::ring::host_types;
 use super::{Buffer, BufferDesc, Device};
 use crate::error::{Error, Result};
 use ash::vk;
@@ -40,6 +41,8 @@ pub struct Upload {
     buffers: Vec<BufferCopy>,
     images: Vec<ImageCopy>,
     bytes: u64,
+    /// How many of the copies, into buffers and into images, are recorded.
+    recorded: (usize, usize),
 }
 
 /// Copies into buffers, copies into images, bytes.
@@ -55,7 +58,7 @@ impl Upload {
     /// Whether there is nothing to copy.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.buffers.is_empty() && self.images.is_empty()
+        self.recorded == (self.buffers.len(), self.images.len())
     }
 
     /// How many bytes wait to be copied.
@@ -74,6 +77,12 @@ impl Upload {
         self.buffers.truncate(buffers);
         self.images.truncate(images);
         self.bytes = bytes;
+    }
+
+    /// Everything waits to be recorded again: the commands that were recorded will never run.
+    pub(crate) fn unrecord(&mut self) {
+        self.recorded = (0, 0);
+        self.bytes = self.chunks.iter().map(|chunk| chunk.used).sum();
     }
 
     /// Stages `bytes` for the start of `to`.
@@ -148,7 +157,7 @@ impl Upload {
                 bytes: need.max(CHUNK_BYTES),
                 usage: vk::BufferUsageFlags::TRANSFER_SRC,
                 location: MemoryLocation::CpuToGpu,
-                types: u32::MAX,
+                types: host_types(device),
             };
             self.chunks.push(Chunk {
                 buffer: Buffer::new(device, allocator, &desc)?,
@@ -184,11 +193,11 @@ impl Upload {
     /// filled; the targets are alive and have not been used yet.
     pub unsafe fn record(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let raw = &device.raw;
-        for copy in self.buffers.drain(..) {
+        for copy in self.buffers.iter().skip(self.recorded.0) {
             // SAFETY: staged into buffers of those sizes; the caller vouches for the targets.
             unsafe { raw.cmd_copy_buffer(cmd, copy.from, copy.to, &[copy.region]) };
         }
-        for copy in self.images.drain(..) {
+        for copy in self.images.iter().skip(self.recorded.1) {
             // SAFETY: as above; the image is fresh, so its content may be discarded.
             unsafe {
                 transition(
@@ -217,6 +226,7 @@ impl Upload {
         let reads = Access::SHADER_READ | Access::INDEX_READ;
         // SAFETY: the caller's word.
         unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (readers, reads)) };
+        self.recorded = (self.buffers.len(), self.images.len());
         self.bytes = 0;
     }
 
@@ -233,6 +243,7 @@ impl Upload {
         self.chunks.clear();
         self.buffers.clear();
         self.images.clear();
+        self.recorded = (0, 0);
         self.bytes = 0;
     }
 }

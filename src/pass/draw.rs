@@ -12,7 +12,8 @@ pub enum PassKind {
     /// Shaded colour, and depth where the pass has a depth attachment.
     #[default]
     Color,
-    /// Depth alone: a prepass or a shadow map.
+    /// Depth alone, as for a shadow map. Drivers may round positions otherwise than in a colour pass,
+    /// so it is no prepass for one that compares depth for equality.
     Depth,
 }
 
@@ -66,13 +67,19 @@ impl DrawPass {
         desc: &PassDesc<'_>,
     ) -> Result<Self> {
         check(desc)?;
-        if desc.color_formats.len() > 1 && !device.enabled.independent_blend {
+        if desc.kind == PassKind::Color
+            && desc.color_formats.len() > 1
+            && !device.enabled.independent_blend
+        {
             return Err(Error::Unsupported {
                 what: "independentBlend",
                 device: device.name().into(),
             });
         }
-        let mut vertex = shader_module(device, spirv::CROWD_VERT, "throng crowd.vert")?;
+        let mut vertex = match desc.kind {
+            PassKind::Color => shader_module(device, spirv::CROWD_VERT, "throng crowd.vert")?,
+            PassKind::Depth => shader_module(device, spirv::DEPTH_VERT, "throng depth.vert")?,
+        };
         let fragment = match desc.kind {
             PassKind::Color => {
                 shader_module(device, spirv::CROWD_FRAG, "throng crowd.frag").map(Some)

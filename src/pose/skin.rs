@@ -3,7 +3,7 @@
 use super::Mat3x4;
 use super::palette::expect_len;
 use crate::character::{Character, Primitive};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use glam::{Mat3, Vec3};
 
 /// The deformed vertices of one primitive, in character space.
@@ -22,7 +22,9 @@ pub struct PosedVertices {
 /// matrix is singular, and right under mirroring and non-uniform scale.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) if `palette` does not have one element per entry of the character's palette.
+/// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette;
+/// [`Error::NotFound`] if `primitive` is not one of the character's and addresses entries that there are not. `out` is then
+/// of no use.
 pub fn skin(
     character: &Character,
     primitive: &Primitive,
@@ -30,13 +32,18 @@ pub fn skin(
     out: &mut PosedVertices,
 ) -> Result<()> {
     expect_len("palette", palette.len(), character.palette().len())?;
-    let entries = &palette[character.palette_range(primitive)];
+    let range = character.palette_range(primitive);
+    let entries = palette.get(range.clone()).ok_or(Error::NotFound {
+        what: "palette entry",
+        index: range.end as u64,
+        count: palette.len() as u64,
+    })?;
     out.positions.clear();
     out.normals.clear();
     out.positions.reserve(primitive.vertex_count());
     out.normals.reserve(primitive.normals.len());
     for (vertex, position) in primitive.positions.iter().enumerate() {
-        let matrix = blend(entries, primitive, vertex);
+        let matrix = blend(entries, primitive, vertex)?;
         out.positions.push(matrix.transform_point(*position));
         if let Some(normal) = primitive.normals.get(vertex) {
             out.normals.push(transform_normal(&matrix, *normal));
@@ -45,19 +52,23 @@ pub fn skin(
     Ok(())
 }
 
-fn blend(entries: &[Mat3x4], primitive: &Primitive, vertex: usize) -> Mat3x4 {
+fn blend(entries: &[Mat3x4], primitive: &Primitive, vertex: usize) -> Result<Mat3x4> {
     let mut sum = Mat3x4 {
         rows: [[0.0; 4]; 3],
     };
     for (joint, weight) in primitive.influences.of(vertex) {
-        let entry = &entries[joint];
+        let entry = entries.get(joint).ok_or(Error::NotFound {
+            what: "palette entry",
+            index: joint as u64,
+            count: entries.len() as u64,
+        })?;
         for (sum, row) in sum.rows.iter_mut().zip(&entry.rows) {
             for (sum, value) in sum.iter_mut().zip(row) {
                 *sum += weight * value;
             }
         }
     }
-    sum
+    Ok(sum)
 }
 
 fn transform_normal(matrix: &Mat3x4, normal: Vec3) -> Vec3 {

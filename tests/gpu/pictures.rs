@@ -531,3 +531,34 @@ fn stages_are_timed_where_it_is_asked_for() {
         });
     });
 }
+
+/// What an abandoned frame would have brought to the GPU is brought by the next: new characters,
+/// new records and moved ones.
+#[test]
+fn an_abandoned_frame_loses_nothing() {
+    each(|setup| {
+        let mut pictures = Vec::new();
+        for abandoned in [false, true] {
+            scene(setup, |setup, crowd, slots, target| {
+                let pass = pass(crowd, target, false);
+                let on = (target, pass, &NORMAL_Z);
+                let more = built(ribbon(5)).character;
+                let allocator = &mut setup.context.allocator;
+                let gone = crowd.add_character(allocator, &more).unwrap();
+                if abandoned {
+                    let cmd = slots.begin(&setup.context, 0);
+                    let context = &mut setup.context;
+                    crate::support::frames::record(context, crowd, cmd, (0, 0.2), on, &[camera()]);
+                    crowd.remove_character(gone).unwrap();
+                    // SAFETY: the command buffer is begun anew instead of submitted.
+                    unsafe { crowd.abandon_frame() };
+                }
+                let context = &mut setup.context;
+                pictures.push(picture(context, crowd, slots, (0, 0.3), on, &[camera()]));
+            });
+        }
+        assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
+        let (red, _) = sides(&pictures[1]);
+        assert!(red > 500, "{red}");
+    });
+}
