@@ -15,7 +15,7 @@ pub(crate) struct Args {
     pub(crate) models: Vec<PathBuf>,
 
     /// How many characters.
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(..=800_000))]
     pub(crate) instances: u32,
 
     /// Size of the window or picture, in pixels.

@@ -65,6 +65,8 @@ pub(crate) struct FrameLog {
 /// What is kept of a run: figures only, whatever its length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
+    /// All frames, also those that are not kept.
+    frames: u64,
     frame_ms: Vec<f64>,
     cpu: Vec<Stages>,
     gpu: Vec<Vec<ScopeTime>>,
@@ -77,6 +79,7 @@ const KEPT: usize = 100_000;
 
 impl Log {
     pub(crate) fn add(&mut self, frame: FrameLog) {
+        self.frames += 1;
         if self.frame_ms.len() >= KEPT {
             return;
         }
@@ -93,8 +96,8 @@ impl Log {
         }
     }
 
-    pub(crate) fn frames(&self) -> usize {
-        self.frame_ms.len()
+    pub(crate) fn frames(&self) -> u64 {
+        self.frames
     }
 
     /// Stages of the CPU with their times, in the order in which they happen.

@@ -341,7 +341,7 @@ impl Stage {
         self.log.add(entry);
         Ok(args
             .frames
-            .is_some_and(|frames| self.log.frames() >= frames as usize))
+            .is_some_and(|frames| self.log.frames() >= u64::from(frames)))
     }
 
     /// Writes what was asked for, and frees everything.
