@@ -97,7 +97,7 @@ pub(super) struct Reader<'r, 'a> {
 impl Reader<'_, '_> {
     fn check_references(&self, at: &At, primitive: &Primitive) -> Result<()> {
         let doc = self.source.doc;
-        for (name, accessor) in &primitive.attributes {
+        for (name, accessor) in primitive.attributes.iter() {
             let referrer = || at.object(&format!("attributes.{}", cut(name)));
             lookup(&doc.accessors, *accessor, "accessor", referrer)?;
         }
