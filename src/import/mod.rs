@@ -126,6 +126,11 @@ pub enum RepairKind {
     /// A joint that stood twice in a vertex was merged.
     #[error("repeated joints of a vertex merged")]
     RepeatedJoint,
+    /// Keys had the time of the one before them, which stands for a jump. The last of them keeps the
+    /// time; the first moved to the number just before it, or was dropped where that was taken or
+    /// negative; those between, which never counted, were dropped.
+    #[error("keys at equal times told apart")]
+    EqualKeyTimes,
     /// A quaternion of length zero became the identity.
     #[error("zero quaternions set to the identity")]
     ZeroQuaternion,
