@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::Deref;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
 
 /// The most elements of any list. A file of a few bytes an element could otherwise take
@@ -228,7 +228,7 @@ pub(super) struct Primitive {
     #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) mode: Option<u64>,
     #[serde(default)]
-    pub(super) targets: List<serde::de::IgnoredAny>,
+    pub(super) targets: List<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -279,6 +279,14 @@ pub(super) struct Material {
     pub(super) name: Option<String>,
     pub(super) pbr_metallic_roughness: Option<Pbr>,
     pub(super) double_sided: Option<bool>,
+    pub(super) alpha_mode: Option<String>,
+    pub(super) extensions: Option<MaterialExtensions>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct MaterialExtensions {
+    #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
+    pub(super) specular_glossiness: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -33,7 +33,8 @@ use std::path::Path;
 /// texture coordinates (the base colour texture's) and one of colours; skins, whether or not their
 /// joints are in the scene; all animations of translation, rotation and scale; base colours
 /// with their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly.
-/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them.
+/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them, and of
+/// the materials in use alpha modes other than opaque and `KHR_materials_pbrSpecularGlossiness`.
 ///
 /// Of extensions, `KHR_mesh_quantization` and `KHR_texture_transform` (put into the texture
 /// coordinates) are read. Those that change nothing that is imported may be required: the
