@@ -106,6 +106,11 @@ fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64
     Ok(whole.map(|whole| whole.0))
 }
 
+/// A stride. 0 is how older formats and some writers say that there is none.
+fn stride<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Ok(whole_if_any(deserializer)?.filter(|stride| *stride != 0))
+}
+
 fn wholes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<u64>, D::Error> {
     let List(wholes) = List::<Whole>::deserialize(deserializer)?;
     Ok(List(wholes.into_iter().map(|whole| whole.0).collect()))
@@ -407,7 +412,7 @@ pub(super) struct BufferView {
     pub(super) byte_offset: u64,
     #[serde(deserialize_with = "whole")]
     pub(super) byte_length: u64,
-    #[serde(default, deserialize_with = "whole_if_any")]
+    #[serde(default, deserialize_with = "stride")]
     pub(super) byte_stride: Option<u64>,
 }
 
