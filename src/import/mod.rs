@@ -23,8 +23,16 @@ use crate::error::{AssetFault, Error, Object, ObjectKind};
 ///
 /// The caps keep a hostile file from taking unbounded memory: each is checked before anything of
 /// that size is allocated.
+///
+/// Minor versions may add fields, so name those that you set and take the others as they are:
+///
+/// ```
+/// use throng::import::ImportOptions;
+///
+/// let options = ImportOptions { smooth_normals: true, ..Default::default() };
+/// # let _ = options;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct ImportOptions {
     /// What errors call the file. [`gltf_file`] fills it in when it is empty.
     pub name: Box<str>,
