@@ -131,6 +131,10 @@ pub enum RepairKind {
     /// A joint index out of range, of weight zero, became joint 0.
     #[error("joint indices out of range with weight zero set to 0")]
     UnusedJointIndex,
+    /// A node with a skin carried a primitive without joints and weights; it follows the node
+    /// rigidly, as if there were no skin.
+    #[error("skin on a primitive without joints and weights ignored")]
+    SkinWithoutInfluences,
     /// A joint that stood twice in a vertex was merged.
     #[error("repeated joints of a vertex merged")]
     RepeatedJoint,

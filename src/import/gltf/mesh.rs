@@ -165,8 +165,9 @@ impl Reader<'_, '_> {
             indices: self.triangles(at, raw, mode, count)?,
             ..RawPrimitive::default()
         };
-        if skin.is_some() {
-            self.influences(at, raw, &mut primitive)?;
+        if skin.is_some() && !self.influences(at, raw, &mut primitive)? {
+            primitive.skin = None;
+            self.leave_out(at, "", RepairKind::SkinWithoutInfluences, 1);
         }
         Ok(Some(primitive))
     }
