@@ -230,7 +230,8 @@ fn more_joints_than_indices_are_refused() {
 fn keys_at_equal_times_are_told_apart() {
     let down = f32::next_down;
     // The times, the times that stay, the keys that stay and how many repairs are told.
-    let cases: [(&[f32], &[f32], &[usize], u64); 8] = [
+    type Case<'a> = (&'a [f32], &'a [f32], &'a [usize], u64);
+    let cases: [Case; 8] = [
         (
             &[0.0, 1.0, 1.0, 2.0],
             &[0.0, down(1.0), 1.0, 2.0],
