@@ -12,14 +12,15 @@ use throng::import::{ImportOptions, gltf};
 
 /// Small caps, so that a mutant that asks for much is refused and the test stays quick.
 fn options() -> ImportOptions {
-    let mut options = ImportOptions::default();
-    options.max_decoded_bytes = 32 << 20;
-    options.max_resource_bytes = 16 << 20;
-    options.max_vertices = 1 << 18;
-    options.max_indices = 1 << 20;
-    options.max_keys = 1 << 20;
-    options.max_image_texels = 1 << 20;
-    options
+    ImportOptions {
+        max_decoded_bytes: 32 << 20,
+        max_resource_bytes: 16 << 20,
+        max_vertices: 1 << 18,
+        max_indices: 1 << 20,
+        max_keys: 1 << 20,
+        max_image_texels: 1 << 20,
+        ..ImportOptions::default()
+    }
 }
 
 /// How many times the usual number of mutants: the value of `THRONG_FUZZ`, else 1.
@@ -51,8 +52,10 @@ impl Random {
 /// Imports and, where that works, plays all clips; neither may panic, and what comes out is finite.
 fn digest(bytes: &[u8]) -> bool {
     use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
-    let mut options = options();
-    options.smooth_normals = bytes.len().is_multiple_of(2);
+    let options = ImportOptions {
+        smooth_normals: bytes.len().is_multiple_of(2),
+        ..options()
+    };
     let imported = match gltf(bytes, &options) {
         Ok(imported) => imported,
         Err(error) => {

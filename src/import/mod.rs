@@ -23,8 +23,16 @@ use crate::error::{AssetFault, Error, Object, ObjectKind};
 ///
 /// The caps keep a hostile file from taking unbounded memory: each is checked before anything of
 /// that size is allocated.
+///
+/// Minor versions may add fields, so name those that you set and take the others as they are:
+///
+/// ```
+/// use throng::import::ImportOptions;
+///
+/// let options = ImportOptions { smooth_normals: true, ..Default::default() };
+/// # let _ = options;
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct ImportOptions {
     /// What errors call the file. [`gltf_file`] fills it in when it is empty.
     pub name: Box<str>,
@@ -123,9 +131,18 @@ pub enum RepairKind {
     /// A joint index out of range, of weight zero, became joint 0.
     #[error("joint indices out of range with weight zero set to 0")]
     UnusedJointIndex,
+    /// A node with a skin carried a primitive without joints and weights; it follows the node
+    /// rigidly, as if there were no skin.
+    #[error("skin on a primitive without joints and weights ignored")]
+    SkinWithoutInfluences,
     /// A joint that stood twice in a vertex was merged.
     #[error("repeated joints of a vertex merged")]
     RepeatedJoint,
+    /// Keys had the time of the one before them, which stands for a jump. The last of them keeps the
+    /// time; the first moved to the number just before it, or was dropped where that was taken or
+    /// negative; those between, which never counted, were dropped.
+    #[error("keys at equal times told apart")]
+    EqualKeyTimes,
     /// A quaternion of length zero became the identity.
     #[error("zero quaternions set to the identity")]
     ZeroQuaternion,

@@ -10,7 +10,7 @@ use throng::import::Imported;
 fn key_times_that_are_not_allowed() {
     for (times, key, value) in [
         ([-0.5, 0.5, 1.0], 0, "-0.5"),
-        ([0.0, 0.0, 1.0], 1, "0"),
+        ([0.5, 0.5, 0.0], 2, "0"),
         ([0.0, 2.0, 1.0], 2, "1"),
         ([0.0, f32::NAN, 1.0], 1, "NaN"),
         ([0.0, 1.0, f32::INFINITY], 2, "inf"),
@@ -91,6 +91,21 @@ fn rotation_keys_are_repaired() {
     let c = keys("STEP", &[I, turned, I].concat());
     told(&c, &[]);
     assert_eq!(rotations(&c)[1], turned);
+}
+
+#[test]
+fn keys_at_equal_times_jump() {
+    const I: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+    let turned = [1.0, 0.0, 0.0, 0.0];
+    let mut b = arm();
+    let times = b.accessor("SCALAR", F32, &[0.0_f32, 1.0, 1.0, 2.0]);
+    let turns = b.accessor("VEC4", F32, &[I, I, turned, turned].concat());
+    b.json["animations"][0]["samplers"][0] = json!({ "input": times, "output": turns });
+    let c = repaired(&b);
+    told(&c, &["animation 0: keys at equal times told apart (1)"]);
+    assert_eq!(rotations(&c), [I, I, turned, turned]);
+    let keys = c.clips()[0].tracks()[0].values.times_s();
+    assert_eq!(keys, [0.0, 1.0_f32.next_down(), 1.0, 2.0]);
 }
 
 #[test]

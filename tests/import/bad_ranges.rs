@@ -147,8 +147,8 @@ fn ranges_with_numbers_near_2_to_the_64() {
         ),
         (
             "/bufferViews/0/byteStride",
-            json!(0),
-            "f: bufferView 0, byteStride: the stride is 0, which is not allowed here (4 to 252)",
+            json!(3),
+            "f: bufferView 0, byteStride: the stride is 3, which is not allowed here (4 to 252)",
         ),
         (
             "/bufferViews/0/byteStride",
@@ -395,4 +395,24 @@ fn sparse_parts_are_checked() {
     let mut b = sparse([0, 1], 2, U8);
     b.json["accessors"][0]["sparse"]["values"]["byteOffset"] = json!(u64::MAX);
     assert!(refused(&b.glb()).starts_with("f: accessor 0, sparse.values: needs bytes"));
+}
+
+#[test]
+fn a_stride_of_0_is_none() {
+    let mut b = arm();
+    for view in b.json["bufferViews"].as_array_mut().unwrap() {
+        view["byteStride"] = json!(0);
+    }
+    assert_eq!(repaired(&b), repaired(&arm()));
+    b.json["bufferViews"][0]["byteStride"] = json!(0.0);
+    assert_eq!(repaired(&b), repaired(&arm()));
+    let places = b.view(&[1_u8]);
+    let values = b.view(&[-0.5, 0.0, 0.0_f32]);
+    b.json["accessors"][0]["sparse"] = json!({ "count": 1,
+        "indices": { "bufferView": places, "componentType": U8 },
+        "values": { "bufferView": values } });
+    let expected = repaired(&b);
+    b.json["bufferViews"][places]["byteStride"] = json!(0);
+    b.json["bufferViews"][values]["byteStride"] = json!(0);
+    assert_eq!(repaired(&b), expected);
 }

@@ -2,7 +2,7 @@
 
 use crate::builder::*;
 use crate::help::*;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use throng::Error;
 use throng::error::AssetFault;
 use throng::import::gltf;
@@ -92,6 +92,31 @@ fn errors_of_the_json_name_object_and_place() {
             "f: node 1, children[0]: invalid type: floating point",
         ),
         (
+            "/accessors/0/count",
+            json!(5.5),
+            "f: accessor 0, count: invalid type: floating point `5.5`",
+        ),
+        (
+            "/accessors/0/count",
+            json!(-6.0),
+            "f: accessor 0, count: invalid value: floating point `-6.0`",
+        ),
+        (
+            "/accessors/0/byteOffset",
+            json!(1e16),
+            "f: accessor 0, byteOffset: invalid value: floating point `1e+16`",
+        ),
+        (
+            "/meshes/0/primitives/0/attributes/POSITION",
+            json!(0.25),
+            "f: mesh 0, primitives[0].attributes.POSITION: invalid type: floating point",
+        ),
+        (
+            "/meshes/0/primitives/0/mode",
+            json!(-1),
+            "f: mesh 0, primitives[0].mode: invalid value: integer `-1`",
+        ),
+        (
             "/nodes/3/translation",
             json!([0, 1]),
             "f: node 3, translation",
@@ -131,6 +156,58 @@ fn errors_of_the_json_name_object_and_place() {
     let mut twice = arm().gltf();
     twice.extend(b"{}");
     assert!(refused(&twice).contains("trailing characters"));
+}
+
+/// Writes every whole number as a float.
+fn with_floats(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Some(whole) = number.as_u64() {
+                *value = json!(whole as f64);
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(with_floats),
+        Value::Object(map) => map.values_mut().for_each(with_floats),
+        _ => {}
+    }
+}
+
+#[test]
+fn whole_numbers_may_be_written_as_floats() {
+    let mut b = arm();
+    let places = b.view(&[1_u8, 3]);
+    let values = b.view(&[0.5, 0.0, 0.0, 1.0, 1.0, 0.0_f32]);
+    b.json["accessors"][0]["sparse"] = json!({ "count": 2,
+        "indices": { "bufferView": places, "byteOffset": 0, "componentType": U8 },
+        "values": { "bufferView": values, "byteOffset": 0 } });
+    b.json["accessors"][0]["byteOffset"] = json!(0);
+    b.json["bufferViews"][0]["byteStride"] = json!(12);
+    b.json["meshes"][0]["primitives"][0]["mode"] = json!(4);
+    b.json["skins"][0]["skeleton"] = json!(1);
+    b.json["buffers"] = json!([{ "byteLength": b.bin.len() }]);
+    b.json["samplers"] = json!([{ "magFilter": 9728, "minFilter": 9985, "wrapS": 33071 }]);
+    b.json["textures"] = json!([{ "sampler": 0, "source": 0 }]);
+    b.json["images"] = json!([{ "bufferView": 0 }]);
+    let expected = import(&b);
+    with_floats(&mut b.json);
+    assert!(b.json.to_string().contains("5126.0"));
+    assert_eq!(import(&b), expected);
+}
+
+#[test]
+fn attributes_are_bounded() {
+    let names = |count| (0..count).map(|n| (format!("_{n}"), json!(0))).collect();
+    let with_names = |count| {
+        let mut b = triangle();
+        let mut attributes: Map<String, Value> = names(count);
+        attributes.insert("POSITION".into(), json!(0));
+        b.json["meshes"][0]["primitives"][0]["attributes"] = json!(attributes);
+        b.glb()
+    };
+    assert!(gltf(&with_names(4095), &options()).is_ok());
+    let words = refused(&with_names(4096));
+    let start = "f: mesh 0, primitives[0].attributes: more than 4096 attributes";
+    assert!(words.starts_with(start), "{words}");
 }
 
 #[test]

@@ -17,9 +17,10 @@ pub(crate) fn has(imported: &Imported, kind: RepairKind, count: u64) -> bool {
 }
 
 pub(crate) fn options() -> ImportOptions {
-    let mut options = ImportOptions::default();
-    options.name = "f".into();
-    options
+    ImportOptions {
+        name: "f".into(),
+        ..ImportOptions::default()
+    }
 }
 
 /// The error's words for a file.

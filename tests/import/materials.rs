@@ -140,3 +140,28 @@ fn primitives_without_a_material_get_the_default() {
     assert_eq!((c.materials().len(), c.primitives()[0].material), (3, 2));
     assert_eq!(c.materials()[2], throng::character::Material::default());
 }
+
+#[test]
+fn what_is_not_read_of_materials_in_use_is_told() {
+    let mut b = textured();
+    for mode in ["MASK", "BLEND"] {
+        b.json["materials"][0]["alphaMode"] = json!(mode);
+        b.json["materials"][1]["alphaMode"] = json!(mode);
+        let c = import(&b);
+        told(&c, &["material 1, alphaMode: left out: not supported (1)"]);
+        assert!(c.materials()[1].base_color_texture.is_some());
+    }
+    b.json["materials"][1]["alphaMode"] = json!("OPAQUE");
+    told(&import(&b), &[]);
+    let glossy = json!({ "KHR_materials_pbrSpecularGlossiness": {
+        "diffuseFactor": [0, 0, 0, 1], "diffuseTexture": { "index": 77 } } });
+    b.json["materials"][0]["extensions"] = glossy.clone();
+    b.json["materials"][1]["extensions"] = json!({ "KHR_materials_unlit": {} });
+    told(&import(&b), &[]);
+    b.json["materials"][1]["extensions"] = glossy;
+    let words =
+        "material 1, extensions.KHR_materials_pbrSpecularGlossiness: left out: not supported (1)";
+    told(&import(&b), &[words]);
+    b.json["extensionsRequired"] = json!(["KHR_materials_pbrSpecularGlossiness"]);
+    assert!(refused(&b.glb()).contains("requires KHR_materials_pbrSpecularGlossiness"));
+}

@@ -46,8 +46,10 @@ fn smooth_normals_on_request() {
     ];
     let position = b.accessor("VEC3", F32, &corners);
     b.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(position);
-    let mut options = ImportOptions::default();
-    options.smooth_normals = true;
+    let options = ImportOptions {
+        smooth_normals: true,
+        ..ImportOptions::default()
+    };
     let c = gltf(&b.glb(), &options).unwrap();
     let p = &c.primitives()[0];
     assert_eq!(p.vertex_count(), 5);

@@ -15,8 +15,10 @@ fn the_scene_is_the_option_the_default_the_first_or_all() {
     assert_eq!(&*name(&b), "");
     b.json["scene"] = json!(1);
     assert_eq!(&*name(&b), "Second");
-    let mut options = ImportOptions::default();
-    options.scene = Some(0);
+    let mut options = ImportOptions {
+        scene: Some(0),
+        ..ImportOptions::default()
+    };
     let c = gltf(&b.glb(), &options).unwrap();
     assert_eq!(&*c.skeleton().joints()[0].name, "");
     options.scene = Some(2);

@@ -1,10 +1,12 @@
 //! Raw characters that code makes itself: what `RawCharacter::build` checks of them.
 
-use throng::character::{Image, Interpolation, Material, Sampler, TextureRef, Transform};
+use throng::character::{
+    Image, Interpolation, Material, Sampler, TextureRef, TrackValues, Transform,
+};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-    RawTransform,
+    RawTransform, RepairKind,
 };
 
 /// Two joints, a triangle on them, and a clip that moves the second.
@@ -198,8 +200,8 @@ fn every_number_is_checked() {
         "raw: mesh 0, primitives[0], attributes.POSITION: vertex 1 is inf, which is not allowed"
     );
     assert_eq!(
-        refused(|r| r.animations[0].channels[0].times_s[1] = 0.0),
-        "raw: animation 0, channels[0]: the time of key 1 is 0, which is not allowed"
+        refused(|r| r.animations[0].channels[0].times_s[0] = 2.0),
+        "raw: animation 0, channels[0]: the time of key 1 is 1, which is not allowed"
     );
     assert_eq!(
         refused(|r| {
@@ -222,4 +224,83 @@ fn more_joints_than_indices_are_refused() {
         words,
         "raw: file: joints: 65537 is more than the cap of 65535"
     );
+}
+
+#[test]
+fn keys_at_equal_times_are_told_apart() {
+    let down = f32::next_down;
+    // The times, the times that stay, the keys that stay and how many repairs are told.
+    type Case<'a> = (&'a [f32], &'a [f32], &'a [usize], u64);
+    let cases: [Case; 8] = [
+        (
+            &[0.0, 1.0, 1.0, 2.0],
+            &[0.0, down(1.0), 1.0, 2.0],
+            &[0, 1, 2, 3],
+            1,
+        ),
+        (
+            &[0.0, 1.0, 1.0, 1.0, 1.0],
+            &[0.0, down(1.0), 1.0],
+            &[0, 1, 4],
+            3,
+        ),
+        (&[0.0, 0.0, 1.0], &[0.0, 1.0], &[1, 2], 1),
+        (&[0.0, -0.0], &[0.0], &[1], 1),
+        (&[2.0, 2.0], &[down(2.0), 2.0], &[0, 1], 1),
+        (
+            &[0.0, down(1.0), 1.0, 1.0],
+            &[0.0, down(1.0), 1.0],
+            &[0, 1, 3],
+            1,
+        ),
+        (
+            &[down(1.0), down(1.0), 1.0, 1.0],
+            &[down(down(1.0)), down(1.0), 1.0],
+            &[0, 1, 3],
+            2,
+        ),
+        (
+            &[1.0, 1.0, 3.0, 3.0],
+            &[down(1.0), 1.0, down(3.0), 3.0],
+            &[0, 1, 2, 3],
+            2,
+        ),
+    ];
+    for (times, times_kept, kept, count) in cases {
+        for (interpolation, per_key) in [
+            (Interpolation::Step, 1),
+            (Interpolation::Linear, 1),
+            (Interpolation::CubicSpline, 3),
+        ] {
+            let numbered =
+                |key: usize| (0..per_key).map(move |part| Vec3::new(key as f32, part as f32, 0.0));
+            let mut raw = raw();
+            let channel = &mut raw.animations[0].channels[0];
+            channel.times_s = times.to_vec();
+            channel.interpolation = interpolation;
+            channel.values = RawKeys::Scale((0..times.len()).flat_map(numbered).collect());
+            let built = raw.build(&ImportOptions::default()).unwrap();
+            let TrackValues::Scale(keys) = &built.clips()[0].tracks()[0].values else {
+                panic!("{:?}", built.clips());
+            };
+            assert_eq!(keys.times_s, times_kept);
+            let values: Vec<Vec3> = kept.iter().copied().flat_map(numbered).collect();
+            assert_eq!(keys.values, values, "{times:?}, {interpolation:?}");
+            let words = format!("animation 0: keys at equal times told apart ({count})");
+            assert_eq!(built.repairs.len(), 1);
+            assert_eq!(built.repairs[0].to_string(), words);
+        }
+    }
+}
+
+#[test]
+fn keys_at_equal_times_of_a_node_outside_the_skeleton_are_left_out() {
+    let mut raw = raw();
+    let node = raw.nodes[0].clone();
+    raw.nodes.push(node);
+    raw.animations[0].channels[0].node = 2;
+    raw.animations[0].channels[0].times_s = vec![1.0; 2];
+    let built = raw.build(&ImportOptions::default()).unwrap();
+    assert_eq!(built.repairs.len(), 1);
+    assert_eq!(built.repairs[0].kind, RepairKind::LeftOut);
 }

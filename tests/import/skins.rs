@@ -314,6 +314,34 @@ fn unskinned_meshes_are_rigid_parts() {
 }
 
 #[test]
+fn skinned_meshes_without_joints_and_weights_are_rigid_parts() {
+    let mut b = arm();
+    let attributes = b.json.pointer_mut(ATTRIBUTES).unwrap();
+    let bare = json!({ "attributes": { "POSITION": attributes["POSITION"] } });
+    let primitives = b.json.pointer_mut("/meshes/0/primitives").unwrap();
+    primitives.as_array_mut().unwrap().push(bare);
+    let c = import(&b);
+    let words = "mesh 0, primitives[1]: skin on a primitive without joints and weights ignored (1)";
+    told(&c, &[words]);
+    let [skinned, rigid] = c.primitives() else {
+        panic!("{:?}", c.primitives());
+    };
+    let expected = import(&arm());
+    assert_eq!(skinned.influences, expected.primitives()[0].influences);
+    assert_eq!(rigid.influences.per_vertex, 1);
+    let entry = &c.palette()[rigid.palette.start as usize];
+    assert_eq!(entry.joint, c.skeleton().find("Body").unwrap());
+    assert_eq!(c.rest_bounds().max.x, 100.5, "where its node is");
+
+    let attributes = b.json.pointer_mut(ATTRIBUTES).unwrap();
+    attributes.as_object_mut().unwrap().remove("JOINTS_0");
+    attributes.as_object_mut().unwrap().remove("WEIGHTS_0");
+    let c = import(&b);
+    assert_eq!((c.repairs.len(), c.skeleton().len()), (3, 1));
+    assert!(c.skins().is_empty());
+}
+
+#[test]
 fn unskinned_files_too() {
     let mut b = triangle();
     b.json["nodes"][0]["translation"] = json!([0, 0, 9]);

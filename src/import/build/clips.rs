@@ -4,7 +4,7 @@ use super::{note, skeleton};
 use crate::character::{Interpolation, Keys, RawClip, Skeleton, Track, TrackValues};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
-use glam::{Quat, Vec3};
+use glam::Quat;
 use std::collections::HashSet;
 
 /// One clip an animation, in order; tracks for the channels that drive the skeleton.
@@ -24,6 +24,7 @@ struct Tally {
     zero: u64,
     normalised: u64,
     flipped: u64,
+    equal_times: u64,
 }
 
 fn clip(
@@ -63,6 +64,12 @@ fn clip(
         index: Some(index),
         part: Box::default(),
     };
+    note(
+        repairs,
+        &object,
+        RepairKind::EqualKeyTimes,
+        tally.equal_times,
+    );
     note(repairs, &object, RepairKind::ZeroQuaternion, tally.zero);
     note(
         repairs,
@@ -89,12 +96,7 @@ fn check(channel: &RawChannel, at: impl Fn(&str, AssetFault) -> Error) -> Result
         };
         return Err(at("", why));
     }
-    let per_key = if channel.interpolation == Interpolation::CubicSpline {
-        3
-    } else {
-        1
-    };
-    let need = times.len() as u64 * per_key;
+    let need = times.len() as u64 * per_key(channel.interpolation) as u64;
     let (got, broken) = match &channel.values {
         RawKeys::Translation(list) | RawKeys::Scale(list) => {
             (list.len(), list.iter().position(|v| !v.is_finite()))
@@ -116,11 +118,20 @@ fn check(channel: &RawChannel, at: impl Fn(&str, AssetFault) -> Error) -> Result
     Ok(())
 }
 
-/// The first key whose time is not finite, negative, or not after the one before it.
+/// How many values a key has.
+fn per_key(interpolation: Interpolation) -> usize {
+    match interpolation {
+        Interpolation::CubicSpline => 3,
+        Interpolation::Step | Interpolation::Linear => 1,
+    }
+}
+
+/// The first key whose time is not finite, negative, or before the one before it. Equal times are
+/// told apart later.
 pub(crate) fn wrong_time(times_s: &[f32]) -> Option<(usize, f32)> {
     let mut before = f32::NEG_INFINITY;
     for (key, time_s) in times_s.iter().copied().enumerate() {
-        if !(time_s.is_finite() && time_s >= 0.0 && time_s > before) {
+        if !(time_s.is_finite() && time_s >= 0.0 && time_s >= before) {
             return Some((key, time_s));
         }
         before = time_s;
@@ -128,25 +139,87 @@ pub(crate) fn wrong_time(times_s: &[f32]) -> Option<(usize, f32)> {
     None
 }
 
-fn values(channel: &RawChannel, tally: &mut Tally) -> TrackValues {
-    let vectors = |values: &[Vec3]| Keys {
-        times_s: channel.times_s.clone(),
-        values: values.to_vec(),
-        interpolation: channel.interpolation,
+/// How many keys have the time of the one before them.
+fn equal_times(times_s: &[f32]) -> usize {
+    let pairs = times_s.iter().zip(times_s.iter().skip(1));
+    pairs.filter(|(before, time_s)| before == time_s).count()
+}
+
+/// The keys that stay of a channel that has keys at equal times.
+struct Told {
+    times_s: Vec<f32>,
+    /// The number of each among all keys.
+    keys: Vec<usize>,
+}
+
+/// Tells keys at equal times apart, which stand for a jump: the last of them is where the jump
+/// goes and keeps the time, the first is where it starts and moves to the number just before, if
+/// that is free. Those between never counted.
+fn told_apart(times_s: &[f32]) -> Told {
+    let mut told = Told {
+        times_s: Vec::with_capacity(times_s.len()),
+        keys: Vec::with_capacity(times_s.len()),
     };
+    let mut key = 0;
+    for run in times_s.chunk_by(|a, b| a == b) {
+        if let [first, .., _] = run {
+            let start = first.next_down();
+            let is_free = told.times_s.last().is_none_or(|last| *last < start);
+            if is_free && start >= 0.0 {
+                told.times_s.push(start);
+                told.keys.push(key);
+            }
+        }
+        key += run.len();
+        if let Some(last) = run.last() {
+            told.times_s.push(*last);
+            told.keys.push(key - 1);
+        }
+    }
+    told
+}
+
+fn values(channel: &RawChannel, tally: &mut Tally) -> TrackValues {
+    let interpolation = channel.interpolation;
+    let equal = equal_times(&channel.times_s);
+    tally.equal_times += equal as u64;
+    let (times_s, keys) = if equal == 0 {
+        (channel.times_s.clone(), None)
+    } else {
+        let told = told_apart(&channel.times_s);
+        (told.times_s, Some(told.keys))
+    };
+    let keys = keys.as_deref();
     match &channel.values {
-        RawKeys::Translation(values) => TrackValues::Translation(vectors(values)),
-        RawKeys::Scale(values) => TrackValues::Scale(vectors(values)),
-        RawKeys::Rotation(values) => TrackValues::Rotation(Keys {
-            times_s: channel.times_s.clone(),
-            values: rotations(values, channel.interpolation, tally),
-            interpolation: channel.interpolation,
+        RawKeys::Translation(all) => TrackValues::Translation(Keys {
+            times_s,
+            values: of_keys(all, keys, interpolation),
+            interpolation,
+        }),
+        RawKeys::Scale(all) => TrackValues::Scale(Keys {
+            times_s,
+            values: of_keys(all, keys, interpolation),
+            interpolation,
+        }),
+        RawKeys::Rotation(all) => TrackValues::Rotation(Keys {
+            times_s,
+            values: rotations(of_keys(all, keys, interpolation), interpolation, tally),
+            interpolation,
         }),
     }
 }
 
-fn rotations(raw: &[Quat], interpolation: Interpolation, tally: &mut Tally) -> Vec<Quat> {
-    let mut values = raw.to_vec();
+/// The values of these keys, or of all.
+fn of_keys<T: Copy>(all: &[T], keys: Option<&[usize]>, interpolation: Interpolation) -> Vec<T> {
+    let Some(keys) = keys else {
+        return all.to_vec();
+    };
+    let width = per_key(interpolation);
+    let of_key = |key: &usize| all.get(key * width..(key + 1) * width);
+    keys.iter().filter_map(of_key).flatten().copied().collect()
+}
+
+fn rotations(mut values: Vec<Quat>, interpolation: Interpolation, tally: &mut Tally) -> Vec<Quat> {
     if interpolation == Interpolation::CubicSpline {
         // Tangents belong to the values as they are: only a value that means nothing is replaced.
         for value in values.iter_mut().skip(1).step_by(3) {

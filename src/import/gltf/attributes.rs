@@ -139,14 +139,17 @@ impl<'a> Reader<'_, 'a> {
         Ok((0..elements.count).map(color).collect())
     }
 
-    /// All sets of joints and weights, side by side.
+    /// All sets of joints and weights, side by side. Whether there are any.
     pub(super) fn influences(
         &mut self,
         at: &At,
         raw: &Primitive,
         out: &mut RawPrimitive,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let sets = influence_sets(at, raw)?;
+        if sets == 0 {
+            return Ok(false);
+        }
         let per_vertex = sets * 4;
         let total = out.positions.len() as u64 * per_vertex as u64;
         self.source
@@ -181,7 +184,7 @@ impl<'a> Reader<'_, 'a> {
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -215,7 +218,7 @@ fn influence_sets(at: &At, raw: &Primitive) -> Result<usize> {
         let cap = MAX_INFLUENCES as u64;
         return Err(at.cap("influences", (sets as u64).saturating_mul(4), cap));
     }
-    for set in 0..sets.max(1) {
+    for set in 0..sets {
         for (prefix, what) in [
             ("JOINTS_", "the joints of a set (the node has a skin)"),
             ("WEIGHTS_", "the weights of a set (the node has a skin)"),

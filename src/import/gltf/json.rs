@@ -3,12 +3,15 @@
 use core::marker::PhantomData;
 use core::ops::Deref;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
 
 /// The most elements of any list. A file of a few bytes an element could otherwise take
 /// a hundred times its size in memory.
 const MAX_LIST: usize = 1 << 18;
+
+/// The most attributes of one primitive. They are walked once for each node that carries it.
+const MAX_ATTRIBUTES: usize = 1 << 12;
 
 /// A list of at most [`MAX_LIST`] elements.
 #[derive(Debug)]
@@ -53,6 +56,103 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     }
 }
 
+/// A whole number. JSON does not tell `24` from `24.0`, and some writers write the latter.
+struct Whole(u64);
+
+/// The greatest number up to which 64-bit floats tell all whole numbers apart.
+const MAX_WHOLE_FLOAT: f64 = (1_u64 << 53) as f64;
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a whole number from 0")
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Whole, E> {
+                Ok(Whole(value))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Whole, E> {
+                match u64::try_from(value) {
+                    Ok(value) => Ok(Whole(value)),
+                    Err(_) => Err(E::invalid_value(Unexpected::Signed(value), &self)),
+                }
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Whole, E> {
+                if value.fract() != 0.0 {
+                    return Err(E::invalid_type(Unexpected::Float(value), &self));
+                }
+                if !(0.0..=MAX_WHOLE_FLOAT).contains(&value) {
+                    return Err(E::invalid_value(Unexpected::Float(value), &self));
+                }
+                Ok(Whole(value as u64))
+            }
+        }
+        deserializer.deserialize_u64(Number)
+    }
+}
+
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Whole::deserialize(deserializer).map(|whole| whole.0)
+}
+
+fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let whole = Option::<Whole>::deserialize(deserializer)?;
+    Ok(whole.map(|whole| whole.0))
+}
+
+/// A stride. 0 is how older formats and some writers say that there is none.
+fn stride<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Ok(whole_if_any(deserializer)?.filter(|stride| *stride != 0))
+}
+
+fn wholes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<u64>, D::Error> {
+    let List(wholes) = List::<Whole>::deserialize(deserializer)?;
+    Ok(List(wholes.into_iter().map(|whole| whole.0).collect()))
+}
+
+/// The accessors of a primitive's attributes by name, at most [`MAX_ATTRIBUTES`] of them.
+#[derive(Debug)]
+pub(super) struct Attributes(BTreeMap<String, u64>);
+
+impl Deref for Attributes {
+    type Target = BTreeMap<String, u64>;
+
+    fn deref(&self) -> &BTreeMap<String, u64> {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Attributes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Attributes;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attributes, A::Error> {
+                let mut entries = BTreeMap::new();
+                while let Some((name, Whole(accessor))) = map.next_entry()? {
+                    if entries.len() == MAX_ATTRIBUTES {
+                        return Err(A::Error::custom("more than 4096 attributes"));
+                    }
+                    entries.insert(name, accessor);
+                }
+                Ok(Attributes(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
@@ -61,6 +161,7 @@ pub(super) struct Document {
     pub(super) extensions_used: List<String>,
     #[serde(default)]
     pub(super) extensions_required: List<String>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) scene: Option<u64>,
     #[serde(default)]
     pub(super) scenes: List<Scene>,
@@ -97,16 +198,18 @@ pub(super) struct Asset {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Scene {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "wholes")]
     pub(super) nodes: List<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Node {
     pub(super) name: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "wholes")]
     pub(super) children: List<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) mesh: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) skin: Option<u64>,
     pub(super) matrix: Option<[f32; 16]>,
     pub(super) translation: Option<[f32; 3]>,
@@ -122,20 +225,26 @@ pub(super) struct Mesh {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Primitive {
-    pub(super) attributes: BTreeMap<String, u64>,
+    pub(super) attributes: Attributes,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) indices: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) material: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) mode: Option<u64>,
     #[serde(default)]
-    pub(super) targets: List<serde::de::IgnoredAny>,
+    pub(super) targets: List<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Skin {
     pub(super) name: Option<String>,
+    #[serde(deserialize_with = "wholes")]
     pub(super) joints: List<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) inverse_bind_matrices: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) skeleton: Option<u64>,
 }
 
@@ -148,19 +257,23 @@ pub(super) struct Animation {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Channel {
+    #[serde(deserialize_with = "whole")]
     pub(super) sampler: u64,
     pub(super) target: Target,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Target {
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) node: Option<u64>,
     pub(super) path: String,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct AnimationSampler {
+    #[serde(deserialize_with = "whole")]
     pub(super) input: u64,
+    #[serde(deserialize_with = "whole")]
     pub(super) output: u64,
     pub(super) interpolation: Option<String>,
 }
@@ -171,6 +284,14 @@ pub(super) struct Material {
     pub(super) name: Option<String>,
     pub(super) pbr_metallic_roughness: Option<Pbr>,
     pub(super) double_sided: Option<bool>,
+    pub(super) alpha_mode: Option<String>,
+    pub(super) extensions: Option<MaterialExtensions>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct MaterialExtensions {
+    #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
+    pub(super) specular_glossiness: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -183,7 +304,9 @@ pub(super) struct Pbr {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextureInfo {
+    #[serde(deserialize_with = "whole")]
     pub(super) index: u64,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) tex_coord: Option<u64>,
     pub(super) extensions: Option<TextureInfoExtensions>,
 }
@@ -200,21 +323,28 @@ pub(super) struct TextureTransform {
     pub(super) offset: Option<[f32; 2]>,
     pub(super) rotation: Option<f32>,
     pub(super) scale: Option<[f32; 2]>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) tex_coord: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Texture {
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) sampler: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) source: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Sampler {
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) mag_filter: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) min_filter: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) wrap_s: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) wrap_t: Option<u64>,
 }
 
@@ -223,18 +353,22 @@ pub(super) struct Sampler {
 pub(super) struct Image {
     pub(super) name: Option<String>,
     pub(super) uri: Option<String>,
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) buffer_view: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Accessor {
+    #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) buffer_view: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub(super) byte_offset: u64,
+    #[serde(deserialize_with = "whole")]
     pub(super) component_type: u64,
     #[serde(default)]
     pub(super) normalized: bool,
+    #[serde(deserialize_with = "whole")]
     pub(super) count: u64,
     #[serde(rename = "type")]
     pub(super) kind: String,
@@ -243,6 +377,7 @@ pub(super) struct Accessor {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Sparse {
+    #[serde(deserialize_with = "whole")]
     pub(super) count: u64,
     pub(super) indices: SparseIndices,
     pub(super) values: SparseValues,
@@ -251,27 +386,33 @@ pub(super) struct Sparse {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SparseIndices {
+    #[serde(deserialize_with = "whole")]
     pub(super) buffer_view: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub(super) byte_offset: u64,
+    #[serde(deserialize_with = "whole")]
     pub(super) component_type: u64,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SparseValues {
+    #[serde(deserialize_with = "whole")]
     pub(super) buffer_view: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub(super) byte_offset: u64,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BufferView {
+    #[serde(deserialize_with = "whole")]
     pub(super) buffer: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub(super) byte_offset: u64,
+    #[serde(deserialize_with = "whole")]
     pub(super) byte_length: u64,
+    #[serde(default, deserialize_with = "stride")]
     pub(super) byte_stride: Option<u64>,
 }
 
@@ -279,5 +420,6 @@ pub(super) struct BufferView {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Buffer {
     pub(super) uri: Option<String>,
+    #[serde(deserialize_with = "whole")]
     pub(super) byte_length: u64,
 }

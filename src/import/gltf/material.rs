@@ -1,6 +1,6 @@
 //! Materials, as far as the base colour goes, and the images that they use.
 
-use super::json::{Document, Sampler as RawSampler, TextureInfo};
+use super::json::{Document, Material as RawMaterial, Sampler as RawSampler, TextureInfo};
 use super::source::Source;
 use super::{fault_of, image, lookup, not_allowed, object};
 use crate::character::{Filter, Image, Material, Sampler, TextureRef, Wrap};
@@ -31,7 +31,7 @@ pub(super) fn read(doc: &Document) -> Result<Vec<ReadMaterial>> {
             lookup(&doc.samplers, sampler, "sampler", || at("sampler"))?;
         }
     }
-    let material = |(index, raw): (usize, &super::json::Material)| {
+    let material = |(index, raw): (usize, &RawMaterial)| {
         let mut read = ReadMaterial {
             material: Material {
                 name: raw.name.as_deref().unwrap_or_default().into(),
@@ -73,7 +73,7 @@ fn place_texture(info: &TextureInfo, read: &mut ReadMaterial) {
 }
 
 /// Decodes the images that the materials of these primitives use, each once, and gives those
-/// materials their textures.
+/// materials their textures. Lists what is not read of those materials.
 pub(super) fn load_images(
     source: &mut Source<'_>,
     materials: &mut [ReadMaterial],
@@ -86,8 +86,13 @@ pub(super) fn load_images(
         used[material] = true;
     }
     let mut images = Vec::new();
-    let mut numbers = HashMap::new();
-    for (material, _) in materials.iter_mut().zip(used).filter(|(_, used)| *used) {
+    let mut image_numbers = HashMap::new();
+    let all = materials.iter_mut().zip(used).zip(doc.materials.iter());
+    for (number, ((material, used), raw)) in all.enumerate() {
+        if !used {
+            continue;
+        }
+        leave_out(number, raw, repairs);
         let Some(index) = material.texture else {
             continue;
         };
@@ -105,18 +110,40 @@ pub(super) fn load_images(
             });
             continue;
         };
-        let image = match numbers.get(&wanted) {
+        let image = match image_numbers.get(&wanted) {
             Some(number) => *number,
             None => {
                 images.push(load(source, wanted as usize)?);
                 let number = images.len() as u32 - 1;
-                numbers.insert(wanted, number);
+                image_numbers.insert(wanted, number);
                 number
             }
         };
         material.material.base_color_texture = Some(TextureRef { image, sampler });
     }
     Ok(images)
+}
+
+/// Lists what is not read of a material and changes how its base colour looks.
+fn leave_out(number: usize, raw: &RawMaterial, repairs: &mut Vec<Repair>) {
+    let has_alpha = raw
+        .alpha_mode
+        .as_deref()
+        .is_some_and(|mode| mode != "OPAQUE");
+    let extensions = raw.extensions.as_ref();
+    let is_glossy = extensions.is_some_and(|all| all.specular_glossiness.is_some());
+    for (part, is_there) in [
+        ("alphaMode", has_alpha),
+        ("extensions.KHR_materials_pbrSpecularGlossiness", is_glossy),
+    ] {
+        if is_there {
+            repairs.push(Repair {
+                object: object(ObjectKind::Material, number, part),
+                kind: RepairKind::LeftOut,
+                count: 1,
+            });
+        }
+    }
 }
 
 fn load(source: &mut Source<'_>, index: usize) -> Result<Image> {

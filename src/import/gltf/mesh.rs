@@ -97,7 +97,7 @@ pub(super) struct Reader<'r, 'a> {
 impl Reader<'_, '_> {
     fn check_references(&self, at: &At, primitive: &Primitive) -> Result<()> {
         let doc = self.source.doc;
-        for (name, accessor) in &primitive.attributes {
+        for (name, accessor) in primitive.attributes.iter() {
             let referrer = || at.object(&format!("attributes.{}", cut(name)));
             lookup(&doc.accessors, *accessor, "accessor", referrer)?;
         }
@@ -165,8 +165,9 @@ impl Reader<'_, '_> {
             indices: self.triangles(at, raw, mode, count)?,
             ..RawPrimitive::default()
         };
-        if skin.is_some() {
-            self.influences(at, raw, &mut primitive)?;
+        if skin.is_some() && !self.influences(at, raw, &mut primitive)? {
+            primitive.skin = None;
+            self.leave_out(at, "", RepairKind::SkinWithoutInfluences, 1);
         }
         Ok(Some(primitive))
     }

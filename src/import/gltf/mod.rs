@@ -32,8 +32,10 @@ use std::path::Path;
 /// Read are: the chosen scene's meshes with all sets of joints and weights, normals, one set of
 /// texture coordinates (the base colour texture's) and one of colours; skins, whether or not their
 /// joints are in the scene; all animations of translation, rotation and scale; base colours
-/// with their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly.
-/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them.
+/// with their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly;
+/// so, with a [`Repair`], does one with a skin but without joints and weights.
+/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them, and of
+/// the materials in use alpha modes other than opaque and `KHR_materials_pbrSpecularGlossiness`.
 ///
 /// Of extensions, `KHR_mesh_quantization` and `KHR_texture_transform` (put into the texture
 /// coordinates) are read. Those that change nothing that is imported may be required: the
