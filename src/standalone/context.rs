@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::gpu::{Enabled, Gpu};
@@ -54,14 +55,36 @@ impl Default for ContextDesc<'_> {
 
 /// An instance, a device, its one queue and an allocator.
 ///
-/// The fields are there to be read, and `allocator` to be borrowed mutably beside
-/// them. Dropping the context waits for the device, and destroys everything in
-/// the right order; what its children still hold of memory is logged by name.
+/// What there is to be read, such as `context.device`, comes from [`Handles`].
+/// Dropping the context waits for the device, and destroys everything in the
+/// right order; what its children still hold of memory is logged by name.
 #[non_exhaustive]
 pub struct Context {
-    /// Device memory. Freed first.
+    /// Device memory, to be borrowed mutably. It must stay the one that the
+    /// context made: to put another in its place, also by swapping, is to free
+    /// memory of a device that may be gone. Freed first.
     pub allocator: Allocator,
-    /// The device.
+    handles: Handles,
+    names: Option<ext::debug_utils::Device>,
+    useful: Enabled,
+    // Dropped in this order, after the allocator.
+    _device_owner: DeviceOwner,
+    instance_owner: Arc<InstanceOwner>,
+}
+
+/// What a [`Context`] has for reading. It can't be changed through the context:
+/// everything that is made with it relies on it.
+///
+/// ```compile_fail,E0594
+/// # use throng::{ash::vk, standalone::Context};
+/// fn not_possible(context: &mut Context) {
+///     context.queue = vk::Queue::null();
+/// }
+/// ```
+#[non_exhaustive]
+pub struct Handles {
+    /// The device. A clone of it is some kilobytes of function pointers, and borrows nothing:
+    /// for where the context is borrowed mutably meanwhile.
     pub device: ash::Device,
     /// Its one queue: graphics, compute, and presenting where there is a window.
     pub queue: vk::Queue,
@@ -89,11 +112,23 @@ pub struct Context {
     pub across_submits: bool,
     /// Transient pool of `queue_family`, for one-off work.
     pub command_pool: vk::CommandPool,
-    names: Option<ext::debug_utils::Device>,
-    useful: Enabled,
-    // Dropped in this order, after the allocator.
-    _device_owner: DeviceOwner,
-    instance_owner: Arc<InstanceOwner>,
+}
+
+impl fmt::Debug for Handles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handles")
+            .field("info", &self.info)
+            .field("queue_family", &self.queue_family)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Deref for Context {
+    type Target = Handles;
+
+    fn deref(&self) -> &Handles {
+        &self.handles
+    }
 }
 
 impl fmt::Debug for Context {
@@ -172,8 +207,7 @@ impl Context {
         let names = instance_owner
             .debug_utils
             .then(|| ext::debug_utils::Device::new(&instance, &owner.device));
-        Ok(Self {
-            allocator,
+        let handles = Handles {
             device: owner.device.clone(),
             // SAFETY: the device was made with one queue of this family.
             queue: unsafe { owner.device.get_device_queue(candidate.queue_family, 0) },
@@ -186,13 +220,17 @@ impl Context {
             info: candidate.info,
             enabled: candidate.enabled,
             extensions: candidate.extensions,
-            useful: Enabled::NONE
-                .with_sampler_anisotropy(anisotropy)
-                .with_independent_blend(candidate.enabled.v10.independent_blend == vk::TRUE)
-                .with_debug_utils(instance_owner.debug_utils),
             debug_utils: instance_owner.debug_utils,
             across_submits: instance_owner.across_submits,
             command_pool: owner.pool,
+        };
+        Ok(Self {
+            allocator,
+            useful: Enabled::NONE
+                .with_sampler_anisotropy(anisotropy)
+                .with_independent_blend(handles.enabled.v10.independent_blend == vk::TRUE)
+                .with_debug_utils(handles.debug_utils),
+            handles,
             names,
             _device_owner: owner,
             instance_owner,
@@ -202,9 +240,9 @@ impl Context {
     /// The handles as throng takes them, and the allocator beside them.
     pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
         let gpu = Gpu {
-            instance: &self.instance,
-            physical_device: self.physical_device,
-            device: &self.device,
+            instance: &self.handles.instance,
+            physical_device: self.handles.physical_device,
+            device: &self.handles.device,
             enabled: &self.useful,
         };
         (gpu, &mut self.allocator)

@@ -54,7 +54,7 @@ pub mod validation;
 
 pub use attachments::{Begin, Formats};
 pub use buffer::{Buffer, BufferDesc};
-pub use context::{Context, ContextDesc};
+pub use context::{Context, ContextDesc, Handles};
 pub use device::{DEVICE_VARIABLE, DeviceInfo, DeviceReport, Missing};
 pub use error::StandaloneError;
 pub use features::FeatureSet;
