@@ -259,13 +259,21 @@ fn change_kind(scene: &mut Scene) {
 }
 
 /// A context that was made without a window says that it can't show one.
-fn refuse_without_window(window: Arc<Window>) {
-    let context = Context::new(&ContextDesc::default()).expect("a context");
-    let error = context.surface(window);
+/// And no other context can use the swapchain.
+fn refuse_without_window(scene: &mut Scene) {
+    let mut context = Context::new(&ContextDesc::default()).expect("a context");
+    let error = context.surface(scene.app.window.clone().expect("a window"));
     assert!(
         matches!(error, Err(StandaloneError::MissingInstanceExtension { .. })),
         "{error:?}"
     );
+    let before = scene.swapchain.handle();
+    let error = scene.swapchain.recreate(&mut context, FIRST);
+    assert!(
+        matches!(error, Err(StandaloneError::ForeignContext { .. })),
+        "{error:?}"
+    );
+    assert_eq!(scene.swapchain.handle(), before);
 }
 
 #[test]
@@ -290,7 +298,7 @@ fn presents_resizes_and_minimises() {
     resize(&mut scene);
     minimise(&mut scene);
     change_kind(&mut scene);
-    refuse_without_window(scene.app.window.clone().expect("a window"));
+    refuse_without_window(&mut scene);
     let Scene {
         mut context,
         frames,

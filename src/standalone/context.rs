@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::gpu::{Enabled, Gpu};
 use ash::{ext, vk};
@@ -65,11 +66,24 @@ pub struct Context {
     /// memory of a device that may be gone. Freed first.
     pub allocator: Allocator,
     handles: Handles,
+    id: ContextId,
     names: Option<ext::debug_utils::Device>,
     useful: Enabled,
     // Dropped in this order, after the allocator.
     _device_owner: DeviceOwner,
     instance_owner: Arc<InstanceOwner>,
+}
+
+/// Which context something was made with. No two of a process are the same, while
+/// a new device may have the handle of one that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ContextId(u64);
+
+impl ContextId {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// What a [`Context`] has for reading. It can't be changed through the context:
@@ -231,10 +245,39 @@ impl Context {
                 .with_independent_blend(handles.enabled.v10.independent_blend == vk::TRUE)
                 .with_debug_utils(handles.debug_utils),
             handles,
+            id: ContextId::new(),
             names,
             _device_owner: owner,
             instance_owner,
         })
+    }
+
+    /// What is made with this context remembers this.
+    pub(super) fn id(&self) -> ContextId {
+        self.id
+    }
+
+    /// Fails where `object` was made with another context.
+    pub(super) fn check_own(&self, id: ContextId, object: &str) -> Result<()> {
+        if id == self.id {
+            return Ok(());
+        }
+        Err(StandaloneError::ForeignContext {
+            object: object.to_owned(),
+        })
+    }
+
+    /// Whether `object` can be destroyed, after waiting for the device. What was
+    /// made with another context is logged, and is to be leaked.
+    pub(super) fn may_destroy(&mut self, id: ContextId, object: &str) -> bool {
+        if let Err(error) = self.check_own(id, object) {
+            log::error!("{object} is not destroyed: {error}");
+            return false;
+        }
+        if let Err(error) = self.wait_idle() {
+            log::error!("destroying {object}: {error}");
+        }
+        true
     }
 
     /// The handles as throng takes them, and the allocator beside them.

@@ -34,7 +34,8 @@
 //! ```
 //!
 //! What is made with a [`Context`] is destroyed with that same context, by its
-//! own `destroy`, before the context is dropped. What was forgotten is logged.
+//! own `destroy`, before the context is dropped. What was forgotten is logged, and
+//! another context is refused as [`StandaloneError::ForeignContext`].
 
 mod attachments;
 mod buffer;

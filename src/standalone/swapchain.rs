@@ -4,9 +4,12 @@
 //! presenting waits for it at a time that no fence tells: one per slot could be
 //! signalled again while an earlier present still waits for it.
 
+use std::mem::ManuallyDrop;
+
 use ash::{khr, vk};
 
 use super::attachments::{Attachments, Begin, Final, Formats, barrier};
+use super::context::ContextId;
 use super::image::whole;
 use super::presentable::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
 use super::{Check, Context, Frame, Result, Surface};
@@ -60,10 +63,15 @@ pub enum Acquire {
     OutOfDate,
 }
 
+/// What errors call it.
+const OBJECT: &str = "the swapchain";
+
 /// The images of a window, with depth and samples of their own.
 #[derive(Debug)]
 pub struct Swapchain {
-    surface: Surface,
+    owner: ContextId,
+    /// Leaked where `built` is: a surface goes after its swapchain.
+    surface: ManuallyDrop<Surface>,
     loader: Loader,
     desc: SwapchainDesc,
     format: vk::SurfaceFormatKHR,
@@ -107,7 +115,8 @@ impl Swapchain {
                 &context.instance,
                 &context.device,
             )),
-            surface,
+            surface: ManuallyDrop::new(surface),
+            owner: context.id(),
             desc: *desc,
             built: None,
             asked: vk::Extent2D::default(),
@@ -172,9 +181,11 @@ impl Swapchain {
     ///
     /// # Errors
     ///
-    /// What the allocator and the Vulkan calls return. The next
-    /// [`Swapchain::acquire`] tries again.
+    /// Where the context is not the one that the images were made with, and what
+    /// the allocator and the Vulkan calls return. The next [`Swapchain::acquire`]
+    /// tries again.
     pub fn recreate(&mut self, context: &mut Context, extent: vk::Extent2D) -> Result<bool> {
+        context.check_own(self.owner, OBJECT)?;
         self.stale = true;
         if is_empty(extent) {
             return Ok(false);
@@ -225,7 +236,7 @@ impl Swapchain {
     ///
     /// # Errors
     ///
-    /// What the allocator and the Vulkan calls return.
+    /// As [`Swapchain::recreate`].
     ///
     /// # Safety
     ///
@@ -237,6 +248,7 @@ impl Swapchain {
         frame: &Frame,
         extent: vk::Extent2D,
     ) -> Result<Acquire> {
+        context.check_own(self.owner, OBJECT)?;
         // The second try is for a window that changed since the first.
         for _ in 0..2 {
             if is_empty(extent) {
@@ -327,12 +339,14 @@ impl Swapchain {
     ///
     /// # Errors
     ///
-    /// What `vkQueuePresentKHR` returns.
+    /// Where the context is not the one that the images were made with, and what
+    /// `vkQueuePresentKHR` returns.
     ///
     /// # Safety
     ///
     /// `image` is the one acquired last, and was submitted.
     pub unsafe fn present(&mut self, context: &mut Context, image: SwapchainImage) -> Result<()> {
+        context.check_own(self.owner, OBJECT)?;
         let (semaphores, swapchains, indices) = ([image.rendered], [self.handle()], [image.index]);
         let info = vk::PresentInfoKHR::default()
             .wait_semaphores(&semaphores)
@@ -351,12 +365,12 @@ impl Swapchain {
     }
 
     /// Waits for the device, and destroys the images and the surface. `context`
-    /// is the one that they were made with.
+    /// is the one that they were made with; with another they are leaked, and that
+    /// is logged.
     pub fn destroy(mut self, context: &mut Context) {
-        if let Err(error) = context.wait_idle() {
-            log::error!("destroying a swapchain: {error}");
-        }
-        if let Some(mut built) = self.built.take() {
+        if context.may_destroy(self.owner, OBJECT)
+            && let Some(mut built) = self.built.take()
+        {
             built.release(&self.loader.0, context);
         }
     }
@@ -424,8 +438,11 @@ impl Swapchain {
 impl Drop for Swapchain {
     fn drop(&mut self) {
         if self.built.is_some() {
-            log::warn!("a swapchain was dropped and not destroyed");
+            log::warn!("a swapchain was dropped and not destroyed: its surface is leaked");
+            return;
         }
+        // SAFETY: it is dropped here only, and has no swapchain any more.
+        unsafe { ManuallyDrop::drop(&mut self.surface) };
     }
 }
 
