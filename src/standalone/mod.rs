@@ -36,6 +36,13 @@
 //! What is made with a [`Context`] is destroyed with that same context, by its
 //! own `destroy`, before the context is dropped. What was forgotten is logged, and
 //! another context is refused as [`StandaloneError::ForeignContext`].
+//!
+//! # Drivers that do a part of Vulkan only
+//!
+//! Drivers on top of another interface, such as MoltenVK, are only listed to an
+//! instance with `VK_KHR_portability_enumeration`, and want
+//! `VK_KHR_portability_subset` enabled on the device. A [`Context`] enables both
+//! where they are offered. This has not been tested on such a driver.
 
 mod attachments;
 mod buffer;
@@ -62,7 +69,7 @@ pub use features::FeatureSet;
 pub use frames::{Frame, Frames};
 pub use readback::{ImageRead, read_buffer, read_image};
 pub use surface::{Surface, Window};
-pub use swapchain::{Acquire, Swapchain, SwapchainDesc, SwapchainImage};
+pub use swapchain::{Acquire, PATIENCE, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages, Severity, Validation};
 

@@ -5,6 +5,7 @@
 //! signalled again while an earlier present still waits for it.
 
 use std::mem::ManuallyDrop;
+use std::time::Duration;
 
 use ash::{khr, vk};
 
@@ -51,6 +52,17 @@ pub struct SwapchainImage {
     pub(super) rendered: vk::Semaphore,
 }
 
+/// How long [`Swapchain::acquire`] waits for an image. Not for good: it is the
+/// thread of the window's events that waits.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the window system had to give.
+enum Next {
+    Image(SwapchainImage),
+    OutOfDate,
+    NotReady,
+}
+
 /// What came of acquiring.
 #[derive(Debug)]
 #[must_use = "an acquired image is to be submitted and presented"]
@@ -61,6 +73,9 @@ pub enum Acquire {
     Minimised,
     /// The window changes faster than the swapchain follows: skip this frame.
     OutOfDate,
+    /// No image became free within [`PATIENCE`], as where the window system holds
+    /// back those of a window that it does not show: skip this frame.
+    NotReady,
 }
 
 /// What errors call it.
@@ -232,7 +247,8 @@ impl Swapchain {
 
     /// Acquires the next image. `extent` is the window's present size in
     /// physical pixels: where it has changed, or the images have become out of
-    /// date, they are made anew first.
+    /// date, they are made anew first. Where there is no image, the frame is begun
+    /// again the next time.
     ///
     /// # Errors
     ///
@@ -257,8 +273,10 @@ impl Swapchain {
             if (self.stale || extent != self.asked) && !self.recreate(context, extent)? {
                 return Ok(Acquire::Minimised);
             }
-            if let Some(image) = self.next_image(context, frame.acquired)? {
-                return Ok(Acquire::Image(image));
+            match self.next_image(context, frame.acquired)? {
+                Next::Image(image) => return Ok(Acquire::Image(image)),
+                Next::NotReady => return Ok(Acquire::NotReady),
+                Next::OutOfDate => {}
             }
         }
         Ok(Acquire::OutOfDate)
@@ -392,34 +410,31 @@ impl Swapchain {
         .check("vkGetPhysicalDeviceSurfaceCapabilitiesKHR")
     }
 
-    /// `None` where the images are out of date.
-    fn next_image(
-        &mut self,
-        context: &Context,
-        acquired: vk::Semaphore,
-    ) -> Result<Option<SwapchainImage>> {
-        // SAFETY: no image is acquired, so one will become free; the semaphore's
-        // last wait has ended with its slot.
+    fn next_image(&mut self, context: &Context, acquired: vk::Semaphore) -> Result<Next> {
+        let timeout = PATIENCE.as_nanos() as u64;
+        // SAFETY: the semaphore's last wait has ended with its slot, and without an
+        // image it stays unsignalled; the timeout is finite.
         let next = unsafe {
             self.loader
                 .0
-                .acquire_next_image(self.handle(), u64::MAX, acquired, vk::Fence::null())
+                .acquire_next_image(self.handle(), timeout, acquired, vk::Fence::null())
         };
         let (index, suboptimal) = match next {
             Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
                 self.stale = true;
-                return Ok(None);
+                return Ok(Next::OutOfDate);
             }
+            Err(vk::Result::TIMEOUT | vk::Result::NOT_READY) => return Ok(Next::NotReady),
             next => next.check("vkAcquireNextImageKHR")?,
         };
         if suboptimal {
             self.suboptimal(context)?;
         }
-        let found = self
-            .built
-            .as_ref()
-            .and_then(|b| b.images.get(index as usize));
-        Ok(found.map(|image| SwapchainImage {
+        let images = self.built.as_ref().map(|b| b.images.as_slice());
+        let Some(image) = images.and_then(|images| images.get(index as usize)) else {
+            return Ok(Next::OutOfDate);
+        };
+        Ok(Next::Image(SwapchainImage {
             index,
             target: (image.image, image.view),
             rendered: image.rendered,
