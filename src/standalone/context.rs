@@ -12,9 +12,10 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
 use super::device::{self, Candidate, DeviceOwner};
 use super::instance::InstanceOwner;
+use super::one_off::OneOff;
 use super::surface::{self, Window};
 use super::{
-    Check, DeviceInfo, FeatureSet, Message, Messages, Result, StandaloneError, Surface, Validation,
+    Check, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Validation,
 };
 
 /// What a [`Context`] is made from.
@@ -83,57 +84,6 @@ impl ContextId {
     fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-/// What a [`Context`] has for reading. It can't be changed through the context:
-/// everything that is made with it relies on it.
-///
-/// ```compile_fail,E0594
-/// # use throng::{ash::vk, standalone::Context};
-/// fn not_possible(context: &mut Context) {
-///     context.queue = vk::Queue::null();
-/// }
-/// ```
-#[non_exhaustive]
-pub struct Handles {
-    /// The device. A clone of it is some kilobytes of function pointers, and borrows nothing:
-    /// for where the context is borrowed mutably meanwhile.
-    pub device: ash::Device,
-    /// Its one queue: graphics, compute, and presenting where there is a window.
-    pub queue: vk::Queue,
-    /// The family of `queue`.
-    pub queue_family: u32,
-    /// Valid bits of a timestamp on `queue`; 0 where there are none.
-    pub timestamp_bits: u32,
-    /// The Vulkan entry points.
-    pub entry: ash::Entry,
-    /// The instance.
-    pub instance: ash::Instance,
-    /// The physical device.
-    pub physical_device: vk::PhysicalDevice,
-    /// Its limits and identifiers.
-    pub properties: vk::PhysicalDeviceProperties,
-    /// Its name and its driver's.
-    pub info: DeviceInfo,
-    /// The features that are enabled.
-    pub enabled: FeatureSet,
-    /// The device extensions that are enabled, sorted.
-    pub extensions: Vec<CString>,
-    /// Whether objects can be named and commands labelled.
-    pub debug_utils: bool,
-    /// Whether validation is on and looks for hazards across submissions.
-    pub across_submits: bool,
-    /// Transient pool of `queue_family`, for one-off work.
-    pub command_pool: vk::CommandPool,
-}
-
-impl fmt::Debug for Handles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handles")
-            .field("info", &self.info)
-            .field("queue_family", &self.queue_family)
-            .finish_non_exhaustive()
     }
 }
 
@@ -377,71 +327,4 @@ fn allocator(
         name: "allocator".to_owned(),
         source,
     })
-}
-
-/// One command buffer and its fence, freed on drop.
-struct OneOff<'a> {
-    device: &'a ash::Device,
-    pool: vk::CommandPool,
-    cmd: vk::CommandBuffer,
-    fence: vk::Fence,
-}
-
-impl<'a> OneOff<'a> {
-    fn new(device: &'a ash::Device, pool: vk::CommandPool) -> Result<Self> {
-        let mut work = Self {
-            device,
-            pool,
-            cmd: vk::CommandBuffer::null(),
-            fence: vk::Fence::null(),
-        };
-        let info = vk::CommandBufferAllocateInfo::default()
-            .command_pool(pool)
-            .command_buffer_count(1);
-        // SAFETY: the pool is of this device, and borrowed through the context.
-        let cmds =
-            unsafe { device.allocate_command_buffers(&info) }.check("vkAllocateCommandBuffers")?;
-        work.cmd = cmds.first().copied().unwrap_or_default();
-        // SAFETY: the device is alive.
-        work.fence = unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }
-            .check("vkCreateFence")?;
-        Ok(work)
-    }
-
-    fn begin(&mut self) -> Result<()> {
-        let info = vk::CommandBufferBeginInfo::default()
-            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the command buffer is new.
-        unsafe { self.device.begin_command_buffer(self.cmd, &info) }.check("vkBeginCommandBuffer")
-    }
-
-    fn run(&mut self, queue: vk::Queue) -> Result<()> {
-        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(self.cmd)];
-        let submit = [vk::SubmitInfo2::default().command_buffer_infos(&cmds)];
-        // SAFETY: the command buffer is recording, the fence is new, and the queue
-        // is the context's, which is borrowed mutably.
-        unsafe {
-            self.device
-                .end_command_buffer(self.cmd)
-                .check("vkEndCommandBuffer")?;
-            self.device
-                .queue_submit2(queue, &submit, self.fence)
-                .check("vkQueueSubmit2")?;
-            self.device
-                .wait_for_fences(&[self.fence], true, u64::MAX)
-                .check("vkWaitForFences")
-        }
-    }
-}
-
-impl Drop for OneOff<'_> {
-    fn drop(&mut self) {
-        // SAFETY: never submitted, ended, or lost with the device; null is ignored.
-        unsafe {
-            self.device.destroy_fence(self.fence, None);
-            if self.cmd != vk::CommandBuffer::null() {
-                self.device.free_command_buffers(self.pool, &[self.cmd]);
-            }
-        }
-    }
 }

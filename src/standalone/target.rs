@@ -2,11 +2,11 @@
 
 use ash::vk;
 
-use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, Formats, barrier};
+use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, barrier};
 use super::context::ContextId;
 use super::image::{Image, ImageDesc, aspect, whole};
 use super::readback::{ImageRead, read_image};
-use super::{Context, Result, StandaloneError};
+use super::{Context, Formats, Result, StandaloneError};
 
 /// What a [`Target`] is made from.
 #[derive(Clone, Copy, Debug)]
