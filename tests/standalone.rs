@@ -3,7 +3,9 @@
 
 #![cfg(feature = "standalone")]
 
+use std::ops::{Deref, DerefMut};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use throng::ash::{self, vk};
 use throng::gpu_allocator::MemoryLocation;
@@ -21,8 +23,50 @@ fn desc() -> ContextDesc<'static> {
     }
 }
 
-fn context() -> Context {
-    let context = Context::new(&desc()).expect("a context under the validation layer");
+/// Layers of 2023 look devices up in a table that another thread's new device may
+/// be growing: the tests take turns.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A context, and the turn that it has.
+struct Alone {
+    context: Context,
+    // Given back after the context is gone.
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Deref for Alone {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl DerefMut for Alone {
+    fn deref_mut(&mut self) -> &mut Context {
+        &mut self.context
+    }
+}
+
+fn context() -> Alone {
+    with(&desc())
+}
+
+fn with(desc: &ContextDesc<'_>) -> Alone {
+    let turn = alone();
+    Alone {
+        context: second(desc),
+        _turn: turn,
+    }
+}
+
+/// A context for a test that has its turn already.
+fn second(desc: &ContextDesc<'_>) -> Context {
+    let context = Context::new(desc).expect("a context under the validation layer");
     assert!(
         context.across_submits,
         "hazards across submissions are not looked for: see .cargo/config.toml"
@@ -31,7 +75,12 @@ fn context() -> Context {
 }
 
 /// Drops the context, and fails on any message up to then.
-fn finish(context: Context) {
+fn finish(context: Alone) {
+    let Alone { context, _turn } = context;
+    finish_second(context);
+}
+
+fn finish_second(context: Context) {
     let messages = context.messages();
     drop(context);
     assert!(messages.is_empty(), "{}", messages.report());
@@ -319,6 +368,80 @@ fn buffers_that_are_not_mapped_say_so() {
     finish(context);
 }
 
+fn assert_foreign<T: std::fmt::Debug>(result: Result<T, StandaloneError>, wanted: &str) {
+    match result {
+        Err(StandaloneError::ForeignContext { object }) => assert_eq!(object, wanted),
+        other => panic!("{wanted}: {other:?}"),
+    }
+}
+
+#[test]
+fn another_context_is_refused() {
+    let mut context = context();
+    let mut other = second(&desc());
+    let near = buffer(&mut context, 16, MemoryLocation::CpuToGpu);
+    let target = Target::new(&mut context, &TargetDesc::default()).expect("a target");
+    let mut frames = Frames::new(&context, 2).expect("slots");
+    assert_foreign(near.read(&mut other, 0, 16), "buffer `test buffer`");
+    assert_foreign(target.read_rgba(&mut other), "target `target`");
+    assert_foreign(frames.begin(&mut other), "the frame slots");
+    let frame = frames.begin(&mut context).expect("a frame");
+    // SAFETY: `frame` was begun last; the context is refused.
+    let refused = unsafe { frames.submit(&mut other, frame, None) };
+    assert_foreign(refused, "the frame slots");
+    // SAFETY: as above, with the right one.
+    unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+    frames.destroy(&mut context);
+    target.destroy(&mut context);
+    near.destroy(&mut context);
+    finish_second(other);
+    finish(context);
+}
+
+/// What is destroyed with another context is left alone: the layer says of each, at
+/// the end of its own device, that it is still there, and nothing of the other.
+#[test]
+fn what_is_destroyed_with_another_context_is_leaked() {
+    let mut context = context();
+    let mut other = second(&desc());
+    let desc = TargetDesc {
+        name: "leaked target",
+        ..TargetDesc::default()
+    };
+    let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
+    let target = Target::new(&mut context, &desc).expect("a target");
+    let frames = Frames::new(&context, 1).expect("slots");
+    frames.destroy(&mut other);
+    target.destroy(&mut other);
+    far.destroy(&mut other);
+    finish_second(other);
+    let messages = context.messages();
+    assert!(messages.is_empty(), "{}", messages.report());
+    drop(context);
+    let said = messages.report();
+    for leaked in [
+        "test buffer",
+        "leaked target colour",
+        "VkCommandPool",
+        "VkFence",
+    ] {
+        assert!(said.contains(leaked), "{leaked}: {said}");
+    }
+}
+
+/// A new device may have the handle of one that is gone.
+#[test]
+fn a_context_after_the_first_is_another() {
+    let mut first = context();
+    let far = buffer(&mut first, 16, MemoryLocation::GpuOnly);
+    let Alone { context, _turn } = first;
+    drop(context);
+    let mut next = second(&desc());
+    assert_foreign(far.read(&mut next, 0, 16), "buffer `test buffer`");
+    far.destroy(&mut next);
+    finish_second(next);
+}
+
 /// Fills the buffer, which is a write by a transfer stage: layers differ on which.
 fn fill(device: &ash::Device, cmd: vk::CommandBuffer, buffer: vk::Buffer, word: u32) {
     // SAFETY: `cmd` is recording, and the buffer can be copied to.
@@ -420,6 +543,7 @@ fn a_leaked_buffer_is_reported_after_the_context() {
 
 #[test]
 fn a_device_that_is_not_there_is_an_error() {
+    let _turn = alone();
     let error = Context::new(&ContextDesc {
         device: Some("nonsense"),
         ..desc()
@@ -441,9 +565,9 @@ fn a_device_is_chosen_by_index_and_by_name() {
     let name = first.info.name.to_uppercase();
     for device in [index.as_str(), name.as_str()] {
         let device = Some(device);
-        let context = Context::new(&ContextDesc { device, ..desc() }).expect("the same device");
+        let context = second(&ContextDesc { device, ..desc() });
         assert_eq!(context.info, first.info);
-        finish(context);
+        finish_second(context);
     }
     finish(first);
 }
@@ -451,6 +575,7 @@ fn a_device_is_chosen_by_index_and_by_name() {
 #[test]
 fn what_is_required_and_missing_is_named() {
     let required_extensions = &[c"VK_THRONG_nonsense"];
+    let _turn = alone();
     let error = Context::new(&ContextDesc {
         required_extensions,
         ..desc()
@@ -470,7 +595,7 @@ fn optional_features_are_enabled_where_supported() {
     let mut desc = desc();
     desc.optional.v10.multi_draw_indirect = vk::TRUE;
     desc.optional.v11.shader_draw_parameters = vk::TRUE;
-    let context = Context::new(&desc).expect("a context");
+    let context = with(&desc);
     // SAFETY: the context's own, of Vulkan 1.3.
     let supported = unsafe {
         throng::standalone::FeatureSet::supported(&context.instance, context.physical_device)
@@ -506,6 +631,7 @@ fn the_environment_chooses_the_device() {
 #[test]
 #[ignore = "run by `the_environment_chooses_the_device`"]
 fn child_with_nonsense_device() {
+    let _turn = alone();
     let error = Context::new(&ContextDesc {
         device: Some("0"),
         ..desc()

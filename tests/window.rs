@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use throng::ash::{khr, vk};
 use throng::standalone::{
-    Acquire, Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc,
-    Validation,
+    Acquire, Begin, Context, ContextDesc, Frames, PATIENCE, StandaloneError, Swapchain,
+    SwapchainDesc, Validation,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -129,7 +129,7 @@ impl Scene {
         // SAFETY: the frame is new, and the image is submitted and presented below.
         let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
             Ok(Acquire::Image(image)) => image,
-            Ok(Acquire::Minimised | Acquire::OutOfDate) => return false,
+            Ok(Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady) => return false,
             Err(error) => panic!("{error}"),
         };
         let begin = Begin {
@@ -151,6 +151,50 @@ impl Scene {
             self.swapchain.present(context, image).expect("presented");
         }
         true
+    }
+
+    /// Holds back every image that there is to be had, and is told that there is no
+    /// more; as many frames later there are again.
+    fn exhaust(&mut self) {
+        let size = self.app.size;
+        let most = self.swapchain.present_semaphores().len();
+        // Slots of their own: one more than there are images.
+        let context = &mut self.context;
+        let mut frames = Frames::new(context, most + 1).expect("slots");
+        let mut held = Vec::new();
+        let started = Instant::now();
+        loop {
+            let frame = frames.begin(context).expect("a frame");
+            // SAFETY: the frame is new, and each image is submitted and presented in
+            // the order of acquisition; to hold several is Vulkan's to refuse.
+            let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
+                Ok(Acquire::Image(image)) => image,
+                Ok(Acquire::NotReady) => break,
+                other => panic!("{other:?}"),
+            };
+            assert!(held.len() < most, "more images than there are");
+            // SAFETY: in the order that each asks for.
+            unsafe {
+                self.swapchain
+                    .begin(&context.device, frame.cmd, &image, &Begin::default());
+                self.swapchain.end(&context.device, frame.cmd, &image);
+                frames
+                    .submit(context, frame, Some(&image))
+                    .expect("submitted");
+            }
+            held.push(image);
+        }
+        // A driver may say so at once, or when the time is over.
+        assert!(started.elapsed() < PATIENCE * 20);
+        for image in held {
+            // SAFETY: it was acquired and submitted, and not presented.
+            unsafe { self.swapchain.present(context, image) }.expect("presented");
+        }
+        // The frame that was given no image is begun again, with its semaphore.
+        std::mem::swap(&mut self.frames, &mut frames);
+        self.draw(most + 2);
+        std::mem::swap(&mut self.frames, &mut frames);
+        frames.destroy(&mut self.context);
     }
 
     fn draw(&mut self, count: usize) {
@@ -259,13 +303,21 @@ fn change_kind(scene: &mut Scene) {
 }
 
 /// A context that was made without a window says that it can't show one.
-fn refuse_without_window(window: Arc<Window>) {
-    let context = Context::new(&ContextDesc::default()).expect("a context");
-    let error = context.surface(window);
+/// And no other context can use the swapchain.
+fn refuse_without_window(scene: &mut Scene) {
+    let mut context = Context::new(&ContextDesc::default()).expect("a context");
+    let error = context.surface(scene.app.window.clone().expect("a window"));
     assert!(
         matches!(error, Err(StandaloneError::MissingInstanceExtension { .. })),
         "{error:?}"
     );
+    let before = scene.swapchain.handle();
+    let error = scene.swapchain.recreate(&mut context, FIRST);
+    assert!(
+        matches!(error, Err(StandaloneError::ForeignContext { .. })),
+        "{error:?}"
+    );
+    assert_eq!(scene.swapchain.handle(), before);
 }
 
 #[test]
@@ -290,7 +342,8 @@ fn presents_resizes_and_minimises() {
     resize(&mut scene);
     minimise(&mut scene);
     change_kind(&mut scene);
-    refuse_without_window(scene.app.window.clone().expect("a window"));
+    scene.exhaust();
+    refuse_without_window(&mut scene);
     let Scene {
         mut context,
         frames,

@@ -153,7 +153,8 @@ impl Show {
         let Some((pass, scenery_pass)) = self.passes else {
             return Err("no pass".into());
         };
-        let (device, allocator, cmd) = (&context.device, &mut context.allocator, frame.cmd);
+        let (gpu, allocator) = context.parts();
+        let (device, cmd) = (gpu.device, frame.cmd);
         let slot = frame.slot as u32;
         // SAFETY: the slot has ended since it was begun; the rest is the caller's word.
         unsafe {

@@ -312,7 +312,7 @@ impl Stage {
                 .acquire(&mut self.context, &frame, self.extent)?
         } {
             Acquire::Image(image) => image,
-            Acquire::Minimised | Acquire::OutOfDate => return Ok(false),
+            Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => return Ok(false),
         };
         let waited = Instant::now();
         let view = self

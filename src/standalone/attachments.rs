@@ -4,18 +4,7 @@
 use ash::vk;
 
 use super::image::{Image, ImageDesc, aspect, whole};
-use super::{Context, Result, StandaloneError};
-
-/// The formats of a pass, as a pipeline wants to know them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Formats {
-    /// Colour.
-    pub color: vk::Format,
-    /// Depth, if there is any.
-    pub depth: Option<vk::Format>,
-    /// Samples of both. More than one are resolved (averaged) at the end.
-    pub samples: vk::SampleCountFlags,
-}
+use super::{Context, Formats, Result};
 
 /// How rendering begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +65,7 @@ const COLOR_STAGE: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::COLOR_ATTA
 
 impl Attachments {
     pub(super) fn new(context: &mut Context, desc: &AttachmentsDesc<'_>) -> Result<Self> {
-        check(context, desc.formats)?;
+        desc.formats.check(context)?;
         let mut attachments = Self {
             extent: desc.extent,
             formats: desc.formats,
@@ -338,40 +327,4 @@ fn readers(usage: vk::ImageUsageFlags) -> vk::PipelineStageFlags2 {
             vk::PipelineStageFlags2::COMPUTE_SHADER | vk::PipelineStageFlags2::FRAGMENT_SHADER;
     }
     stages
-}
-
-fn check(context: &Context, formats: Formats) -> Result<()> {
-    let limits = &context.properties.limits;
-    let supported = limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts;
-    if !supported.contains(formats.samples) || formats.samples.as_raw().count_ones() != 1 {
-        let asked = formats.samples;
-        return Err(StandaloneError::Samples { asked, supported });
-    }
-    check_format(
-        context,
-        formats.color,
-        vk::FormatFeatureFlags::COLOR_ATTACHMENT,
-    )?;
-    let depth = vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT;
-    formats
-        .depth
-        .map_or(Ok(()), |format| check_format(context, format, depth))
-}
-
-fn check_format(
-    context: &Context,
-    format: vk::Format,
-    wanted: vk::FormatFeatureFlags,
-) -> Result<()> {
-    // SAFETY: the device is of this instance.
-    let found = unsafe {
-        context
-            .instance
-            .get_physical_device_format_properties(context.physical_device, format)
-    };
-    let missing = wanted & !found.optimal_tiling_features;
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(StandaloneError::Format { format, missing })
 }

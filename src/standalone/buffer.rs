@@ -4,6 +4,7 @@ use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
+use super::context::ContextId;
 use super::{Check, Context, Result, StandaloneError, read_buffer};
 
 /// What a [`Buffer`] is made from.
@@ -22,6 +23,7 @@ pub struct BufferDesc<'a> {
 /// A buffer with its memory.
 #[derive(Debug)]
 pub struct Buffer {
+    owner: ContextId,
     name: String,
     handle: vk::Buffer,
     size: u64,
@@ -36,6 +38,7 @@ impl Buffer {
     /// What the allocator and the Vulkan calls return, and an empty size.
     pub fn new(context: &mut Context, desc: &BufferDesc<'_>) -> Result<Self> {
         let mut buffer = Self {
+            owner: context.id(),
             name: desc.name.to_owned(),
             handle: vk::Buffer::null(),
             size: desc.size,
@@ -148,8 +151,10 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// Where the range is empty or outside, and what the Vulkan calls return.
+    /// Where the range is empty or outside, the context is not the one that the
+    /// buffer was made with, and what the Vulkan calls return.
     pub fn read(&self, context: &mut Context, offset: u64, size: u64) -> Result<Vec<u8>> {
+        context.check_own(self.owner, &self.object())?;
         let end = offset.checked_add(size);
         if size == 0 || end.is_none_or(|end| end > self.size) {
             return Err(self.range(offset, size));
@@ -159,12 +164,15 @@ impl Buffer {
     }
 
     /// Waits for the device, and destroys the buffer. `context` is the one that
-    /// it was made with.
+    /// it was made with; with another it is leaked, and that is logged.
     pub fn destroy(mut self, context: &mut Context) {
-        if let Err(error) = context.wait_idle() {
-            log::error!("destroying buffer `{}`: {error}", self.name);
+        if context.may_destroy(self.owner, &self.object()) {
+            self.release(context);
         }
-        self.release(context);
+    }
+
+    fn object(&self) -> String {
+        format!("buffer `{}`", self.name)
     }
 
     fn range(&self, offset: u64, size: u64) -> StandaloneError {

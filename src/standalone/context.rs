@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, CString};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::gpu::{Enabled, Gpu};
 use ash::{ext, vk};
@@ -10,9 +12,10 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
 use super::device::{self, Candidate, DeviceOwner};
 use super::instance::InstanceOwner;
+use super::one_off::OneOff;
 use super::surface::{self, Window};
 use super::{
-    Check, DeviceInfo, FeatureSet, Message, Messages, Result, StandaloneError, Surface, Validation,
+    Check, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Validation,
 };
 
 /// What a [`Context`] is made from.
@@ -54,46 +57,42 @@ impl Default for ContextDesc<'_> {
 
 /// An instance, a device, its one queue and an allocator.
 ///
-/// The fields are there to be read, and `allocator` to be borrowed mutably beside
-/// them. Dropping the context waits for the device, and destroys everything in
-/// the right order; what its children still hold of memory is logged by name.
+/// What there is to be read, such as `context.device`, comes from [`Handles`].
+/// Dropping the context waits for the device, and destroys everything in the
+/// right order; what its children still hold of memory is logged by name.
 #[non_exhaustive]
 pub struct Context {
-    /// Device memory. Freed first.
+    /// Device memory, to be borrowed mutably. It must stay the one that the
+    /// context made: to put another in its place, also by swapping, is to free
+    /// memory of a device that may be gone. Freed first.
     pub allocator: Allocator,
-    /// The device.
-    pub device: ash::Device,
-    /// Its one queue: graphics, compute, and presenting where there is a window.
-    pub queue: vk::Queue,
-    /// The family of `queue`.
-    pub queue_family: u32,
-    /// Valid bits of a timestamp on `queue`; 0 where there are none.
-    pub timestamp_bits: u32,
-    /// The Vulkan entry points.
-    pub entry: ash::Entry,
-    /// The instance.
-    pub instance: ash::Instance,
-    /// The physical device.
-    pub physical_device: vk::PhysicalDevice,
-    /// Its limits and identifiers.
-    pub properties: vk::PhysicalDeviceProperties,
-    /// Its name and its driver's.
-    pub info: DeviceInfo,
-    /// The features that are enabled.
-    pub enabled: FeatureSet,
-    /// The device extensions that are enabled, sorted.
-    pub extensions: Vec<CString>,
-    /// Whether objects can be named and commands labelled.
-    pub debug_utils: bool,
-    /// Whether validation is on and looks for hazards across submissions.
-    pub across_submits: bool,
-    /// Transient pool of `queue_family`, for one-off work.
-    pub command_pool: vk::CommandPool,
+    handles: Handles,
+    id: ContextId,
     names: Option<ext::debug_utils::Device>,
     useful: Enabled,
     // Dropped in this order, after the allocator.
     _device_owner: DeviceOwner,
     instance_owner: Arc<InstanceOwner>,
+}
+
+/// Which context something was made with. No two of a process are the same, while
+/// a new device may have the handle of one that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ContextId(u64);
+
+impl ContextId {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Deref for Context {
+    type Target = Handles;
+
+    fn deref(&self) -> &Handles {
+        &self.handles
+    }
 }
 
 impl fmt::Debug for Context {
@@ -172,8 +171,7 @@ impl Context {
         let names = instance_owner
             .debug_utils
             .then(|| ext::debug_utils::Device::new(&instance, &owner.device));
-        Ok(Self {
-            allocator,
+        let handles = Handles {
             device: owner.device.clone(),
             // SAFETY: the device was made with one queue of this family.
             queue: unsafe { owner.device.get_device_queue(candidate.queue_family, 0) },
@@ -186,25 +184,58 @@ impl Context {
             info: candidate.info,
             enabled: candidate.enabled,
             extensions: candidate.extensions,
-            useful: Enabled::NONE
-                .with_sampler_anisotropy(anisotropy)
-                .with_independent_blend(candidate.enabled.v10.independent_blend == vk::TRUE)
-                .with_debug_utils(instance_owner.debug_utils),
             debug_utils: instance_owner.debug_utils,
             across_submits: instance_owner.across_submits,
             command_pool: owner.pool,
+        };
+        Ok(Self {
+            allocator,
+            useful: Enabled::NONE
+                .with_sampler_anisotropy(anisotropy)
+                .with_independent_blend(handles.enabled.v10.independent_blend == vk::TRUE)
+                .with_debug_utils(handles.debug_utils),
+            handles,
+            id: ContextId::new(),
             names,
             _device_owner: owner,
             instance_owner,
         })
     }
 
+    /// What is made with this context remembers this.
+    pub(super) fn id(&self) -> ContextId {
+        self.id
+    }
+
+    /// Fails where `object` was made with another context.
+    pub(super) fn check_own(&self, id: ContextId, object: &str) -> Result<()> {
+        if id == self.id {
+            return Ok(());
+        }
+        Err(StandaloneError::ForeignContext {
+            object: object.to_owned(),
+        })
+    }
+
+    /// Whether `object` can be destroyed, after waiting for the device. What was
+    /// made with another context is logged, and is to be leaked.
+    pub(super) fn may_destroy(&mut self, id: ContextId, object: &str) -> bool {
+        if let Err(error) = self.check_own(id, object) {
+            log::error!("{object} is not destroyed: {error}");
+            return false;
+        }
+        if let Err(error) = self.wait_idle() {
+            log::error!("destroying {object}: {error}");
+        }
+        true
+    }
+
     /// The handles as throng takes them, and the allocator beside them.
     pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
         let gpu = Gpu {
-            instance: &self.instance,
-            physical_device: self.physical_device,
-            device: &self.device,
+            instance: &self.handles.instance,
+            physical_device: self.handles.physical_device,
+            device: &self.handles.device,
             enabled: &self.useful,
         };
         (gpu, &mut self.allocator)
@@ -296,71 +327,4 @@ fn allocator(
         name: "allocator".to_owned(),
         source,
     })
-}
-
-/// One command buffer and its fence, freed on drop.
-struct OneOff<'a> {
-    device: &'a ash::Device,
-    pool: vk::CommandPool,
-    cmd: vk::CommandBuffer,
-    fence: vk::Fence,
-}
-
-impl<'a> OneOff<'a> {
-    fn new(device: &'a ash::Device, pool: vk::CommandPool) -> Result<Self> {
-        let mut work = Self {
-            device,
-            pool,
-            cmd: vk::CommandBuffer::null(),
-            fence: vk::Fence::null(),
-        };
-        let info = vk::CommandBufferAllocateInfo::default()
-            .command_pool(pool)
-            .command_buffer_count(1);
-        // SAFETY: the pool is of this device, and borrowed through the context.
-        let cmds =
-            unsafe { device.allocate_command_buffers(&info) }.check("vkAllocateCommandBuffers")?;
-        work.cmd = cmds.first().copied().unwrap_or_default();
-        // SAFETY: the device is alive.
-        work.fence = unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }
-            .check("vkCreateFence")?;
-        Ok(work)
-    }
-
-    fn begin(&mut self) -> Result<()> {
-        let info = vk::CommandBufferBeginInfo::default()
-            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the command buffer is new.
-        unsafe { self.device.begin_command_buffer(self.cmd, &info) }.check("vkBeginCommandBuffer")
-    }
-
-    fn run(&mut self, queue: vk::Queue) -> Result<()> {
-        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(self.cmd)];
-        let submit = [vk::SubmitInfo2::default().command_buffer_infos(&cmds)];
-        // SAFETY: the command buffer is recording, the fence is new, and the queue
-        // is the context's, which is borrowed mutably.
-        unsafe {
-            self.device
-                .end_command_buffer(self.cmd)
-                .check("vkEndCommandBuffer")?;
-            self.device
-                .queue_submit2(queue, &submit, self.fence)
-                .check("vkQueueSubmit2")?;
-            self.device
-                .wait_for_fences(&[self.fence], true, u64::MAX)
-                .check("vkWaitForFences")
-        }
-    }
-}
-
-impl Drop for OneOff<'_> {
-    fn drop(&mut self) {
-        // SAFETY: never submitted, ended, or lost with the device; null is ignored.
-        unsafe {
-            self.device.destroy_fence(self.fence, None);
-            if self.cmd != vk::CommandBuffer::null() {
-                self.device.free_command_buffers(self.pool, &[self.cmd]);
-            }
-        }
-    }
 }

@@ -230,10 +230,11 @@ impl Candidate {
             .into_iter()
             .chain(desc.required_extensions.iter().copied());
         let (here, gone): (Vec<&CStr>, Vec<&CStr>) = required.partition(|&name| has(name));
-        let optional = desc
-            .optional_extensions
-            .iter()
-            .copied()
+        // Where a driver offers it, whoever uses the driver has to enable it.
+        let optional = [khr::portability_subset::NAME];
+        let optional = optional
+            .into_iter()
+            .chain(desc.optional_extensions.iter().copied())
             .filter(|&name| has(name));
         self.extensions = here
             .into_iter()

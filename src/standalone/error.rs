@@ -116,6 +116,12 @@ pub enum StandaloneError {
         /// Bytes in the buffer.
         len: u64,
     },
+    /// An object was used with another context than it was made with.
+    #[error("{object} was made with another context")]
+    ForeignContext {
+        /// What it is, with its debug name where it has one.
+        object: String,
+    },
     /// The buffer's memory cannot be reached from the CPU.
     #[error("`{name}` is not mapped")]
     NotMapped {

@@ -3,6 +3,7 @@
 
 use ash::vk;
 
+use super::context::ContextId;
 use super::{Check, Context, Result, SwapchainImage};
 
 /// One frame being recorded.
@@ -18,9 +19,13 @@ pub struct Frame {
     pub(super) acquired: vk::Semaphore,
 }
 
+/// What errors call them.
+const OBJECT: &str = "the frame slots";
+
 /// The slots, begun in turn.
 #[derive(Debug)]
 pub struct Frames {
+    owner: ContextId,
     slots: Vec<Slot>,
     next: usize,
 }
@@ -43,6 +48,7 @@ impl Frames {
     /// What the Vulkan calls return.
     pub fn new(context: &Context, slots: usize) -> Result<Self> {
         let mut frames = Self {
+            owner: context.id(),
             slots: Vec::new(),
             next: 0,
         };
@@ -70,8 +76,10 @@ impl Frames {
     ///
     /// # Errors
     ///
-    /// What the Vulkan calls return.
+    /// Where the context is not the one that the slots were made with, and what
+    /// the Vulkan calls return.
     pub fn begin(&mut self, context: &mut Context) -> Result<Frame> {
+        context.check_own(self.owner, OBJECT)?;
         let number = self.next;
         let slot = &mut self.slots[number];
         slot.wait(context)?;
@@ -101,7 +109,7 @@ impl Frames {
     ///
     /// # Errors
     ///
-    /// What the Vulkan calls return.
+    /// As [`Frames::begin`].
     ///
     /// # Safety
     ///
@@ -113,6 +121,7 @@ impl Frames {
         frame: Frame,
         image: Option<&SwapchainImage>,
     ) -> Result<()> {
+        context.check_own(self.owner, OBJECT)?;
         let slot = &mut self.slots[frame.slot];
         let wait = image.map(|_| {
             vk::SemaphoreSubmitInfo::default()
@@ -146,12 +155,11 @@ impl Frames {
     }
 
     /// Waits for the device, and destroys the slots. `context` is the one that
-    /// they were made with.
+    /// they were made with; with another they are leaked, and that is logged.
     pub fn destroy(mut self, context: &mut Context) {
-        if let Err(error) = context.wait_idle() {
-            log::error!("destroying frames: {error}");
+        if context.may_destroy(self.owner, OBJECT) {
+            self.release(context);
         }
-        self.release(context);
     }
 
     fn release(&mut self, context: &Context) {

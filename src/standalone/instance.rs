@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-use ash::{Entry, ext, vk};
+use ash::{Entry, ext, khr, vk};
 
 use super::validation::{self, Messages, Validation};
 use super::{Check, Result, StandaloneError};
@@ -23,6 +23,7 @@ pub(super) struct InstanceOwner {
 struct Plan {
     layers: Vec<*const c_char>,
     extensions: Vec<*const c_char>,
+    flags: vk::InstanceCreateFlags,
     debug_utils: bool,
     across_submits: bool,
 }
@@ -91,6 +92,7 @@ impl Plan {
         let mut plan = Self {
             layers: Vec::new(),
             extensions: Vec::new(),
+            flags: vk::InstanceCreateFlags::empty(),
             debug_utils: offered.iter().any(|e| e == ext::debug_utils::NAME),
             across_submits: false,
         };
@@ -99,6 +101,14 @@ impl Plan {
                 return Err(missing_extension(name));
             }
             plan.extensions.push(name.as_ptr());
+        }
+        if offered
+            .iter()
+            .any(|e| e == khr::portability_enumeration::NAME)
+        {
+            plan.extensions
+                .push(khr::portability_enumeration::NAME.as_ptr());
+            plan.flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
         }
         if validation == Validation::On {
             plan.validate(entry)?;
@@ -152,6 +162,7 @@ fn create(
     // In the chain, so that creation and destruction are watched as well.
     let mut messenger = messages.messenger();
     let mut info = vk::InstanceCreateInfo::default()
+        .flags(plan.flags)
         .application_info(&app)
         .enabled_layer_names(&plan.layers)
         .enabled_extension_names(&plan.extensions);

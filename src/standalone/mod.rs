@@ -34,7 +34,15 @@
 //! ```
 //!
 //! What is made with a [`Context`] is destroyed with that same context, by its
-//! own `destroy`, before the context is dropped. What was forgotten is logged.
+//! own `destroy`, before the context is dropped. What was forgotten is logged, and
+//! another context is refused as [`StandaloneError::ForeignContext`].
+//!
+//! # Drivers that do a part of Vulkan only
+//!
+//! Drivers on top of another interface, such as MoltenVK, are only listed to an
+//! instance with `VK_KHR_portability_enumeration`, and want
+//! `VK_KHR_portability_subset` enabled on the device. A [`Context`] enables both
+//! where they are offered. This has not been tested on such a driver.
 
 mod attachments;
 mod buffer;
@@ -42,26 +50,30 @@ mod context;
 mod device;
 mod error;
 mod features;
+mod formats;
 mod frames;
+mod handles;
 mod image;
 mod instance;
-mod presentable;
+mod one_off;
 mod readback;
 mod surface;
 mod swapchain;
 mod target;
 pub mod validation;
 
-pub use attachments::{Begin, Formats};
+pub use attachments::Begin;
 pub use buffer::{Buffer, BufferDesc};
 pub use context::{Context, ContextDesc};
 pub use device::{DEVICE_VARIABLE, DeviceInfo, DeviceReport, Missing};
 pub use error::StandaloneError;
 pub use features::FeatureSet;
+pub use formats::Formats;
 pub use frames::{Frame, Frames};
+pub use handles::Handles;
 pub use readback::{ImageRead, read_buffer, read_image};
 pub use surface::{Surface, Window};
-pub use swapchain::{Acquire, Swapchain, SwapchainDesc, SwapchainImage};
+pub use swapchain::{Acquire, PATIENCE, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages, Severity, Validation};
 

@@ -2,10 +2,11 @@
 
 use ash::vk;
 
-use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, Formats, barrier};
+use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, barrier};
+use super::context::ContextId;
 use super::image::{Image, ImageDesc, aspect, whole};
 use super::readback::{ImageRead, read_image};
-use super::{Context, Result, StandaloneError};
+use super::{Context, Formats, Result, StandaloneError};
 
 /// What a [`Target`] is made from.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,8 @@ impl Default for TargetDesc<'_> {
 /// `DEPTH_STENCIL_ATTACHMENT_OPTIMAL` from the first `begin` on.
 #[derive(Debug)]
 pub struct Target {
+    owner: ContextId,
+    name: String,
     color: Image,
     attachments: Attachments,
 }
@@ -95,7 +98,12 @@ impl Target {
                 return Err(error);
             }
         };
-        let mut target = Self { color, attachments };
+        let mut target = Self {
+            owner: context.id(),
+            name: desc.name.to_owned(),
+            color,
+            attachments,
+        };
         match target.clear(context) {
             Ok(()) => Ok(target),
             Err(error) => {
@@ -193,9 +201,11 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// Where the format is not four 8-bit channels, and what the allocator and
-    /// the Vulkan calls return.
+    /// Where the format is not four 8-bit channels, the context is not the one
+    /// that the target was made with, and what the allocator and the Vulkan calls
+    /// return.
     pub fn read_rgba(&self, context: &mut Context) -> Result<Vec<u8>> {
+        context.check_own(self.owner, &self.object())?;
         let format = self.formats().color;
         let swapped = match format {
             vk::Format::R8G8B8A8_SRGB | vk::Format::R8G8B8A8_UNORM => false,
@@ -220,12 +230,15 @@ impl Target {
     }
 
     /// Waits for the device, and destroys the images. `context` is the one that
-    /// the target was made with.
+    /// the target was made with; with another it is leaked, and that is logged.
     pub fn destroy(mut self, context: &mut Context) {
-        if let Err(error) = context.wait_idle() {
-            log::error!("destroying a target: {error}");
+        if context.may_destroy(self.owner, &self.object()) {
+            self.release(context);
         }
-        self.release(context);
+    }
+
+    fn object(&self) -> String {
+        format!("target `{}`", self.name)
     }
 
     fn release(&mut self, context: &mut Context) {

@@ -2,9 +2,9 @@
 
 use ash::{khr, vk};
 
-use super::attachments::{Attachments, AttachmentsDesc, Formats};
-use super::image::whole;
-use super::{Check, Context, Result, Surface};
+use super::super::attachments::{Attachments, AttachmentsDesc};
+use super::super::image::whole;
+use super::super::{Check, Context, Formats, Result, Surface};
 
 /// What a [`Built`] is made from.
 pub(super) struct BuiltDesc<'a> {

@@ -1,0 +1,241 @@
+//! One image's way: acquired, drawn to, presented.
+
+use std::time::Duration;
+
+use ash::vk;
+
+use super::super::attachments::{Attachments, Begin, Final, barrier};
+use super::super::image::whole;
+use super::super::{Check, Context, Frame, Result};
+use super::built::{fit, is_empty};
+use super::{OBJECT, Swapchain};
+
+/// An acquired image: draw to it, submit it, present it.
+#[derive(Debug)]
+#[must_use = "an acquired image is to be submitted and presented"]
+pub struct SwapchainImage {
+    index: u32,
+    target: (vk::Image, vk::ImageView),
+    pub(in crate::standalone) rendered: vk::Semaphore,
+}
+
+/// How long [`Swapchain::acquire`] waits for an image. Not for good: it is the
+/// thread of the window's events that waits.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the window system had to give.
+enum Next {
+    Image(SwapchainImage),
+    OutOfDate,
+    NotReady,
+}
+
+/// What came of acquiring.
+#[derive(Debug)]
+#[must_use = "an acquired image is to be submitted and presented"]
+pub enum Acquire {
+    /// An image to draw to.
+    Image(SwapchainImage),
+    /// The window has no area. There is nothing to draw to until it has.
+    Minimised,
+    /// The window changes faster than the swapchain follows: skip this frame.
+    OutOfDate,
+    /// No image became free within [`PATIENCE`], as where the window system holds
+    /// back those of a window that it does not show: skip this frame.
+    NotReady,
+}
+
+impl Swapchain {
+    /// Acquires the next image. `extent` is the window's present size in
+    /// physical pixels: where it has changed, or the images have become out of
+    /// date, they are made anew first. Where there is no image, the frame is begun
+    /// again the next time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Swapchain::recreate`].
+    ///
+    /// # Safety
+    ///
+    /// `frame` is begun and not submitted, and has acquired no image yet. The
+    /// image is submitted with it, and presented, before the next is acquired.
+    pub unsafe fn acquire(
+        &mut self,
+        context: &mut Context,
+        frame: &Frame,
+        extent: vk::Extent2D,
+    ) -> Result<Acquire> {
+        context.check_own(self.owner, OBJECT)?;
+        // The second try is for a window that changed since the first.
+        for _ in 0..2 {
+            if is_empty(extent) {
+                return Ok(Acquire::Minimised);
+            }
+            if (self.stale || extent != self.asked) && !self.recreate(context, extent)? {
+                return Ok(Acquire::Minimised);
+            }
+            match self.next_image(context, frame.acquired)? {
+                Next::Image(image) => return Ok(Acquire::Image(image)),
+                Next::NotReady => return Ok(Acquire::NotReady),
+                Next::OutOfDate => {}
+            }
+        }
+        Ok(Acquire::OutOfDate)
+    }
+
+    /// Clears, begins rendering, and sets viewport and scissor to the whole.
+    ///
+    /// # Safety
+    ///
+    /// `cmd` is the frame's that acquired `image`, outside of rendering, and
+    /// [`Swapchain::end`] is recorded before it is submitted.
+    pub unsafe fn begin(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        image: &SwapchainImage,
+        begin: &Begin,
+    ) {
+        if let Some(attachments) = self.attachments() {
+            // SAFETY: by the contract above.
+            unsafe { attachments.begin(device, cmd, image.target(), begin) };
+        }
+    }
+
+    /// Ends rendering for a while: the images stay in their attachment layouts.
+    ///
+    /// # Safety
+    ///
+    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        // SAFETY: by the contract above.
+        unsafe { device.cmd_end_rendering(cmd) };
+    }
+
+    /// Begins rendering again on what is there.
+    ///
+    /// # Safety
+    ///
+    /// As [`Swapchain::begin`], after [`Swapchain::suspend`]; who read depth
+    /// meanwhile has brought it back to its attachment layout.
+    pub unsafe fn resume(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        image: &SwapchainImage,
+        flags: vk::RenderingFlags,
+    ) {
+        if let Some(attachments) = self.attachments() {
+            // SAFETY: by the contract above.
+            unsafe { attachments.resume(device, cmd, image.target(), flags) };
+        }
+    }
+
+    /// Ends rendering, and makes the image ready to be presented.
+    ///
+    /// # Safety
+    ///
+    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    pub unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer, image: &SwapchainImage) {
+        // The semaphore that presenting waits for follows this stage.
+        let shown = vk::ImageMemoryBarrier2::default()
+            .image(image.target.0)
+            .subresource_range(whole(vk::ImageAspectFlags::COLOR))
+            .src_stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)
+            .src_access_mask(vk::AccessFlags2::COLOR_ATTACHMENT_WRITE)
+            .dst_stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)
+            .old_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+            .new_layout(vk::ImageLayout::PRESENT_SRC_KHR);
+        // SAFETY: by the contract above.
+        unsafe {
+            device.cmd_end_rendering(cmd);
+            barrier(device, cmd, &[shown]);
+        }
+    }
+
+    /// Presents an image. Where the window has changed meanwhile, the images
+    /// are made anew at the next [`Swapchain::acquire`].
+    ///
+    /// # Errors
+    ///
+    /// Where the context is not the one that the images were made with, and what
+    /// `vkQueuePresentKHR` returns.
+    ///
+    /// # Safety
+    ///
+    /// `image` is the one acquired last, and was submitted.
+    pub unsafe fn present(&mut self, context: &mut Context, image: SwapchainImage) -> Result<()> {
+        context.check_own(self.owner, OBJECT)?;
+        let (semaphores, swapchains, indices) = ([image.rendered], [self.handle()], [image.index]);
+        let info = vk::PresentInfoKHR::default()
+            .wait_semaphores(&semaphores)
+            .swapchains(&swapchains)
+            .image_indices(&indices);
+        // SAFETY: by the contract above.
+        match unsafe { self.loader.0.queue_present(context.queue, &info) } {
+            Ok(false) => Ok(()),
+            Ok(true) => self.suboptimal(context),
+            Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
+                self.stale = true;
+                Ok(())
+            }
+            Err(result) => Err(result).check("vkQueuePresentKHR"),
+        }
+    }
+
+    fn attachments(&self) -> Option<&Attachments> {
+        self.built.as_ref()?.attachments.as_ref()
+    }
+
+    fn next_image(&mut self, context: &Context, acquired: vk::Semaphore) -> Result<Next> {
+        let timeout = PATIENCE.as_nanos() as u64;
+        // SAFETY: the semaphore's last wait has ended with its slot, and without an
+        // image it stays unsignalled; the timeout is finite.
+        let next = unsafe {
+            self.loader
+                .0
+                .acquire_next_image(self.handle(), timeout, acquired, vk::Fence::null())
+        };
+        let (index, suboptimal) = match next {
+            Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
+                self.stale = true;
+                return Ok(Next::OutOfDate);
+            }
+            Err(vk::Result::TIMEOUT | vk::Result::NOT_READY) => return Ok(Next::NotReady),
+            next => next.check("vkAcquireNextImageKHR")?,
+        };
+        if suboptimal {
+            self.suboptimal(context)?;
+        }
+        let images = self.built.as_ref().map(|b| b.images.as_slice());
+        let Some(image) = images.and_then(|images| images.get(index as usize)) else {
+            return Ok(Next::OutOfDate);
+        };
+        Ok(Next::Image(SwapchainImage {
+            index,
+            target: (image.image, image.view),
+            rendered: image.rendered,
+        }))
+    }
+
+    /// Some systems call a swapchain suboptimal for as long as it lives: it is
+    /// only made anew where that would change its extent.
+    fn suboptimal(&mut self, context: &Context) -> Result<()> {
+        let fitted = fit(&self.capabilities(context)?, self.asked);
+        self.stale |= fitted != self.extent();
+        Ok(())
+    }
+}
+
+impl SwapchainImage {
+    /// The image's position in the swapchain.
+    #[must_use]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn target(&self) -> Final {
+        let (image, view) = self.target;
+        Final { image, view }
+    }
+}
