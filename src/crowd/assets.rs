@@ -42,7 +42,7 @@ impl Crowd {
     }
 
     /// Adds a character: stages its streams and textures, which the next
-    /// [`Frame::record_prepare`] uploads. Instances can be spawned at once.
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads. Instances can be spawned at once.
     ///
     /// # Errors
     /// [`Error::Capacity`] if its geometry exceeds what the device can bind; [`Error::Memory`],

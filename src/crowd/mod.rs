@@ -40,7 +40,7 @@ pub struct Capacity {
     /// Instances alive at the same time.
     pub instances: u32,
     /// Palette entries of all instances together: the sum of each one's
-    /// [`Character::palette`] length. 48 bytes each, in every slot.
+    /// [`Character::palette`](crate::character::Character::palette) length. 48 bytes each, in every slot.
     pub palette_entries: u32,
     /// Views of one frame, at most [`MAX_VIEWS`].
     pub views: u32,
