@@ -67,19 +67,7 @@ impl Buffer {
         unsafe { context.set_name(self.handle, desc.name) }?;
         // SAFETY: the buffer is of this device.
         let requirements = unsafe { context.device.get_buffer_memory_requirements(self.handle) };
-        let allocation = context
-            .allocator
-            .allocate(&AllocationCreateDesc {
-                name: desc.name,
-                requirements,
-                location: desc.location,
-                linear: true,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-            })
-            .map_err(|source| StandaloneError::Allocator {
-                name: desc.name.to_owned(),
-                source,
-            })?;
+        let allocation = allocate(context, desc.name, requirements, desc.location, true)?;
         // Held before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);
         // SAFETY: the memory was allocated for this buffer, and lives as long.
@@ -199,6 +187,29 @@ impl Drop for Buffer {
             log::warn!("buffer `{}` was dropped and not destroyed", self.name);
         }
     }
+}
+
+/// Memory for a buffer (`linear`) or an image.
+pub(super) fn allocate(
+    context: &mut Context,
+    name: &str,
+    requirements: vk::MemoryRequirements,
+    location: MemoryLocation,
+    linear: bool,
+) -> Result<Allocation> {
+    context
+        .allocator
+        .allocate(&AllocationCreateDesc {
+            name,
+            requirements,
+            location,
+            linear,
+            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+        })
+        .map_err(|source| StandaloneError::Allocator {
+            name: name.to_owned(),
+            source,
+        })
 }
 
 /// Gives memory back, and logs where the allocator does not know it.

@@ -2,7 +2,7 @@
 
 use ash::vk;
 use gpu_allocator::MemoryLocation;
-use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+use gpu_allocator::vulkan::Allocation;
 
 use super::{Check, Context, Result, StandaloneError, buffer};
 
@@ -72,19 +72,8 @@ impl Image {
     fn bind(&mut self, context: &mut Context) -> Result<()> {
         // SAFETY: the image is of this device.
         let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
-        let allocation = context
-            .allocator
-            .allocate(&AllocationCreateDesc {
-                name: &self.name,
-                requirements,
-                location: MemoryLocation::GpuOnly,
-                linear: false,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-            })
-            .map_err(|source| StandaloneError::Allocator {
-                name: self.name.clone(),
-                source,
-            })?;
+        let location = MemoryLocation::GpuOnly;
+        let allocation = buffer::allocate(context, &self.name, requirements, location, false)?;
         // Held before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);
         // SAFETY: the memory was allocated for this image, and lives as long.
