@@ -107,7 +107,8 @@ impl<'a> Frame<'a> {
     /// # Safety
     /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and graphics. It is
     /// submitted after the commands of the frames before, and before the draws of this frame and whatever is recorded
-    /// for later ones: what changed counts as brought to the GPU from here on.
+    /// for later ones: what changed counts as brought to the GPU from here on. If it is never submitted, the frame is
+    /// given up by [`Crowd::abandon_frame`] before the next one begins.
     pub unsafe fn record_prepare(
         &mut self,
         cmd: vk::CommandBuffer,
@@ -232,16 +233,16 @@ impl<'a> Frame<'a> {
                     .map_or(0.0, |clip| clip.duration_s());
                 let clip = (layer.clip, layer.clip_time_s(crowd.time_s, duration_s));
                 let started = crowd.desc.profile.then(Instant::now);
-                crowd.poser.pose(&entry.rig, Some(clip))?;
-                let posed = crowd.desc.profile.then(Instant::now);
+                crowd.poser.animate(&entry.rig, Some(clip))?;
+                let animated = crowd.desc.profile.then(Instant::now);
                 // SAFETY: the slot has ended, by the contract of `begin_frame`.
                 let out = unsafe { crowd.buffers.palettes.writer(slot, first, count)? };
-                crate::pose::palette(&entry.rig, crowd.poser.model(), out)?;
+                crate::pose::palette(&entry.rig, crowd.poser.compose(&entry.rig)?, out)?;
                 counters.animated += 1;
                 counters.palette_entries += count;
-                if let (Some(started), Some(posed)) = (started, posed) {
-                    counters.cpu.animate_ms += (posed - started).as_secs_f64() * 1e3;
-                    counters.cpu.palette_ms += posed.elapsed().as_secs_f64() * 1e3;
+                if let (Some(started), Some(animated)) = (started, animated) {
+                    counters.cpu.animate_ms += (animated - started).as_secs_f64() * 1e3;
+                    counters.cpu.palette_ms += animated.elapsed().as_secs_f64() * 1e3;
                 }
             }
         }

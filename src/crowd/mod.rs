@@ -261,7 +261,8 @@ impl Crowd {
     ///
     /// # Safety
     /// All work that was submitted with this slot has ended (its fence is signalled). What
-    /// [`Frame::record_prepare`] recorded with it was submitted; draws that were not will never be.
+    /// [`Frame::record_prepare`] recorded with it was submitted, or its frame given up by
+    /// [`Self::abandon_frame`]; draws that were not submitted will never be.
     pub unsafe fn begin_frame(
         &mut self,
         allocator: &mut Allocator,

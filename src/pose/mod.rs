@@ -49,6 +49,19 @@ impl Poser {
     /// # Errors
     /// [`Error::NotFound`] for a clip that the character lacks; the poses stay as they were.
     pub fn pose(&mut self, character: &Character, clip: Option<(usize, f64)>) -> Result<&[Affine]> {
+        self.animate(character, clip)?;
+        self.compose(character)
+    }
+
+    /// The animate stage alone: the local pose. The model pose stays that of the pose before.
+    ///
+    /// # Errors
+    /// As [`Self::pose`].
+    pub(crate) fn animate(
+        &mut self,
+        character: &Character,
+        clip: Option<(usize, f64)>,
+    ) -> Result<()> {
         let clip = clip
             .map(|(index, time_s)| Ok((find_clip(character, index)?, time_s)))
             .transpose()?;
@@ -59,6 +72,15 @@ impl Poser {
         if let Some((clip, time_s)) = clip {
             animate(clip, time_s, &mut self.local)?;
         }
+        Ok(())
+    }
+
+    /// The palette stage's first half: the model pose, from the local pose.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the local pose is another character's.
+    pub(crate) fn compose(&mut self, character: &Character) -> Result<&[Affine]> {
+        let skeleton = character.skeleton();
         self.model.resize(skeleton.len(), Affine::IDENTITY);
         model_pose(skeleton, &self.local, &mut self.model)?;
         Ok(&self.model)
