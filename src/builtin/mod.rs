@@ -67,6 +67,7 @@ pub fn raw() -> RawCharacter {
         }],
         images: Vec::new(),
         animations: clips::animations(&rest),
+        morphs: Vec::new(),
     }
 }
 

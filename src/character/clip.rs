@@ -58,6 +58,19 @@ pub struct Track {
     pub values: TrackValues,
 }
 
+/// The animated weights of one mesh's morph targets: consecutive weights of
+/// [`Character::morph_weights`](crate::character::Character::morph_weights).
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightTrack {
+    /// The first weight that it drives.
+    pub first_weight: u32,
+    /// How many it drives, at least 1.
+    pub count: u32,
+    /// `count` values a key; under [`Interpolation::CubicSpline`] three times as many: all in-tangents,
+    /// all values, all out-tangents.
+    pub keys: Keys<f32>,
+}
+
 /// A clip as its file has it: curves on some of a skeleton's joints, sampled exactly.
 ///
 /// Times are the file's own, from 0: before its first key a track holds that key, after its
@@ -69,6 +82,7 @@ pub struct RawClip {
     start_s: f32,
     duration_s: f32,
     tracks: Vec<Track>,
+    weight_tracks: Vec<WeightTrack>,
 }
 
 impl RawClip {
@@ -116,6 +130,7 @@ impl RawClip {
                 .unwrap_or(0.0),
             duration_s: tracks.iter().filter_map(last).fold(0.0, f32::max),
             tracks,
+            weight_tracks: Vec::new(),
         })
     }
 
@@ -141,6 +156,12 @@ impl RawClip {
     #[must_use]
     pub fn tracks(&self) -> &[Track] {
         &self.tracks
+    }
+
+    /// The tracks of morph weights, sorted by first weight.
+    #[must_use]
+    pub fn weight_tracks(&self) -> &[WeightTrack] {
+        &self.weight_tracks
     }
 }
 

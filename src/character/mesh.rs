@@ -1,6 +1,6 @@
 //! Primitives: vertex streams, influences and triangles.
 
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
 
 /// The most influences one vertex can have.
@@ -75,6 +75,22 @@ impl Influences {
     }
 }
 
+/// What a morph target adds to the vertices that it moves, per unit of its weight, in mesh (bind)
+/// space, before skinning.
+///
+/// Sparse: only vertices that something is added to are listed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MorphTarget {
+    /// The vertices that it moves, ascending, each once.
+    pub vertices: Vec<u32>,
+    /// Metres, one for each of `vertices`.
+    pub positions: Vec<Vec3>,
+    /// Added to the normal before that is normalised; one for each of `vertices`, or empty.
+    pub normals: Vec<Vec3>,
+    /// Added to the tangent's direction before that is normalised; one for each of `vertices`, or empty.
+    pub tangents: Vec<Vec3>,
+}
+
 /// A drawable part of a character: one material, one set of streams, one range of the palette.
 ///
 /// Streams hold one element per vertex and are empty where the file has none. Identical
@@ -91,12 +107,22 @@ pub struct Primitive {
     pub positions: Vec<Vec3>,
     /// Unit vectors in mesh (bind) space; empty: the triangles are shaded flat.
     pub normals: Vec<Vec3>,
+    /// Unit vectors in mesh (bind) space along which the first texture coordinate grows, and in `w` the
+    /// sign (1 or -1) of the bitangent `cross(normal, tangent) * w`; may be empty.
+    pub tangents: Vec<Vec4>,
     /// Texture coordinates, origin in the upper left corner; may be empty.
     pub uvs: Vec<Vec2>,
+    /// A second set of texture coordinates, for textures that say so; may be empty.
+    pub uvs1: Vec<Vec2>,
     /// Linear RGBA; may be empty.
     pub colors: Vec<[f32; 4]>,
     /// Joints and weights.
     pub influences: Influences,
+    /// Morph targets: target `i` is driven by weight `first_weight + i` of
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights).
+    pub targets: Vec<MorphTarget>,
+    /// The character's morph weight that drives the first target; 0 if there are no targets.
+    pub first_weight: u32,
     /// Three a triangle, counter-clockwise seen from the front in the rest pose (mirroring by the
     /// rest pose is already accounted for).
     pub indices: Vec<u32>,

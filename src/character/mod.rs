@@ -10,9 +10,9 @@ mod material;
 mod mesh;
 mod skeleton;
 
-pub use clip::{Interpolation, Keys, RawClip, Track, TrackValues};
-pub use material::{Filter, Image, Material, Sampler, TextureRef, Wrap};
-pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, Primitive};
+pub use clip::{Interpolation, Keys, RawClip, Track, TrackValues, WeightTrack};
+pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
+pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 
 use crate::error::{Error, Result};
@@ -121,7 +121,9 @@ pub struct PaletteJoint {
 ///   lie in that range; its weights sum to exactly 65,535 at every vertex;
 /// - every triangle index is less than its primitive's vertex count; positions are finite;
 /// - every track's joint exists, its key times are finite and strictly increasing, and its values are finite;
-/// - every material, image and sampler index exists; there is at least one material.
+/// - every material, image and sampler index exists; there is at least one material;
+/// - morph targets list vertices of their primitive in ascending order, their deltas are finite, and each is
+///   driven by a morph weight that there is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Character {
     pub(crate) name: Box<str>,
@@ -131,8 +133,20 @@ pub struct Character {
     pub(crate) materials: Vec<Material>,
     pub(crate) images: Vec<Image>,
     pub(crate) clips: Vec<RawClip>,
+    pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) rest_bounds: Aabb,
+}
+
+/// A weight that drives a morph target of every primitive of one mesh of a character.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MorphWeight {
+    /// The target's name in the file, or empty.
+    pub name: Box<str>,
+    /// The name of the node or mesh that it belongs to, or empty.
+    pub owner: Box<str>,
+    /// Its value where neither a clip nor the caller sets another.
+    pub rest: f32,
 }
 
 /// What is remembered of a file's skin, for listings.
@@ -188,6 +202,26 @@ impl Character {
         &self.clips
     }
 
+    /// The weights of the morph targets: what each drives, and its value at rest.
+    #[must_use]
+    pub fn morph_weights(&self) -> &[MorphWeight] {
+        &self.morph_weights
+    }
+
+    /// The morph weight of this name: the first that matches exactly.
+    ///
+    /// # Errors
+    /// [`Error::Unnamed`] with the names that there are.
+    pub fn find_morph_weight(&self, name: &str) -> Result<usize> {
+        let all = &self.morph_weights;
+        let found = all.iter().position(|weight| &*weight.name == name);
+        found.ok_or_else(|| Error::Unnamed {
+            what: "morph weight",
+            name: name.into(),
+            known: listed(all.iter().map(|weight| &*weight.name)),
+        })
+    }
+
     /// The file's skins whose joints are in the skeleton, for listings: those that are used, and
     /// those that share all joints with them. The palette holds what vertices use of them.
     #[must_use]
@@ -213,6 +247,7 @@ impl Character {
             materials: self.materials.clone(),
             images: Vec::new(),
             clips: self.clips.clone(),
+            morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             rest_bounds: self.rest_bounds,
         }

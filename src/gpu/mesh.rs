@@ -142,7 +142,7 @@ impl SkinnedMesh {
         let mut white = None;
         for material in character.materials() {
             let texture = match material.base_color_texture {
-                Some(TextureRef { image, sampler }) => {
+                Some(TextureRef { image, sampler, .. }) => {
                     (image as usize, self.sampler(device, sampler)?)
                 }
                 None => {

@@ -13,7 +13,8 @@ mod raw;
 #[cfg(feature = "gltf")]
 pub use gltf::{gltf, gltf_file, gltf_with};
 pub use raw::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
+    RawTransform,
 };
 
 use crate::character::Character;

@@ -1,7 +1,7 @@
 //! What a file says, before anything of it is proven.
 
-use crate::character::{Image, Interpolation, Material, Transform};
-use glam::{Mat4, Quat, Vec2, Vec3};
+use crate::character::{Image, Interpolation, Material, MorphTarget, Transform};
+use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 
 /// Everything that one file says about one character, in the file's own order and numbering.
 ///
@@ -22,6 +22,21 @@ pub struct RawCharacter {
     pub images: Vec<Image>,
     /// Animations.
     pub animations: Vec<RawAnimation>,
+    /// The morph weights of the nodes that have some.
+    pub morphs: Vec<RawMorph>,
+}
+
+/// The morph weights of a node: one for each target of the mesh that it carries.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RawMorph {
+    /// The node, for channels that drive its weights. At most one entry a node.
+    pub node: usize,
+    /// The name of the node or its mesh, or empty.
+    pub owner: Box<str>,
+    /// The weights at rest.
+    pub weights: Vec<f32>,
+    /// The targets' names; may be shorter than `weights`.
+    pub names: Vec<Box<str>>,
 }
 
 /// A node of the hierarchy.
@@ -74,8 +89,12 @@ pub struct RawPrimitive {
     pub positions: Vec<Vec3>,
     /// One a vertex, or empty.
     pub normals: Vec<Vec3>,
+    /// Direction and sign of the bitangent, one a vertex, or empty.
+    pub tangents: Vec<Vec4>,
     /// One a vertex, or empty.
     pub uvs: Vec<Vec2>,
+    /// A second set, for textures that say so: one a vertex, or empty.
+    pub uvs1: Vec<Vec2>,
     /// Linear RGBA, one a vertex, or empty.
     pub colors: Vec<[f32; 4]>,
     /// How many joints and weights each vertex has; 0 without a skin.
@@ -86,6 +105,10 @@ pub struct RawPrimitive {
     pub weights: Vec<f32>,
     /// Three a triangle, counter-clockwise from the front.
     pub indices: Vec<u32>,
+    /// Index into [`RawCharacter::morphs`]; `None`: there are no targets.
+    pub morph: Option<usize>,
+    /// As many as the morph has weights.
+    pub targets: Vec<MorphTarget>,
 }
 
 /// An animation.
@@ -119,4 +142,7 @@ pub enum RawKeys {
     Rotation(Vec<Quat>),
     /// Factors.
     Scale(Vec<Vec3>),
+    /// Morph weights: for every key, one for each weight of the node's [`RawMorph`]; for a cubic spline
+    /// first all in-tangents, then all values, then all out-tangents.
+    Weights(Vec<f32>),
 }

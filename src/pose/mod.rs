@@ -8,12 +8,14 @@
 //! runs the stages in order; one poser serves any number of instances of any character in turn.
 
 mod animate;
+mod format;
 mod layer;
 mod palette;
 mod skin;
 mod write_only;
 
 pub use animate::animate;
+pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use layer::{Layer, Looping};
 pub use palette::{Mat3x4, model_pose, palette, posed_bounds};
 pub use skin::{PosedVertices, skin};

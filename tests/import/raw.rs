@@ -163,10 +163,7 @@ fn images_are_checked() {
         "raw: image 0: the pixel data in bytes has 0, 0 needed"
     );
     assert!(refused(|r| r.images = vec![image(u32::MAX, 1)]).starts_with("raw: image 0: "));
-    let texture = TextureRef {
-        image: 1,
-        sampler: Sampler::default(),
-    };
+    let texture = TextureRef::new(1);
     let material = Material {
         base_color_texture: Some(texture),
         ..Material::default()

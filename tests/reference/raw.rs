@@ -25,7 +25,7 @@ pub fn scene(raw: &RawCharacter) -> Scene {
     });
     let clips = raw.animations.iter().map(|animation| Clip {
         name: animation.name.to_string(),
-        channels: animation.channels.iter().map(channel).collect(),
+        channels: animation.channels.iter().filter_map(channel).collect(),
     });
     Scene {
         nodes: nodes.collect(),
@@ -60,13 +60,15 @@ fn part(raw: &RawPrimitive) -> Part {
     }
 }
 
-fn channel(raw: &RawChannel) -> Channel {
+/// `None` for channels of morph weights, which move no joint.
+fn channel(raw: &RawChannel) -> Option<Channel> {
     let (path, values) = match &raw.values {
         RawKeys::Translation(list) => (Path::Translation, list.iter().map(vector).collect()),
         RawKeys::Rotation(list) => (Path::Rotation, list.iter().map(quaternion).collect()),
         RawKeys::Scale(list) => (Path::Scale, list.iter().map(vector).collect()),
+        RawKeys::Weights(_) => return None,
     };
-    Channel {
+    Some(Channel {
         node: raw.node,
         path,
         curve: match raw.interpolation {
@@ -76,7 +78,7 @@ fn channel(raw: &RawChannel) -> Channel {
         },
         times: raw.times_s.iter().map(|t| f64::from(*t)).collect(),
         values,
-    }
+    })
 }
 
 fn vector(v: &Vec3) -> Vec<f64> {

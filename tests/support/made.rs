@@ -37,10 +37,7 @@ pub fn ribbon(joints: usize) -> RawCharacter {
             },
             Material {
                 base_color: [0.1, 0.3, 0.9, 1.0],
-                base_color_texture: Some(TextureRef {
-                    image: 0,
-                    sampler: Sampler::default(),
-                }),
+                base_color_texture: Some(TextureRef::new(0)),
                 ..Material::default()
             },
         ],
@@ -54,6 +51,7 @@ pub fn ribbon(joints: usize) -> RawCharacter {
             rotation("sway", joints - 1, Vec3::Z),
             rotation("turn", 0, Vec3::Y),
         ],
+        morphs: Vec::new(),
     }
 }
 

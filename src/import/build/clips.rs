@@ -53,10 +53,9 @@ fn clip(
         check(channel, at)?;
         match *joint {
             None => tally.outside += 1,
-            Some(joint) => tracks.push(Track {
-                joint,
-                values: values(channel, &mut tally),
-            }),
+            Some(joint) => {
+                tracks.extend(values(channel, &mut tally).map(|values| Track { joint, values }))
+            }
         }
     }
     let mut object = Object {
@@ -102,6 +101,7 @@ fn check(channel: &RawChannel, at: impl Fn(&str, AssetFault) -> Error) -> Result
             (list.len(), list.iter().position(|v| !v.is_finite()))
         }
         RawKeys::Rotation(list) => (list.len(), list.iter().position(|q| !q.is_finite())),
+        RawKeys::Weights(list) => (list.len(), list.iter().position(|w| !w.is_finite())),
     };
     if got as u64 != need {
         let why = AssetFault::Count {
@@ -179,7 +179,7 @@ fn told_apart(times_s: &[f32]) -> Told {
     told
 }
 
-fn values(channel: &RawChannel, tally: &mut Tally) -> TrackValues {
+fn values(channel: &RawChannel, tally: &mut Tally) -> Option<TrackValues> {
     let interpolation = channel.interpolation;
     let equal = equal_times(&channel.times_s);
     tally.equal_times += equal as u64;
@@ -190,7 +190,7 @@ fn values(channel: &RawChannel, tally: &mut Tally) -> TrackValues {
         (told.times_s, Some(told.keys))
     };
     let keys = keys.as_deref();
-    match &channel.values {
+    Some(match &channel.values {
         RawKeys::Translation(all) => TrackValues::Translation(Keys {
             times_s,
             values: of_keys(all, keys, interpolation),
@@ -206,7 +206,8 @@ fn values(channel: &RawChannel, tally: &mut Tally) -> TrackValues {
             values: rotations(of_keys(all, keys, interpolation), interpolation, tally),
             interpolation,
         }),
-    }
+        RawKeys::Weights(_) => return None,
+    })
 }
 
 /// The values of these keys, or of all.

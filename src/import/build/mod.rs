@@ -65,6 +65,7 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
         materials,
         images: raw.images,
         clips,
+        morph_weights: Vec::new(),
         rest_bounds: Aabb::EMPTY,
     };
     for draft in drafts {

@@ -280,13 +280,17 @@ impl Draft {
             palette: start..end,
             positions: self.positions,
             normals: self.normals,
+            tangents: Vec::new(),
             uvs: self.uvs,
+            uvs1: Vec::new(),
             colors: self.colors,
             influences: Influences {
                 per_vertex: self.per_vertex as u32,
                 joints,
                 weights: if single { Vec::new() } else { self.weights },
             },
+            targets: Vec::new(),
+            first_weight: 0,
             indices,
             mixed_winding: any_mirrored && !all_mirrored,
         })

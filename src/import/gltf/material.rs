@@ -119,7 +119,10 @@ pub(super) fn load_images(
                 number
             }
         };
-        material.material.base_color_texture = Some(TextureRef { image, sampler });
+        material.material.base_color_texture = Some(TextureRef {
+            sampler,
+            ..TextureRef::new(image)
+        });
     }
     Ok(images)
 }

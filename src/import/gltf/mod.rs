@@ -136,6 +136,7 @@ fn read_raw(
         materials: materials.into_iter().map(|m| m.material).collect(),
         images,
         animations: animation::read(&mut source, repairs)?,
+        morphs: Vec::new(),
     })
 }
 
