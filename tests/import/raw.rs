@@ -1,8 +1,6 @@
 //! Raw characters that code makes itself: what `RawCharacter::build` checks of them.
 
-use throng::character::{
-    Image, Interpolation, Material, Sampler, TextureRef, TrackValues, Transform,
-};
+use throng::character::{Image, Interpolation, Material, TextureRef, TrackValues, Transform};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,

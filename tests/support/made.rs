@@ -1,6 +1,6 @@
 //! Characters made for the tests.
 
-use throng::character::{Image, Interpolation, Material, Sampler, TextureRef, Transform};
+use throng::character::{Image, Interpolation, Material, TextureRef, Transform};
 use throng::glam::{Mat4, Quat, Vec2, Vec3};
 use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
