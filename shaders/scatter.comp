@@ -3,8 +3,8 @@
 
 layout(local_size_x_id = 0) in;
 
-// A record's words: ThrongInstance as 5 vec4, moved as they are.
-const uint RECORD_VEC4S = 5u;
+// A record's words: ThrongInstance as 6 vec4, moved as they are.
+const uint RECORD_VEC4S = 6u;
 
 layout(set = 0, binding = 0, std430) readonly buffer Changes { uvec4 changes[]; };
 layout(set = 0, binding = 1, std430) readonly buffer Slots { uint slots[]; };

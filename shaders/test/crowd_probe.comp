@@ -34,7 +34,7 @@ void main() {
     if (number >= count) {
         return;
     }
-    at = first_word + number * (21u + entries * 12u);
+    at = first_word + number * (25u + entries * 12u);
     uint index = throng_visible[first_visible + number];
     ThrongInstance instance = throng_instances[index];
     put(index);
@@ -46,8 +46,12 @@ void main() {
     put(instance.source);
     put(instance.character);
     put(instance.user);
+    put(instance.stamp);
+    put(instance.morphs);
+    put(instance.skinned);
+    put(instance.reserved);
     for (uint entry = 0u; entry < entries; ++entry) {
-        ThrongMatrix matrix = throng_palette(instance.source, instance.palette_base + entry);
+        ThrongMatrix matrix = throng_palette(instance.source, instance.palette_base + entry * 3u);
         for (int r = 0; r < 3; ++r) {
             put_row(matrix.rows[r]);
         }

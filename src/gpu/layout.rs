@@ -1,4 +1,5 @@
-//! The structures that shaders read, byte for byte as `shaders/include/throng.glsl` declares them.
+//! The structures that shaders read, byte for byte as `shaders/include/throng.glsl` and
+//! `shaders/include/throng_surface.glsl` declare them.
 //!
 //! Sizes and offsets are asserted here at compile time, and by a test against the offsets in the
 //! compiled SPIR-V.
@@ -24,6 +25,38 @@ pub const HAS_COLORS: u32 = 8;
 pub const WEIGHTS_U8: u32 = 16;
 /// [`Primitive::flags`]: the vertex colour's alpha weighs the instance's tint.
 pub const TINT_BY_ALPHA: u32 = 32;
+/// [`Primitive::flags`]: there are tangents.
+pub const HAS_TANGENTS: u32 = 64;
+/// [`Primitive::flags`]: there is a second set of texture coordinates.
+pub const HAS_UVS1: u32 = 128;
+/// [`Primitive::flags`]: from this bit on, two say the character's method ([`METHOD_LINEAR`] and its neighbours).
+pub const METHOD_SHIFT: u32 = 8;
+
+/// Palette entries are matrices of 3 rows.
+pub const METHOD_LINEAR: u32 = 0;
+/// Palette entries are dual quaternions of 2 rows.
+pub const METHOD_DUAL_QUAT: u32 = 1;
+/// Palette entries are dual quaternions and a stretch, of 3 rows.
+pub const METHOD_DUAL_QUAT_STRETCH: u32 = 2;
+/// Palette entries are rotations, offsets and scales, of 2 rows.
+pub const METHOD_QUAT_OFFSET: u32 = 3;
+
+/// An offset that leads nowhere.
+pub const NONE: u32 = u32::MAX;
+
+/// [`Material::flags`]: the surface is there where alpha is at least the cutoff.
+pub const ALPHA_MASK: u32 = 1;
+/// [`Material::flags`]: alpha says how much of what lies behind is covered.
+pub const ALPHA_BLEND: u32 = 2;
+/// [`Material::flags`]: no light.
+pub const UNLIT: u32 = 4;
+/// [`Material::flags`]: from this bit on, five say which textures there are.
+pub const TEXTURE_SHIFT: u32 = 8;
+
+/// Textures of a material: base colour, metallic-roughness, normal, occlusion, emissive.
+pub const TEXTURES: usize = 5;
+/// Layers of a shadow map, at most.
+pub const SHADOW_LAYERS: usize = 4;
 
 /// One character that stands in the world (`ThrongInstance`).
 #[repr(C)]
@@ -33,7 +66,7 @@ pub struct Instance {
     pub world_from_model: Mat3x4,
     /// Linear RGBA, multiplies the base colour.
     pub tint: [f32; 4],
-    /// First palette entry in the source.
+    /// First row (16 bytes) of the palette in the source.
     pub palette_base: u32,
     /// [`SOURCE_RING`] or [`SOURCE_RESIDENT`].
     pub source: u32,
@@ -41,6 +74,14 @@ pub struct Instance {
     pub character: u32,
     /// The caller's.
     pub user: u32,
+    /// Differs from that of the frame before where no motion connects the two: another instance, or a teleport.
+    pub stamp: u32,
+    /// First word of the active morph weights in the slot's list, or [`NONE`].
+    pub morphs: u32,
+    /// First word of the deformed vertices, or [`NONE`].
+    pub skinned: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Where a primitive's streams lie in the geometry buffer, in 32-bit words (`ThrongPrimitive`).
@@ -69,18 +110,78 @@ pub struct Primitive {
     pub colors: u32,
     /// Index of its material.
     pub material: u32,
+    /// Word offset; an octahedral snorm15, snorm16 pair above the bitangent's sign (1 for −1) a vertex.
+    pub tangents: u32,
+    /// Word offset; 2 words a vertex.
+    pub uvs1: u32,
+    /// Word offset; 4 words a morph target: where its mask, positions, normals and tangents start.
+    pub targets: u32,
+    /// How many morph targets.
+    pub target_count: u32,
+    /// The character's morph weight that drives the first target.
+    pub first_weight: u32,
+    /// Word offset in an instance's deformed vertices; 3 words a vertex.
+    pub skinned_positions: u32,
+    /// Likewise.
+    pub skinned_normals: u32,
+    /// Likewise; 4 words a vertex.
+    pub skinned_tangents: u32,
     /// Zero.
     pub reserved: u32,
     /// Linear RGBA.
     pub base_color: [f32; 4],
 }
 
+/// A texture of a material (`ThrongTexture`).
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub struct Texture {
+    /// Columns of the 2×2 matrix that texture coordinates go through.
+    pub uv_matrix: [f32; 4],
+    /// Added to them after that.
+    pub uv_offset: [f32; 2],
+    /// 0 or 1.
+    pub uv_set: u32,
+    /// Its number in the array of the set's textures.
+    pub slot: u32,
+}
+
+/// How a surface looks (`ThrongMaterial`).
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub struct Material {
+    /// Linear RGBA.
+    pub base_color: [f32; 4],
+    /// Linear RGB.
+    pub emissive: [f32; 3],
+    /// For [`ALPHA_MASK`].
+    pub alpha_cutoff: f32,
+    /// 0 to 1.
+    pub metallic: f32,
+    /// Perceptual, 0 to 1.
+    pub roughness: f32,
+    /// Scales x and y of the normal texture.
+    pub normal_scale: f32,
+    /// 0 to 1.
+    pub occlusion_strength: f32,
+    /// [`ALPHA_MASK`] and its neighbours.
+    pub flags: u32,
+    /// Zero.
+    pub reserved: [u32; 3],
+    /// In the order of [`character::Material::textures`](crate::character::Material::textures).
+    pub textures: [Texture; TEXTURES],
+}
+
 /// What a view's shaders need (`ThrongView`), std140.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct View {
-    /// Columns.
+    /// Columns; with jitter.
     pub clip_from_world: [[f32; 4]; 4],
+    /// Columns; without jitter.
+    pub steady_clip_from_world: [[f32; 4]; 4],
+    /// The same in the view's last frame.
+    pub previous_clip_from_world: [[f32; 4]; 4],
     /// World position and 1, or the direction towards an orthographic eye and 0.
     pub eye: [f32; 4],
     /// Unit vector towards the sun.
@@ -91,23 +192,45 @@ pub struct View {
     pub sky_color: [f32; 4],
     /// Linear.
     pub ground_color: [f32; 4],
+    /// First words of the last frame's instances, palettes, morph weights and deformed vertices in the history.
+    pub history: [u32; 4],
+    /// 1 where there was a last frame.
+    pub has_history: u32,
+    /// Layers of the shadow map.
+    pub shadow_layers: u32,
+    /// 1 / edge of the shadow map, in texels.
+    pub shadow_texel: f32,
+    /// Texels by which a point is moved off its surface.
+    pub shadow_bias: f32,
+    /// Columns; x and y 0..1, z depth.
+    pub shadow_from_world: [[[f32; 4]; 4]; SHADOW_LAYERS],
 }
 
 const _: () = {
     assert!(size_of::<Mat3x4>() == 48);
-    assert!(size_of::<Instance>() == 80);
+    assert!(size_of::<Instance>() == 96);
     assert!(offset_of!(Instance, tint) == 48);
     assert!(offset_of!(Instance, palette_base) == 64);
     assert!(offset_of!(Instance, source) == 68);
-    assert!(offset_of!(Instance, character) == 72);
-    assert!(offset_of!(Instance, user) == 76);
-    assert!(size_of::<Primitive>() == 64);
+    assert!(offset_of!(Instance, stamp) == 80);
+    assert!(offset_of!(Instance, morphs) == 84);
+    assert!(offset_of!(Instance, skinned) == 88);
+    assert!(size_of::<Primitive>() == 96);
     assert!(offset_of!(Primitive, flags) == 12);
     assert!(offset_of!(Primitive, joints) == 20);
     assert!(offset_of!(Primitive, normals) == 28);
     assert!(offset_of!(Primitive, material) == 40);
-    assert!(offset_of!(Primitive, base_color) == 48);
-    assert!(size_of::<View>() == 144);
-    assert!(offset_of!(View, eye) == 64);
-    assert!(offset_of!(View, ground_color) == 128);
+    assert!(offset_of!(Primitive, targets) == 52);
+    assert!(offset_of!(Primitive, skinned_positions) == 64);
+    assert!(offset_of!(Primitive, base_color) == 80);
+    assert!(size_of::<Texture>() == 32);
+    assert!(size_of::<Material>() == 224);
+    assert!(offset_of!(Material, metallic) == 32);
+    assert!(offset_of!(Material, flags) == 48);
+    assert!(offset_of!(Material, textures) == 64);
+    assert!(size_of::<View>() == 560);
+    assert!(offset_of!(View, eye) == 192);
+    assert!(offset_of!(View, history) == 272);
+    assert!(offset_of!(View, has_history) == 288);
+    assert!(offset_of!(View, shadow_from_world) == 304);
 };

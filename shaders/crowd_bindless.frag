@@ -1,0 +1,6 @@
+// The built-in shading, with all textures of a character in one array.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_nonuniform_qualifier : require
+#define THRONG_BINDLESS
+#include "include/pbr.glsl"

@@ -1,0 +1,4 @@
+// Depth where a mask lets the surface be.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "include/mask.glsl"
