@@ -12,6 +12,7 @@ mod format;
 mod layer;
 mod palette;
 mod skin;
+mod skinned_layout;
 mod write_only;
 
 pub use animate::animate;
@@ -19,6 +20,7 @@ pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use layer::{Layer, Looping};
 pub use palette::{Mat3x4, model_pose, palette, posed_bounds};
 pub use skin::{PosedVertices, skin};
+pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};
