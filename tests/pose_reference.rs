@@ -24,8 +24,8 @@ const NORMAL_BOUND: f64 = 1e-3;
 
 fn show(name: &str, worst: &Worst) {
     println!(
-        "{name:24} matrices {:7.1e}  positions {:7.1e}  normals {:7.1e} rad  ({} vertices, {} poses, {} parts turned over)",
-        worst.matrix, worst.position, worst.normal, worst.vertices, worst.poses, worst.flipped
+        "{name:24} matrices {:7.1e}  positions {:7.1e}  normals {:7.1e} rad  ({} vertices, {} poses, {} triangles turned over)",
+        worst.matrix, worst.position, worst.normal, worst.vertices, worst.poses, worst.turned
     );
 }
 
@@ -82,10 +82,10 @@ fn random_characters_agree_with_the_reference() {
         total.normal = total.normal.max(worst.normal);
         total.vertices += worst.vertices;
         total.poses += worst.poses;
-        total.flipped += worst.flipped;
+        total.turned += worst.turned;
     }
     show("200 random characters", &total);
-    assert!(total.flipped > 20, "some parts lie under mirrors");
+    assert!(total.turned > 20, "some triangles lie under mirrors");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_file_of_oddities_agrees_with_the_reference() {
     let worst = compare_file(&made::write(&folder));
     let all = faults("made.gltf", &worst);
     assert!(all.is_empty(), "{all:#?}");
-    assert_eq!(worst.flipped, 2, "the parts under a mirror are turned over");
+    assert!(worst.turned > 9, "the parts under a mirror are turned over");
 }
 
 #[test]

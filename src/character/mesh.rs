@@ -123,12 +123,9 @@ pub struct Primitive {
     pub targets: Vec<MorphTarget>,
     /// The character's morph weight that drives the first target; 0 if there are no targets.
     pub first_weight: u32,
-    /// Three a triangle, counter-clockwise seen from the front in the rest pose (mirroring by the
-    /// rest pose is already accounted for).
+    /// Three a triangle, counter-clockwise seen from the front in the rest pose: mirroring by the
+    /// rest pose is already accounted for, triangle by triangle.
     pub indices: Vec<u32>,
-    /// Whether some of the palette entries mirror at rest and others don't, so that no one winding
-    /// is right for all triangles. Such a primitive is drawn without culling.
-    pub mixed_winding: bool,
 }
 
 impl Primitive {

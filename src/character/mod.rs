@@ -9,6 +9,7 @@ mod clip;
 mod material;
 mod mesh;
 mod skeleton;
+mod triangles;
 
 pub use clip::{Interpolation, Keys, RawClip, Track, TrackValues, WeightTrack};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
@@ -105,6 +106,13 @@ pub struct PaletteJoint {
     pub joint: u16,
     /// Mesh space to the joint's space at bind time.
     pub inverse_bind: Affine,
+    /// Whether its skinning matrix mirrors in the rest pose: has a negative determinant.
+    pub mirrored: bool,
+    /// Whether some pose of a clip, or of a blend of clips, may mirror where the rest pose does not, or the
+    /// other way round: the joint or an ancestor of it has a scale that a clip drives to another
+    /// sign. Conservative: told from the ranges of the scale tracks, and never false where the sign does change.
+    /// Poses that a caller makes are not looked at.
+    pub may_flip: bool,
     /// Box around every vertex that this entry influences, in mesh (bind) space.
     /// A posed vertex is a convex combination of its entries' images, so the union
     /// of these boxes under the palette bounds the posed character.

@@ -318,11 +318,10 @@ fn draws(character: &Character, indices: &[IndexRange]) -> Vec<PrimitiveDraw> {
             first_index: range.first,
             index_count: range.count,
             index_type: range.kind,
-            double_sided: primitive.mixed_winding
-                || character
-                    .materials()
-                    .get(primitive.material as usize)
-                    .is_some_and(|m| m.double_sided),
+            double_sided: character
+                .materials()
+                .get(primitive.material as usize)
+                .is_some_and(|m| m.double_sided),
         })
         .collect()
 }

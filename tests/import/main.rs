@@ -22,3 +22,4 @@ mod models;
 mod nodes;
 mod raw;
 mod skins;
+mod winding;

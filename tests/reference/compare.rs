@@ -3,8 +3,8 @@
 //!
 //! Joints are paired by the documented order of the skeleton: the nodes that are needed (joints of
 //! used skins, nodes that carry a rigid part, all ancestors), breadth first. Vertices are
-//! paired by the triangle lists, which run in the file's order; the crate may have merged vertices
-//! and turned triangles over.
+//! paired by the triangle lists, which run in the file's order; the crate may have merged vertices,
+//! and must have turned over the triangles that the rest pose mirrors.
 
 use super::maths::{IDENTITY, M4, V3, angle, distance, mul, point};
 use super::scene::{Part, Scene};
@@ -27,7 +27,8 @@ pub struct Worst {
     pub at: Option<(usize, f64)>,
     pub poses: usize,
     pub vertices: usize,
-    pub flipped: usize,
+    /// Triangles that the rest pose mirrors.
+    pub turned: usize,
 }
 
 /// One drawable part, paired with its primitive.
@@ -38,7 +39,8 @@ struct Pairing<'a> {
     vertices: Vec<(usize, usize)>,
     /// For each palette entry that the primitive uses: the node and the inverse bind matrix.
     entries: BTreeMap<usize, (usize, M4)>,
-    flipped: bool,
+    /// How many triangles are the other way round than in the file.
+    turned: usize,
 }
 
 /// Compares everything; panics where the two differ in structure.
@@ -57,7 +59,7 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
         .collect();
     let mut worst = Worst {
         vertices: pairings.iter().map(|p| p.vertices.len()).sum(),
-        flipped: pairings.iter().filter(|p| p.flipped).count(),
+        turned: pairings.iter().map(|p| p.turned).sum(),
         ..Worst::default()
     };
     check_rest_bounds(scene, character, size);
@@ -150,18 +152,30 @@ fn pair<'a>(
                 <= 1e-6 * (size + bound(&part.positions))
         })
     };
-    let all = |flip: fn(&[u32; 3]) -> [u32; 3]| {
-        let mut pairs = part.triangles.iter().zip(triangles);
-        pairs.all(|(corners, triangle)| same(corners, &flip(triangle)))
-    };
-    let straight = |t: &[u32; 3]| *t;
-    let turned = |t: &[u32; 3]| [t[0], t[2], t[1]];
-    let flipped = !all(straight);
-    assert!(!flipped || all(turned), "{name}: the triangles are others");
-    let flip = if flipped { turned } else { straight };
+    let mirrored = mirrored(scene, part);
+    let mut turned = 0;
     let mut vertices = BTreeSet::new();
-    for (corners, triangle) in part.triangles.iter().zip(triangles) {
-        let triangle = flip(triangle);
+    for (number, (corners, triangle)) in part.triangles.iter().zip(triangles).enumerate() {
+        let straight = *triangle;
+        let over = [triangle[0], triangle[2], triangle[1]];
+        let votes = |side| {
+            corners
+                .iter()
+                .filter(|v| mirrored[**v] == Some(side))
+                .count()
+        };
+        // Where flat matrices leave the sign to rounding, either will do.
+        let is_over = match (votes(true), votes(false)) {
+            (2.., _) => true,
+            (_, 2..) => false,
+            _ => !same(corners, &straight),
+        };
+        let triangle = if is_over { over } else { straight };
+        assert!(
+            same(corners, &triangle),
+            "{name}: triangle {number} is another"
+        );
+        turned += usize::from(is_over);
         vertices.extend((0..3).map(|k| (corners[k], triangle[k] as usize)));
     }
     let start = character.palette_range(primitive).start;
@@ -185,8 +199,29 @@ fn pair<'a>(
         primitive,
         entries: entries.collect(),
         vertices: vertices.into_iter().collect(),
-        flipped,
+        turned,
     }
+}
+
+/// Whether the rest pose mirrors each vertex; `None` where its matrix is too flat to tell.
+fn mirrored(scene: &Scene, part: &Part) -> Vec<Option<bool>> {
+    let matrices = scene.blended(part, &scene.globals(None));
+    matrices.iter().map(side).collect()
+}
+
+/// Whether a matrix mirrors; `None` where it is too flat to tell.
+fn side(m: &M4) -> Option<bool> {
+    let axis = |c: usize| [m[0][c], m[1][c], m[2][c]];
+    let length = |v: V3| distance(v, [0.0; 3]);
+    let [x, y, z] = [axis(0), axis(1), axis(2)];
+    let cross = [
+        x[1] * y[2] - x[2] * y[1],
+        x[2] * y[0] - x[0] * y[2],
+        x[0] * y[1] - x[1] * y[0],
+    ];
+    let determinant: f64 = (0..3).map(|k| cross[k] * z[k]).sum();
+    let is_clear = determinant.abs() > 1e-4 * length(x) * length(y) * length(z);
+    is_clear.then_some(determinant < 0.0)
 }
 
 /// The part's own inverse bind matrix for `node` that is nearest to the crate's.
@@ -320,6 +355,11 @@ fn matrix_error(
             )
         })
         .collect();
+    for (entry, (_, expected)) in &matrices {
+        let joint = &character.palette()[*entry];
+        let flipped = side(expected).is_some_and(|mirrored| mirrored != joint.mirrored);
+        assert!(!flipped || joint.may_flip, "palette entry {entry} flips");
+    }
     let mut worst = 0.0;
     for (theirs, ours) in &pairing.vertices {
         for (joint, weight) in pairing.primitive.influences.of(*ours) {

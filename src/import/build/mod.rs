@@ -7,6 +7,7 @@ mod palette;
 mod primitive;
 mod skeleton;
 mod weld;
+mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{Aabb, Character, Material, SkinInfo};
@@ -73,6 +74,7 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
         character.primitives.push(finished);
     }
     character.palette = palette.into_joints(&character.primitives);
+    winding::mark_flips(&mut character);
     character.rest_bounds = rest_bounds(&character)?;
     Ok(Imported { character, repairs })
 }

@@ -1,10 +1,10 @@
 //! The palette: the distinct (joint, inverse bind) pairs that vertices use.
 
-use super::{joint_or_missing, skeleton};
+use super::{joint_or_missing, skeleton, winding};
 use crate::character::{Aabb, Affine, PaletteJoint, Primitive};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawCharacter, fault};
-use glam::Affine3A;
+use glam::{Affine3A, DMat3};
 use std::collections::HashMap;
 
 /// All pairs that may end up in the palette, numbered as they are met.
@@ -108,30 +108,27 @@ impl Entries {
         order.sort_by_key(|at| self.list[*at].joint);
         let mut position = vec![0; self.list.len()];
         let mut joints = Vec::with_capacity(order.len());
-        let mut mirrored = Vec::with_capacity(order.len());
+        let mut linear = Vec::with_capacity(order.len());
         for (new, old) in order.into_iter().enumerate() {
             let entry = &self.list[old];
             position[old] = new as u32;
-            let matrix = rest[usize::from(entry.joint)] * entry.inverse_bind;
-            mirrored.push(is_mirror(&matrix));
+            let at_rest = winding::linear(&rest[usize::from(entry.joint)])
+                * winding::linear(&entry.inverse_bind);
+            linear.push(at_rest);
             joints.push(PaletteJoint {
                 joint: entry.joint,
                 inverse_bind: entry.inverse_bind,
+                mirrored: at_rest.determinant() < 0.0,
+                may_flip: false,
                 bounds: Aabb::EMPTY,
             });
         }
         Ok(Palette {
             joints,
             position,
-            mirrored,
+            linear,
         })
     }
-}
-
-fn is_mirror(matrix: &Affine) -> bool {
-    let m = matrix.matrix3;
-    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|axis| glam::Vec3::from(axis).as_dvec3());
-    x.cross(y).dot(z) < 0.0
 }
 
 /// The palette in its final order.
@@ -139,7 +136,8 @@ fn is_mirror(matrix: &Affine) -> bool {
 pub(super) struct Palette {
     joints: Vec<PaletteJoint>,
     position: Vec<u32>,
-    mirrored: Vec<bool>,
+    /// The linear part of each skinning matrix at rest.
+    linear: Vec<DMat3>,
 }
 
 impl Palette {
@@ -148,9 +146,25 @@ impl Palette {
         self.position[number as usize]
     }
 
-    /// Whether the entry at this position mirrors at rest.
-    pub(super) fn is_mirrored(&self, position: u32) -> bool {
-        self.mirrored[position as usize]
+    /// Which vertices the rest pose mirrors: those whose blended matrix has a negative determinant.
+    /// `positions` and `weights` hold `per_vertex` influences a vertex.
+    pub(super) fn mirrored_vertices(
+        &self,
+        positions: &[u32],
+        weights: &[u16],
+        per_vertex: usize,
+    ) -> Vec<bool> {
+        let vertices = positions.chunks_exact(per_vertex.max(1));
+        let vertices = vertices.zip(weights.chunks_exact(per_vertex.max(1)));
+        vertices
+            .map(|(positions, weights)| {
+                let blend = positions.iter().zip(weights);
+                let blend = blend.fold(DMat3::ZERO, |sum, (position, weight)| {
+                    sum + self.linear[*position as usize] * (f64::from(*weight) / 65_535.0)
+                });
+                blend.determinant() < 0.0
+            })
+            .collect()
     }
 
     /// The entries, each with the box of the vertices that it moves.

@@ -2,7 +2,7 @@
 
 use super::influences::{self, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
-use super::{dangling, joint_or_missing, normals, note, weld};
+use super::{dangling, joint_or_missing, normals, note, weld, winding};
 use crate::character::{Affine, Influences, JointIndices, Primitive};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawPrimitive, Repair, RepairKind};
@@ -247,15 +247,9 @@ impl Draft {
         let positions: Vec<u32> = self.joints.iter().map(|n| palette.position(*n)).collect();
         let start = positions.iter().copied().min().unwrap_or(0);
         let end = positions.iter().copied().max().map_or(0, |last| last + 1);
-        let mirrored = |position: &u32| palette.is_mirrored(*position);
-        let any_mirrored = positions.iter().any(mirrored);
-        let all_mirrored = positions.iter().all(mirrored);
         let mut indices = self.indices;
-        if all_mirrored {
-            for triangle in indices.as_chunks_mut::<3>().0 {
-                triangle.swap(1, 2);
-            }
-        }
+        let mirrored = palette.mirrored_vertices(&positions, &self.weights, self.per_vertex);
+        winding::turn(&mut indices, &mirrored);
         let relative = positions.iter().map(|position| position - start);
         let joints = if end - start <= 256 {
             JointIndices::U8(relative.map(|index| index as u8).collect())
@@ -292,7 +286,6 @@ impl Draft {
             targets: Vec::new(),
             first_weight: 0,
             indices,
-            mixed_winding: any_mirrored && !all_mirrored,
         })
     }
 }

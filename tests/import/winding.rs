@@ -1,0 +1,211 @@
+//! Mirrors: which triangles are turned over, and which may turn over later.
+
+use throng::character::{Character, Interpolation, Transform};
+use throng::glam::{Mat4, Quat, Vec3};
+use throng::import::{
+    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
+    RawTransform,
+};
+
+fn node(name: &str, parent: Option<usize>, scale: Vec3) -> RawNode {
+    RawNode {
+        name: name.into(),
+        parent,
+        transform: RawTransform::Trs(Transform {
+            scale,
+            ..Transform::IDENTITY
+        }),
+    }
+}
+
+/// A body, a right arm, and a left arm that is the right one under a mirror: one skin, one primitive,
+/// bound without the mirror. Triangles: body, right, left, one from the right to the left with two
+/// corners on the left, one with two on the right, and one of two halves body and left.
+fn limbs() -> RawCharacter {
+    let joints = [
+        [0, 0, 0],
+        [1, 1, 1],
+        [2, 2, 2],
+        [1, 2, 2],
+        [2, 1, 1],
+        [0, 0, 0],
+    ];
+    let mut joints: Vec<u32> = joints.concat().iter().flat_map(|j| [*j, *j]).collect();
+    let last = joints.len() - 6;
+    joints[last..].copy_from_slice(&[0, 2].repeat(3));
+    let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
+    let moved = |at: usize| corners.map(|corner| corner + Vec3::Z * at as f32);
+    RawCharacter {
+        nodes: vec![
+            node("body", None, Vec3::ONE),
+            node("right", Some(0), Vec3::ONE),
+            node("left", Some(0), Vec3::new(-1.0, 1.0, 1.0)),
+        ],
+        skins: vec![RawSkin {
+            joints: vec![0, 1, 2],
+            inverse_bind: vec![Mat4::IDENTITY; 3],
+            ..RawSkin::default()
+        }],
+        primitives: vec![RawPrimitive {
+            skin: Some(0),
+            positions: (0..6).flat_map(moved).collect(),
+            influences_per_vertex: 2,
+            joints,
+            weights: [[0.6, 0.4]; 15]
+                .concat()
+                .into_iter()
+                .chain([0.6, 0.4].repeat(3))
+                .collect(),
+            indices: (0..18).collect(),
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    }
+}
+
+fn built(raw: RawCharacter) -> Character {
+    raw.build(&ImportOptions::default()).unwrap().character
+}
+
+fn scaled(node: usize, interpolation: Interpolation, values: &[[f32; 3]]) -> RawAnimation {
+    let keys = match interpolation {
+        Interpolation::CubicSpline => values.len() / 3,
+        _ => values.len(),
+    };
+    RawAnimation {
+        name: "scale".into(),
+        channels: vec![RawChannel {
+            node,
+            times_s: (0..keys).map(|key| key as f32).collect(),
+            interpolation,
+            values: RawKeys::Scale(values.iter().copied().map(Vec3::from_array).collect()),
+        }],
+    }
+}
+
+#[test]
+fn each_triangle_is_turned_by_itself() {
+    let c = built(limbs());
+    let p = &c.primitives()[0];
+    let turned: Vec<bool> = p.indices.chunks(3).map(|t| t[1] > t[2]).collect();
+    // The last one's matrix is 0.6 of the identity and 0.4 of its mirror: 0.2 along x, upright.
+    assert_eq!(turned, [false, false, true, true, false, false]);
+    let mirrored: Vec<bool> = c.palette().iter().map(|e| e.mirrored).collect();
+    assert_eq!(mirrored, [false, false, true]);
+    assert!(c.palette().iter().all(|e| !e.may_flip));
+    let flipping = c.flipping_triangles(p);
+    assert_eq!(
+        flipping,
+        [false, false, false, false, false, true],
+        "a blend of both sides depends on the pose"
+    );
+    let rigid = p.rigid_triangles();
+    assert_eq!(rigid, [true, true, true, true, true, false]);
+}
+
+#[test]
+fn rigid_parts_are_rigid() {
+    let mut raw = limbs();
+    let p = &mut raw.primitives[0];
+    (p.skin, p.node, p.influences_per_vertex) = (None, 2, 0);
+    (p.joints, p.weights) = (Vec::new(), Vec::new());
+    let c = built(raw);
+    let p = &c.primitives()[0];
+    assert_eq!(p.rigid_triangles(), [true; 6]);
+    assert!(p.indices.chunks(3).all(|t| t[1] > t[2]), "all are mirrored");
+    assert_eq!(c.flipping_triangles(p), [false; 6]);
+}
+
+fn flips(animations: Vec<RawAnimation>) -> [bool; 3] {
+    let mut raw = limbs();
+    raw.animations = animations;
+    let c = built(raw);
+    let flips: Vec<bool> = c.palette().iter().map(|e| e.may_flip).collect();
+    let p = &c.primitives()[0];
+    let expected = p.indices.chunks(3).enumerate().map(|(at, corners)| {
+        let follows = |joint: usize| flips[joint];
+        let of = |v: &u32| {
+            p.influences
+                .of(*v as usize)
+                .any(|i| i.1 > 0.0 && follows(i.0))
+        };
+        at == 5 || corners.iter().any(of)
+    });
+    assert_eq!(c.flipping_triangles(p), expected.collect::<Vec<_>>());
+    flips.try_into().unwrap()
+}
+
+#[test]
+fn scales_that_change_sign_are_seen() {
+    use Interpolation::{CubicSpline, Linear, Step};
+    let one = [1.0; 3];
+    let mirror = [1.0, 1.0, -1.0];
+    assert_eq!(flips(vec![]), [false; 3]);
+    for kind in [Linear, Step] {
+        assert_eq!(
+            flips(vec![scaled(1, kind, &[one, mirror])]),
+            [false, true, false]
+        );
+        assert_eq!(
+            flips(vec![scaled(0, kind, &[one, mirror])]),
+            [true; 3],
+            "children follow"
+        );
+        assert_eq!(
+            flips(vec![scaled(0, kind, &[one, [0.0; 3]])]),
+            [false; 3],
+            "nothing is left"
+        );
+    }
+    // The left one is mirrored at rest: what keeps it so is no flip, what undoes it is.
+    let still = [-2.0, 1.0, 1.0];
+    assert_eq!(flips(vec![scaled(2, Linear, &[still, still])]), [false; 3]);
+    assert_eq!(flips(vec![scaled(2, Step, &[one])]), [false, false, true]);
+    // Two keys at 1 with tangents that swing the curve through 1 − 0.75 × 1.5 between them.
+    let (zero, down, up) = ([0.0; 3], [0.0, -4.5, 0.0], [0.0, 4.5, 0.0]);
+    let swing = [zero, one, down, up, one, zero];
+    assert_eq!(
+        flips(vec![scaled(1, CubicSpline, &swing)]),
+        [false, true, false]
+    );
+    let (down, up) = ([0.0, -1.5, 0.0], [0.0, 1.5, 0.0]);
+    let gentle = [zero, one, down, up, one, zero];
+    assert_eq!(flips(vec![scaled(1, CubicSpline, &gentle)]), [false; 3]);
+    // One clip that mirrors the body: its children flip in it, and a blend with another may, too.
+    let both = vec![scaled(0, Linear, &[mirror]), scaled(1, Linear, &[mirror])];
+    assert_eq!(flips(both), [true; 3]);
+}
+
+/// A joint that a clip brings out of nothing shows whatever sign its parts have then.
+#[test]
+fn a_sign_hidden_at_rest_is_seen() {
+    let mut raw = limbs();
+    raw.nodes[0] = node("body", None, Vec3::ZERO);
+    raw.animations = vec![scaled(0, Interpolation::Linear, &[[0.0; 3], [1.0; 3]])];
+    let c = built(raw);
+    let state: Vec<_> = c
+        .palette()
+        .iter()
+        .map(|e| (e.mirrored, e.may_flip))
+        .collect();
+    assert_eq!(state, [(false, false), (false, false), (false, true)]);
+    assert_eq!(
+        c.flipping_triangles(&c.primitives()[0]),
+        [false, false, true, true, true, true]
+    );
+}
+
+#[test]
+fn rotations_turn_nothing_over() {
+    let mut raw = limbs();
+    raw.animations = vec![RawAnimation {
+        name: "turn".into(),
+        channels: vec![RawChannel {
+            node: 0,
+            times_s: vec![0.0, 1.0],
+            interpolation: Interpolation::Linear,
+            values: RawKeys::Rotation(vec![Quat::IDENTITY, Quat::from_rotation_x(3.0)]),
+        }],
+    }];
+    assert!(built(raw).palette().iter().all(|e| !e.may_flip));
+}
