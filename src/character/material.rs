@@ -87,7 +87,7 @@ pub enum AlphaMode {
     Opaque,
     /// The surface is there where alpha is at least `cutoff`, and not there elsewhere.
     Mask {
-        /// 0 to 1; 0.5 unless the file says otherwise.
+        /// At least 0, and above 1 nothing is there; 0.5 unless the file says otherwise.
         cutoff: f32,
     },
     /// How much of the surface covers what lies behind it.

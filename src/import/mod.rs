@@ -157,9 +157,21 @@ pub enum RepairKind {
     /// Normals that were not of unit length were normalised or, where zero, replaced.
     #[error("normals normalised")]
     NormalNormalised,
+    /// Tangents whose direction was not of unit length or whose sign was not 1 or -1; the direction
+    /// was normalised or, where zero, replaced by one across the normal, and the sign taken for 1
+    /// or -1, whichever is nearer.
+    #[error("tangents normalised")]
+    TangentNormalised,
     /// Tangents without normals, ignored as the format demands.
     #[error("tangents without normals ignored")]
     TangentsIgnored,
+    /// A material's textures name texture coordinates that the primitive lacks; its vertices all
+    /// take 0, 0.
+    #[error("texture coordinates that the material names are absent")]
+    NoTextureCoordinates,
+    /// A material's factors lay outside the range that they have; the nearer end stands for them.
+    #[error("factors out of range brought to its nearer end")]
+    FactorClamped,
     /// A scene named a node that is another's child as one of its roots; the node keeps its parent.
     #[error("scene roots that have a parent keep it")]
     SceneRootWithParent,

@@ -16,7 +16,8 @@ pub struct RawCharacter {
     pub skins: Vec<RawSkin>,
     /// Drawable parts, one per node that carries a mesh and primitive of that mesh.
     pub primitives: Vec<RawPrimitive>,
-    /// Materials; a primitive without one gets [`Material::default`].
+    /// Materials; a primitive without one gets [`Material::default`]. A reader whose format has
+    /// another default gives it to such primitives.
     pub materials: Vec<Material>,
     /// Decoded images.
     pub images: Vec<Image>,

@@ -2,10 +2,12 @@
 
 mod clips;
 mod influences;
+mod materials;
 mod normals;
 mod palette;
 mod primitive;
 mod skeleton;
+mod tangents;
 mod weld;
 mod winding;
 
@@ -38,9 +40,9 @@ impl RawCharacter {
     }
 }
 
-fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
-    check_materials(&raw)?;
+fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
     let mut repairs = Vec::new();
+    materials::check(&mut raw, &mut repairs)?;
     let wanted = wanted_nodes(&raw)?;
     let (skeleton, joint_of) = skeleton::build(&raw.nodes, wanted, options, &mut repairs)?;
     let mut entries = Entries::new(&raw, &joint_of)?;
@@ -128,39 +130,6 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
         return Err(fault(ObjectKind::File, None, "", why));
     }
     Ok(wanted)
-}
-
-fn check_materials(raw: &RawCharacter) -> Result<()> {
-    for (index, image) in raw.images.iter().enumerate() {
-        let texels = u64::from(image.width) * u64::from(image.height);
-        let need = texels.saturating_mul(4);
-        if need == 0 || image.rgba.len() as u64 != need {
-            let why = AssetFault::Count {
-                what: "the pixel data in bytes",
-                got: image.rgba.len() as u64,
-                need,
-            };
-            return Err(fault(ObjectKind::Image, index, "", why));
-        }
-    }
-    for (index, material) in raw.materials.iter().enumerate() {
-        if let Some(at) = material.base_color.iter().position(|v| !v.is_finite()) {
-            let why = AssetFault::Value {
-                what: "component",
-                index: at as u64,
-                value: material.base_color[at].into(),
-            };
-            return Err(fault(ObjectKind::Material, index, "baseColorFactor", why));
-        }
-        let count = raw.images.len();
-        if let Some(texture) = material.base_color_texture
-            && texture.image as usize >= count
-        {
-            let why = dangling("image", texture.image as usize, count);
-            return Err(fault(ObjectKind::Material, index, "baseColorTexture", why));
-        }
-    }
-    Ok(())
 }
 
 /// The skins whose joints are all in the skeleton: those in use and those that share all joints

@@ -2,11 +2,11 @@
 
 use super::influences::{self, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
-use super::{dangling, joint_or_missing, normals, note, weld, winding};
+use super::{dangling, joint_or_missing, normals, note, tangents, weld, winding};
 use crate::character::{Affine, Influences, JointIndices, Primitive};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawPrimitive, Repair, RepairKind};
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 use std::borrow::Cow;
 
 /// A primitive whose palette is not yet known.
@@ -17,7 +17,9 @@ pub(super) struct Draft {
     pub(super) material: Option<usize>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
+    tangents: Vec<Vec4>,
     uvs: Vec<Vec2>,
+    uvs1: Vec<Vec2>,
     colors: Vec<[f32; 4]>,
     per_vertex: usize,
     /// `per_vertex` a vertex: numbers of palette entries, and weights.
@@ -68,8 +70,9 @@ pub(super) fn draft(
     } else if options.smooth_normals {
         normals = Cow::Owned(normals::smooth(&raw.positions, &raw.indices));
     }
+    let tangents = tangents::read(raw, &normals, &object, repairs);
     let per_vertex = per_vertex(raw, &all);
-    let (keys, width) = keys(raw, &normals, &all, per_vertex);
+    let (keys, width) = keys(raw, &normals, &tangents, &all, per_vertex);
     let welded = weld::weld(&keys, width, &raw.indices);
     let mut joints = Vec::with_capacity(welded.kept.len() * per_vertex);
     let mut weights = Vec::with_capacity(welded.kept.len() * per_vertex);
@@ -87,7 +90,9 @@ pub(super) fn draft(
         material: raw.material,
         positions: pick(&raw.positions, &welded.kept),
         normals: pick(&normals, &welded.kept),
+        tangents: pick(&tangents, &welded.kept),
         uvs: pick(&raw.uvs, &welded.kept),
+        uvs1: pick(&raw.uvs1, &welded.kept),
         colors: pick(&raw.colors, &welded.kept),
         per_vertex,
         joints,
@@ -105,7 +110,9 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     let count = raw.positions.len();
     for (what, len) in [
         ("NORMAL", raw.normals.len()),
+        ("TANGENT", raw.tangents.len()),
         ("TEXCOORD", raw.uvs.len()),
+        ("second TEXCOORD", raw.uvs1.len()),
         ("COLOR_0", raw.colors.len()),
     ] {
         if len != 0 && len != count {
@@ -127,7 +134,9 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     }
     check_finite(raw, "POSITION", &raw.positions, |v| v.to_array())?;
     check_finite(raw, "NORMAL", &raw.normals, |v| v.to_array())?;
+    check_finite(raw, "TANGENT", &raw.tangents, |v| v.to_array())?;
     check_finite(raw, "TEXCOORD", &raw.uvs, |v| v.to_array())?;
+    check_finite(raw, "second TEXCOORD", &raw.uvs1, |v| v.to_array())?;
     check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
     if !raw.indices.len().is_multiple_of(3) {
         let why = AssetFault::Invalid("the number of indices is no multiple of 3");
@@ -212,13 +221,16 @@ fn padded(
 fn keys(
     raw: &RawPrimitive,
     normals: &[Vec3],
+    tangents: &[Vec4],
     all: &VertexInfluences,
     per_vertex: usize,
 ) -> (Vec<u32>, usize) {
     let present = |there: bool, words: usize| if there { words } else { 0 };
     let width = 3
         + present(!normals.is_empty(), 3)
+        + present(!tangents.is_empty(), 4)
         + present(!raw.uvs.is_empty(), 2)
+        + present(!raw.uvs1.is_empty(), 2)
         + present(!raw.colors.is_empty(), 4)
         + per_vertex * 2;
     let mut keys = Vec::with_capacity(raw.positions.len() * width);
@@ -228,8 +240,13 @@ fn keys(
         if let Some(normal) = normals.get(vertex) {
             push(&normal.to_array());
         }
-        if let Some(uv) = raw.uvs.get(vertex) {
-            push(&uv.to_array());
+        if let Some(tangent) = tangents.get(vertex) {
+            push(&tangent.to_array());
+        }
+        for uvs in [&raw.uvs, &raw.uvs1] {
+            if let Some(uv) = uvs.get(vertex) {
+                push(&uv.to_array());
+            }
         }
         if let Some(color) = raw.colors.get(vertex) {
             push(color);
@@ -274,9 +291,9 @@ impl Draft {
             palette: start..end,
             positions: self.positions,
             normals: self.normals,
-            tangents: Vec::new(),
+            tangents: self.tangents,
             uvs: self.uvs,
-            uvs1: Vec::new(),
+            uvs1: self.uvs1,
             colors: self.colors,
             influences: Influences {
                 per_vertex: self.per_vertex as u32,

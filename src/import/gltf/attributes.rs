@@ -6,8 +6,8 @@ use super::json::Primitive;
 use super::mesh::{At, Reader};
 use crate::character::MAX_INFLUENCES;
 use crate::error::{AssetFault, Result};
-use crate::import::RawPrimitive;
-use glam::{Vec2, Vec3};
+use crate::import::{RawPrimitive, RepairKind};
+use glam::{Vec2, Vec3, Vec4};
 
 /// Which components an attribute may have.
 struct Form {
@@ -65,9 +65,33 @@ impl<'a> Reader<'_, 'a> {
     }
 
     pub(super) fn normals(&mut self, at: &At, raw: &Primitive) -> Result<Vec<Vec3>> {
-        let form = if self.quantized {
+        let form = self.directions("VEC3");
+        let elements = self.attribute(at, raw, "NORMAL", &form, size_of::<Vec3>())?;
+        Ok(elements.map_or_else(Vec::new, |e| vectors(&e)))
+    }
+
+    /// Tangents, unless there are no normals: the format then has them ignored (glTF 2.0, 3.7.2.1).
+    pub(super) fn tangents(&mut self, at: &At, raw: &Primitive) -> Result<Vec<Vec4>> {
+        if !raw.attributes.contains_key("TANGENT") {
+            return Ok(Vec::new());
+        }
+        if !raw.attributes.contains_key("NORMAL") {
+            self.leave_out(at, "attributes.TANGENT", RepairKind::TangentsIgnored, 1);
+            return Ok(Vec::new());
+        }
+        let form = self.directions("VEC4");
+        let elements = self.attribute(at, raw, "TANGENT", &form, size_of::<Vec4>())?;
+        let tangent = |e: &Elements<'_>, vertex| Vec4::from_array(e.numbers(vertex));
+        Ok(elements.map_or_else(Vec::new, |e| {
+            (0..e.count).map(|vertex| tangent(&e, vertex)).collect()
+        }))
+    }
+
+    /// The form of normals and tangents.
+    fn directions(&self, kind: &'static str) -> Form {
+        if self.quantized {
             Form {
-                kind: "VEC3",
+                kind,
                 allowed: "5126, or normalised 5120, 5122",
                 allow: |component, normalized| match component {
                     Component::F32 => true,
@@ -77,16 +101,31 @@ impl<'a> Reader<'_, 'a> {
             }
         } else {
             Form {
-                kind: "VEC3",
+                kind,
                 allowed: "5126; others with KHR_mesh_quantization",
                 allow: |component, _| component == Component::F32,
             }
-        };
-        let elements = self.attribute(at, raw, "NORMAL", &form, size_of::<Vec3>())?;
-        Ok(elements.map_or_else(Vec::new, |e| vectors(&e)))
+        }
     }
 
-    pub(super) fn uvs(&mut self, at: &At, raw: &Primitive) -> Result<Vec<Vec2>> {
+    /// The sets of texture coordinates that the material's textures take, in its order; the set 0
+    /// if there are no textures.
+    pub(super) fn texture_coordinates(
+        &mut self,
+        at: &At,
+        raw: &Primitive,
+    ) -> Result<[Vec<Vec2>; 2]> {
+        let material = raw.material.and_then(|m| self.materials.get(m as usize));
+        let sets = material.map_or([None; 2], |material| material.uv_sets);
+        let first = self.uvs(at, raw, sets[0].unwrap_or(0), sets[0].is_some())?;
+        let second = match sets[1] {
+            None => Vec::new(),
+            Some(set) => self.uvs(at, raw, set, true)?,
+        };
+        Ok([first, second])
+    }
+
+    fn uvs(&mut self, at: &At, raw: &Primitive, set: u64, needed: bool) -> Result<Vec<Vec2>> {
         let form = if self.quantized {
             Form {
                 kind: "VEC2",
@@ -100,18 +139,15 @@ impl<'a> Reader<'_, 'a> {
                 allow: unit_range,
             }
         };
-        let material = raw.material.and_then(|m| self.materials.get(m as usize));
-        let set = material.map_or(0, |material| material.tex_coord);
         let name = format!("TEXCOORD_{set}");
         let Some(elements) = self.attribute(at, raw, &name, &form, size_of::<Vec2>())? else {
+            let part = format!("attributes.{name}");
+            let kind = RepairKind::NoTextureCoordinates;
+            self.leave_out(at, &part, kind, needed.into());
             return Ok(Vec::new());
         };
         let uv = |vertex| Vec2::from_array(elements.numbers(vertex));
-        let uvs = (0..elements.count).map(uv);
-        Ok(match material.and_then(|material| material.uv_transform) {
-            None => uvs.collect(),
-            Some(transform) => uvs.map(|uv| transform.transform_point2(uv)).collect(),
-        })
+        Ok((0..elements.count).map(uv).collect())
     }
 
     pub(super) fn colors(&mut self, at: &At, raw: &Primitive) -> Result<Vec<[f32; 4]>> {

@@ -1,5 +1,6 @@
 //! The JSON of glTF 2.0, as far as it is read. Nothing here is checked but its form.
 
+use super::json_material::{Image, Material, Sampler, Texture};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use serde::Deserialize;
@@ -97,11 +98,13 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
-fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Whole::deserialize(deserializer).map(|whole| whole.0)
 }
 
-fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub(super) fn whole_if_any<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
     let whole = Option::<Whole>::deserialize(deserializer)?;
     Ok(whole.map(|whole| whole.0))
 }
@@ -276,85 +279,6 @@ pub(super) struct AnimationSampler {
     #[serde(deserialize_with = "whole")]
     pub(super) output: u64,
     pub(super) interpolation: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Material {
-    pub(super) name: Option<String>,
-    pub(super) pbr_metallic_roughness: Option<Pbr>,
-    pub(super) double_sided: Option<bool>,
-    pub(super) alpha_mode: Option<String>,
-    pub(super) extensions: Option<MaterialExtensions>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct MaterialExtensions {
-    #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
-    pub(super) specular_glossiness: Option<IgnoredAny>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Pbr {
-    pub(super) base_color_factor: Option<[f32; 4]>,
-    pub(super) base_color_texture: Option<TextureInfo>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TextureInfo {
-    #[serde(deserialize_with = "whole")]
-    pub(super) index: u64,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) tex_coord: Option<u64>,
-    pub(super) extensions: Option<TextureInfoExtensions>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct TextureInfoExtensions {
-    #[serde(rename = "KHR_texture_transform")]
-    pub(super) transform: Option<TextureTransform>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TextureTransform {
-    pub(super) offset: Option<[f32; 2]>,
-    pub(super) rotation: Option<f32>,
-    pub(super) scale: Option<[f32; 2]>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) tex_coord: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Texture {
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) sampler: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) source: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Sampler {
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) mag_filter: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) min_filter: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) wrap_s: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) wrap_t: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Image {
-    pub(super) name: Option<String>,
-    pub(super) uri: Option<String>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) buffer_view: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -120,7 +120,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn leave_out(&mut self, at: &At, part: &str, kind: RepairKind, count: usize) {
+    pub(super) fn leave_out(&mut self, at: &At, part: &str, kind: RepairKind, count: usize) {
         if count > 0 {
             self.repairs.push(Repair {
                 object: at.object(part),
@@ -148,11 +148,8 @@ impl Reader<'_, '_> {
         if self.vertices > cap {
             return Err(at.cap("vertices", self.vertices, cap));
         }
-        let has_tangents = raw.attributes.contains_key("TANGENT");
-        if has_tangents && !raw.attributes.contains_key("NORMAL") {
-            self.leave_out(at, "attributes.TANGENT", RepairKind::TangentsIgnored, 1);
-        }
         self.leave_out(at, "targets", RepairKind::LeftOut, raw.targets.len());
+        let [uvs, uvs1] = self.texture_coordinates(at, raw)?;
         let mut primitive = RawPrimitive {
             mesh: at.mesh,
             number: at.number,
@@ -160,7 +157,9 @@ impl Reader<'_, '_> {
             material: raw.material.map(|material| material as usize),
             positions: self.positions(at, raw)?,
             normals: self.normals(at, raw)?,
-            uvs: self.uvs(at, raw)?,
+            tangents: self.tangents(at, raw)?,
+            uvs,
+            uvs1,
             colors: self.colors(at, raw)?,
             indices: self.triangles(at, raw, mode, count)?,
             ..RawPrimitive::default()

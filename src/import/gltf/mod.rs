@@ -11,6 +11,7 @@ mod attributes;
 mod container;
 mod image;
 mod json;
+mod json_material;
 mod material;
 mod mesh;
 mod parse;
@@ -19,6 +20,7 @@ mod resources;
 mod scene;
 mod skin;
 mod source;
+mod texture;
 mod triangles;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
@@ -29,19 +31,28 @@ use std::path::Path;
 
 /// A character from the bytes of a `.glb` or `.gltf` file that refers to no other files.
 ///
-/// Read are: the chosen scene's meshes with all sets of joints and weights, normals, one set of
-/// texture coordinates (the base colour texture's) and one of colours; skins, whether or not their
-/// joints are in the scene; all animations of translation, rotation and scale; base colours
-/// with their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly;
-/// so, with a [`Repair`], does one with a skin but without joints and weights.
-/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them, and of
-/// the materials in use alpha modes other than opaque and `KHR_materials_pbrSpecularGlossiness`.
+/// Read are: the chosen scene's meshes with all sets of joints and weights, normals, tangents, one
+/// set of colours and the texture coordinates that the material's textures name (`TEXCOORD_0` if
+/// there are no textures); skins, whether or not their joints are in the scene; all animations of
+/// translation, rotation and scale; metallic-roughness materials with their textures (PNG, JPEG).
+/// A mesh on a node without a skin follows that node rigidly; so, with a [`Repair`], does one with
+/// a skin but without joints and weights. A primitive without a material gets the format's own,
+/// which is white, metallic and rough.
 ///
-/// Of extensions, `KHR_mesh_quantization` and `KHR_texture_transform` (put into the texture
-/// coordinates) are read. Those that change nothing that is imported may be required: the
-/// `KHR_materials_*` ones but for specular-glossiness, `KHR_lights_punctual` and
-/// `KHR_xmp_json_ld`. Any other one that is required makes an error, any other one that is not
-/// is ignored.
+/// A material's textures may use two sets of coordinates, whichever these are: the first that one
+/// of [`Material::textures`](crate::character::Material::textures) names becomes
+/// [`uvs`](crate::character::Primitive::uvs), the second
+/// [`uvs1`](crate::character::Primitive::uvs1). A texture over a third one is left out.
+///
+/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them, and of
+/// the materials in use textures whose pixels only an extension gives, and the `KHR_materials_*`
+/// extensions that are not read and change how a surface looks.
+///
+/// Of extensions, `KHR_mesh_quantization`, `KHR_texture_transform`,
+/// `KHR_materials_emissive_strength` and `KHR_materials_unlit` are read. Those that the model can
+/// be drawn without may be required: the other `KHR_materials_*` ones but for
+/// specular-glossiness, `KHR_lights_punctual` and `KHR_xmp_json_ld`. Any other one that is required
+/// makes an error, any other one that is not is ignored.
 ///
 /// Indices, counts and ranges are checked in the whole file, values in what is used of it.
 /// Alignment is not checked, since everything is read byte by byte.
@@ -125,15 +136,17 @@ fn read_raw(
     let parents = scene::parents(&doc)?;
     let carriers = scene::mesh_nodes(&doc, &parents, options, repairs)?;
     let nodes = scene::nodes(&doc, parents);
+    texture::check(&doc)?;
     let mut materials = material::read(&doc)?;
-    let primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;
-    let images = material::load_images(&mut source, &mut materials, &primitives, repairs)?;
+    let mut primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;
+    let images = texture::load_images(&mut source, &mut materials, &primitives, repairs)?;
+    let materials = material::finish(materials, &mut primitives);
     Ok(RawCharacter {
         name: options.name.clone(),
         skins: skin::read(&mut source, &primitives)?,
         nodes,
         primitives,
-        materials: materials.into_iter().map(|m| m.material).collect(),
+        materials,
         images,
         animations: animation::read(&mut source, repairs)?,
         morphs: Vec::new(),

@@ -116,22 +116,22 @@ fn check_version(asset: &Asset) -> Result<()> {
     }
 }
 
-/// The extensions that a file may require: two that are read, and those that change nothing
-/// that is imported (shading other than the base colour, lights, metadata).
+/// The extensions that a file may require: four that are read, and those without which what is
+/// imported still stands for the model (finer shading, which is reported, lights, metadata).
 const SUPPORTED: [&str; 17] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_unlit",
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
     "KHR_materials_diffuse_transmission",
     "KHR_materials_dispersion",
-    "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_iridescence",
     "KHR_materials_sheen",
     "KHR_materials_specular",
     "KHR_materials_transmission",
-    "KHR_materials_unlit",
     "KHR_materials_variants",
     "KHR_materials_volume",
     "KHR_lights_punctual",

@@ -1,0 +1,118 @@
+//! Materials and images: indices, sizes and ranges of factors.
+
+use super::{dangling, note};
+use crate::character::{AlphaMode, Image, Material, TextureRef};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::import::{RawCharacter, Repair, RepairKind, fault};
+use core::slice::from_mut;
+
+/// The textures' names in error messages, in the order of [`Material::textures`].
+const TEXTURES: [&str; 5] = [
+    "baseColorTexture",
+    "metallicRoughnessTexture",
+    "normalTexture",
+    "occlusionTexture",
+    "emissiveTexture",
+];
+
+/// Checks all images and materials, and clamps factors to their ranges.
+pub(super) fn check(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result<()> {
+    for (index, image) in raw.images.iter().enumerate() {
+        check_image(index, image)?;
+    }
+    let images = raw.images.len();
+    for (index, material) in raw.materials.iter_mut().enumerate() {
+        for (texture, part) in material.textures().into_iter().zip(TEXTURES) {
+            if let Some(texture) = texture {
+                check_texture(index, part, &texture, images)?;
+            }
+        }
+        hold_factors(index, material, repairs)?;
+    }
+    Ok(())
+}
+
+fn check_image(index: usize, image: &Image) -> Result<()> {
+    let texels = u64::from(image.width) * u64::from(image.height);
+    let need = texels.saturating_mul(4);
+    if need == 0 || image.rgba.len() as u64 != need {
+        let why = AssetFault::Count {
+            what: "the pixel data in bytes",
+            got: image.rgba.len() as u64,
+            need,
+        };
+        return Err(fault(ObjectKind::Image, index, "", why));
+    }
+    Ok(())
+}
+
+fn check_texture(material: usize, part: &str, texture: &TextureRef, images: usize) -> Result<()> {
+    let at = |part: Box<str>, why| Err(fault(ObjectKind::Material, material, part, why));
+    if texture.image as usize >= images {
+        return at(
+            part.into(),
+            dangling("image", texture.image as usize, images),
+        );
+    }
+    if texture.uv_set > 1 {
+        let why = AssetFault::NotAllowed {
+            what: "the set of texture coordinates",
+            got: texture.uv_set.to_string().into(),
+            allowed: "0 or 1",
+        };
+        return at(part.into(), why);
+    }
+    if !texture.transform.is_finite() {
+        let why = AssetFault::Invalid("has a component that is not finite");
+        return at(format!("{part}.transform").into(), why);
+    }
+    Ok(())
+}
+
+/// Refuses factors that are not finite and clamps the others to the ranges of glTF 2.0 (5.19 to
+/// 5.22). The light given off has no upper bound, since its strength is part of it; nor has the
+/// cutoff, above which nothing need lie.
+fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>) -> Result<()> {
+    let mut hold = |part: &'static str, values: &mut [f32], least: f32, most: f32| {
+        let mut clamped = 0;
+        for (at, value) in values.iter_mut().enumerate() {
+            if !value.is_finite() {
+                let why = AssetFault::Value {
+                    what: "component",
+                    index: at as u64,
+                    value: (*value).into(),
+                };
+                return Err(fault(ObjectKind::Material, index, part, why));
+            }
+            if *value < least || *value > most {
+                *value = value.clamp(least, most);
+                clamped += 1;
+            }
+        }
+        let object = Object {
+            kind: ObjectKind::Material,
+            index: Some(index),
+            part: part.into(),
+        };
+        note(repairs, &object, RepairKind::FactorClamped, clamped);
+        Ok(())
+    };
+    let any = f32::MAX;
+    hold("baseColorFactor", &mut material.base_color, 0.0, 1.0)?;
+    hold("metallicFactor", from_mut(&mut material.metallic), 0.0, 1.0)?;
+    hold(
+        "roughnessFactor",
+        from_mut(&mut material.roughness),
+        0.0,
+        1.0,
+    )?;
+    let scale = from_mut(&mut material.normal_scale);
+    hold("normalTexture.scale", scale, -any, any)?;
+    let strength = from_mut(&mut material.occlusion_strength);
+    hold("occlusionTexture.strength", strength, 0.0, 1.0)?;
+    hold("emissiveFactor", &mut material.emissive, 0.0, any)?;
+    if let AlphaMode::Mask { cutoff } = &mut material.alpha {
+        hold("alphaCutoff", from_mut(cutoff), 0.0, any)?;
+    }
+    Ok(())
+}

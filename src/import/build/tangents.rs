@@ -1,0 +1,52 @@
+//! Tangents: checked and brought to unit length.
+
+use super::normals::UNIT_TOLERANCE;
+use super::note;
+use crate::error::Object;
+use crate::import::{RawPrimitive, Repair, RepairKind};
+use glam::{Vec3, Vec4};
+use std::borrow::Cow;
+
+/// The tangents, repaired. There are none without normals in the file: those that are made may
+/// differ from what the tangents were made for.
+pub(super) fn read<'a>(
+    raw: &'a RawPrimitive,
+    normals: &[Vec3],
+    object: &Object,
+    repairs: &mut Vec<Repair>,
+) -> Cow<'a, [Vec4]> {
+    let mut tangents = Cow::Borrowed(raw.tangents.as_slice());
+    if tangents.is_empty() {
+        return tangents;
+    }
+    if raw.normals.is_empty() {
+        note(repairs, object, RepairKind::TangentsIgnored, 1);
+        return Cow::Borrowed(&[]);
+    }
+    let count = normalise(tangents.to_mut(), normals);
+    note(repairs, object, RepairKind::TangentNormalised, count);
+    tangents
+}
+
+/// Brings all directions to unit length and all signs to 1 or -1, and says how many vertices
+/// needed it by more than quantisation explains. A direction without length becomes one across the
+/// normal, of which there must be as many, of unit length.
+fn normalise(tangents: &mut [Vec4], normals: &[Vec3]) -> u64 {
+    let mut repaired = 0;
+    for (tangent, normal) in tangents.iter_mut().zip(normals) {
+        let wide = tangent.truncate().as_dvec3();
+        let length = wide.length();
+        let off = (length - 1.0).abs();
+        repaired += u64::from(off > UNIT_TOLERANCE || tangent.w.abs() != 1.0);
+        let direction = if length == 0.0 {
+            normal.any_orthonormal_vector()
+        } else if off > 1e-7 {
+            (wide / length).as_vec3()
+        } else {
+            tangent.truncate()
+        };
+        let sign = if tangent.w < 0.0 { -1.0 } else { 1.0 };
+        *tangent = direction.extend(sign);
+    }
+    repaired
+}

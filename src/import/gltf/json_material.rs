@@ -1,0 +1,157 @@
+//! The JSON of materials, textures and images. What is large and often absent is boxed: a list
+//! of empty materials must not take much more memory than its text.
+
+use super::json::{whole, whole_if_any};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Material {
+    pub(super) name: Option<String>,
+    pub(super) pbr_metallic_roughness: Option<Box<Pbr>>,
+    pub(super) normal_texture: Option<Box<TextureInfo>>,
+    pub(super) occlusion_texture: Option<Box<TextureInfo>>,
+    pub(super) emissive_texture: Option<Box<TextureInfo>>,
+    pub(super) emissive_factor: Option<[f32; 3]>,
+    pub(super) alpha_mode: Option<String>,
+    pub(super) alpha_cutoff: Option<f32>,
+    pub(super) double_sided: Option<bool>,
+    pub(super) extensions: Option<Box<MaterialExtensions>>,
+}
+
+/// Extensions of materials that are not read and change how a surface looks.
+const NOT_READ: [&str; 11] = [
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
+    "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_pbrSpecularGlossiness",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+    "KHR_materials_transmission",
+    "KHR_materials_volume",
+];
+
+/// The extensions of a material.
+#[derive(Debug, Default)]
+pub(super) struct MaterialExtensions {
+    pub(super) emissive_strength: Option<f32>,
+    pub(super) unlit: bool,
+    /// Those that are there and not read, each once.
+    pub(super) left_out: Vec<&'static str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EmissiveStrength {
+    emissive_strength: Option<f32>,
+}
+
+impl<'de> Deserialize<'de> for MaterialExtensions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = MaterialExtensions;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<MaterialExtensions, A::Error> {
+                let mut read = MaterialExtensions::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "KHR_materials_emissive_strength" {
+                        let strength: Option<EmissiveStrength> = map.next_value()?;
+                        read.emissive_strength = strength.and_then(|s| s.emissive_strength);
+                        continue;
+                    }
+                    let is_there = map.next_value::<Option<IgnoredAny>>()?.is_some();
+                    read.unlit |= is_there && name == "KHR_materials_unlit";
+                    if let Some(known) = NOT_READ.iter().find(|known| **known == name)
+                        && is_there
+                        && !read.left_out.contains(known)
+                    {
+                        read.left_out.push(known);
+                    }
+                }
+                Ok(read)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Pbr {
+    pub(super) base_color_factor: Option<[f32; 4]>,
+    pub(super) base_color_texture: Option<TextureInfo>,
+    pub(super) metallic_factor: Option<f32>,
+    pub(super) roughness_factor: Option<f32>,
+    pub(super) metallic_roughness_texture: Option<TextureInfo>,
+}
+
+/// A reference to a texture; `scale` is of normal textures, `strength` of occlusion textures.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextureInfo {
+    #[serde(deserialize_with = "whole")]
+    pub(super) index: u64,
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) tex_coord: Option<u64>,
+    pub(super) scale: Option<f32>,
+    pub(super) strength: Option<f32>,
+    pub(super) extensions: Option<TextureInfoExtensions>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct TextureInfoExtensions {
+    #[serde(rename = "KHR_texture_transform")]
+    pub(super) transform: Option<TextureTransform>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextureTransform {
+    pub(super) offset: Option<[f32; 2]>,
+    pub(super) rotation: Option<f32>,
+    pub(super) scale: Option<[f32; 2]>,
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) tex_coord: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Texture {
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) sampler: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) source: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Sampler {
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) mag_filter: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) min_filter: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) wrap_s: Option<u64>,
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) wrap_t: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Image {
+    pub(super) name: Option<String>,
+    pub(super) uri: Option<String>,
+    #[serde(default, deserialize_with = "whole_if_any")]
+    pub(super) buffer_view: Option<u64>,
+}

@@ -1,0 +1,133 @@
+//! The textures of materials: their images, decoded once each, and samplers.
+
+use super::json::Document;
+use super::json_material::Sampler as RawSampler;
+use super::material::ReadMaterial;
+use super::source::Source;
+use super::{fault_of, image, lookup, not_allowed, object};
+use crate::character::{Filter, Image, Material, Sampler, TextureRef, Wrap};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::{RawPrimitive, Repair};
+use std::collections::HashMap;
+
+/// Checks what all textures refer to, whether they are used or not.
+pub(super) fn check(doc: &Document) -> Result<()> {
+    for (index, texture) in doc.textures.iter().enumerate() {
+        let at = |part: &str| object(ObjectKind::Texture, index, part);
+        if let Some(image) = texture.source {
+            lookup(&doc.images, image, "image", || at("source"))?;
+        }
+        if let Some(sampler) = texture.sampler {
+            lookup(&doc.samplers, sampler, "sampler", || at("sampler"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Decodes the images that the materials of these primitives use, each once, and gives those
+/// materials their textures. Lists what is not read of those materials.
+pub(super) fn load_images(
+    source: &mut Source<'_>,
+    materials: &mut [ReadMaterial],
+    primitives: &[RawPrimitive],
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<Image>> {
+    let doc = source.doc;
+    let mut used = vec![false; materials.len()];
+    for material in primitives.iter().filter_map(|p| p.material) {
+        used[material] = true;
+    }
+    let mut images = Vec::new();
+    let mut image_numbers = HashMap::new();
+    for (read, _) in materials.iter_mut().zip(used).filter(|(_, used)| *used) {
+        repairs.append(&mut read.notes);
+        for wanted in &read.textures {
+            let sampler = match doc.textures[wanted.texture].sampler {
+                None => Sampler::default(),
+                Some(at) => sampler(at as usize, &doc.samplers[at as usize])?,
+            };
+            let image = match image_numbers.get(&wanted.image) {
+                Some(number) => *number,
+                None => {
+                    images.push(load(source, wanted.image)?);
+                    let number = images.len() as u32 - 1;
+                    image_numbers.insert(wanted.image, number);
+                    number
+                }
+            };
+            *place(&mut read.material, wanted.slot) = Some(TextureRef {
+                image,
+                sampler,
+                uv_set: wanted.uv_set,
+                transform: wanted.transform,
+            });
+        }
+    }
+    Ok(images)
+}
+
+/// Texture `slot` of [`Material::textures`].
+fn place(material: &mut Material, slot: usize) -> &mut Option<TextureRef> {
+    match slot {
+        0 => &mut material.base_color_texture,
+        1 => &mut material.metallic_roughness_texture,
+        2 => &mut material.normal_texture,
+        3 => &mut material.occlusion_texture,
+        _ => &mut material.emissive_texture,
+    }
+}
+
+fn load(source: &mut Source<'_>, index: usize) -> Result<Image> {
+    let object = object(ObjectKind::Image, index, "");
+    let raw = &source.doc.images[index];
+    let name = raw.name.as_deref().unwrap_or_default();
+    match (&raw.uri, raw.buffer_view) {
+        (None, None) => Err(fault_of(object, AssetFault::Missing("uri or bufferView"))),
+        (Some(_), Some(_)) => {
+            let why = AssetFault::Invalid("has both a uri and a bufferView");
+            Err(fault_of(object, why))
+        }
+        (Some(uri), None) => {
+            let bytes = source.resource(uri, &object)?;
+            image::decode(&bytes, name, source, &object)
+        }
+        (None, Some(view)) => {
+            let (bytes, start, length) = source.view(view, &object)?;
+            let range = bytes.as_ref().get(start..).and_then(|b| b.get(..length));
+            image::decode(range.unwrap_or_default(), name, source, &object)
+        }
+    }
+}
+
+fn sampler(index: usize, raw: &RawSampler) -> Result<Sampler> {
+    let bad = |part: &'static str, code: u64| {
+        let why = not_allowed(part, &code.to_string(), "the values that glTF 2.0 lists");
+        fault_of(object(ObjectKind::Sampler, index, part), why)
+    };
+    let wrap = |part, code: Option<u64>| match code {
+        None | Some(10497) => Ok(Wrap::Repeat),
+        Some(33648) => Ok(Wrap::Mirror),
+        Some(33071) => Ok(Wrap::Clamp),
+        Some(code) => Err(bad(part, code)),
+    };
+    let (minify, mip) = match raw.min_filter {
+        Some(9728) => (Filter::Nearest, None),
+        Some(9729) => (Filter::Linear, None),
+        Some(9984) => (Filter::Nearest, Some(Filter::Nearest)),
+        Some(9985) => (Filter::Linear, Some(Filter::Nearest)),
+        Some(9986) => (Filter::Nearest, Some(Filter::Linear)),
+        None | Some(9987) => (Filter::Linear, Some(Filter::Linear)),
+        Some(code) => return Err(bad("minFilter", code)),
+    };
+    Ok(Sampler {
+        wrap_u: wrap("wrapS", raw.wrap_s)?,
+        wrap_v: wrap("wrapT", raw.wrap_t)?,
+        magnify: match raw.mag_filter {
+            Some(9728) => Filter::Nearest,
+            None | Some(9729) => Filter::Linear,
+            Some(code) => return Err(bad("magFilter", code)),
+        },
+        minify,
+        mip,
+    })
+}
