@@ -14,6 +14,10 @@ pub(crate) struct Limits {
     pub(crate) offset_alignment: u64,
     pub(crate) max_image_dimension: u32,
     pub(crate) max_anisotropy: f32,
+    pub(crate) max_push_bytes: u32,
+    pub(crate) max_bound_sets: u32,
+    /// Textures that one set can have.
+    pub(crate) max_textures: u32,
     /// Width and height, in pixels.
     pub(crate) max_viewport: [u32; 2],
     /// Least and greatest coordinate of a viewport's edges, in pixels.
@@ -95,6 +99,9 @@ impl Device {
                     .max(16),
                 max_image_dimension: limits.max_image_dimension2_d,
                 max_anisotropy: limits.max_sampler_anisotropy,
+                max_push_bytes: limits.max_push_constants_size,
+                max_bound_sets: limits.max_bound_descriptor_sets,
+                max_textures: max_textures(limits),
                 max_viewport: limits.max_viewport_dimensions,
                 viewport_bounds: limits.viewport_bounds_range,
                 timestamp_period_ns: limits.timestamp_period,
@@ -167,6 +174,20 @@ impl Device {
         // SAFETY: the caller vouches for the command buffer.
         unsafe { self.raw.cmd_pipeline_barrier2(cmd, &info) };
     }
+}
+
+/// The most textures in one set that the limits allow beside the other bindings, up to 4,096.
+fn max_textures(limits: &vk::PhysicalDeviceLimits) -> u32 {
+    const OTHERS: u32 = 16;
+    [
+        limits.max_per_stage_descriptor_samplers,
+        limits.max_per_stage_descriptor_sampled_images,
+        limits.max_descriptor_set_samplers,
+        limits.max_descriptor_set_sampled_images,
+        limits.max_per_stage_resources.saturating_sub(OTHERS),
+    ]
+    .into_iter()
+    .fold(4096, u32::min)
 }
 
 /// Gives a Vulkan call's failure its name.

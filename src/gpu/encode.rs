@@ -1,61 +1,73 @@
 //! A character's streams as the GPU reads them: words in one geometry buffer.
 
-use super::layout::{
-    self, HAS_COLORS, HAS_NORMALS, HAS_UVS, JOINTS_U16, TINT_BY_ALPHA, WEIGHTS_U8,
-};
+use super::layout::{self, NONE};
 use super::limit;
-use crate::character::{Character, JointIndices, Primitive};
+use super::ranges::{self, Blending, DrawRange};
+use crate::character::{
+    self, AlphaMode, Character, JointIndices, MorphTarget, Primitive, TextureRef,
+};
 use crate::error::Result;
-use ash::vk;
-use glam::{Vec2, Vec3};
+use crate::pose::{SkinnedLayout, SkinnedPart};
+use glam::{Vec2, Vec3, Vec4};
 
-/// Where a primitive's indices lie in the geometry buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IndexRange {
-    pub(crate) first: u32,
-    pub(crate) count: u32,
-    pub(crate) kind: vk::IndexType,
-}
+/// The vertices that a workgroup of the skin stage takes.
+pub(crate) const CHUNK: u32 = 64;
 
 /// A character's geometry buffer, and what says where things lie in it.
 #[derive(Debug, Default)]
 pub(crate) struct Geometry {
     pub(crate) words: Vec<u32>,
     pub(crate) primitives: Vec<layout::Primitive>,
-    pub(crate) indices: Vec<IndexRange>,
+    pub(crate) draws: Vec<(u32, DrawRange)>,
+    /// The skin stage's work on one instance: (primitive, first vertex) from this word on.
+    pub(crate) chunks: u32,
+    pub(crate) chunk_count: u32,
+    /// How an instance's deformed vertices lie.
+    pub(crate) skinned: SkinnedLayout,
 }
 
 impl Geometry {
-    pub(crate) fn new(character: &Character, max_bytes: u64) -> Result<Self> {
-        let mut geometry = Self::default();
-        for primitive in character.primitives() {
-            geometry.add(character, primitive)?;
+    /// `method` is one of [`layout::METHOD_LINEAR`] and its neighbours.
+    pub(crate) fn new(character: &Character, method: u32, max_bytes: u64) -> Result<Self> {
+        let mut geometry = Self {
+            skinned: SkinnedLayout::new(character)?,
+            ..Self::default()
+        };
+        let parts = geometry.skinned.primitives.clone();
+        for (number, (primitive, part)) in (0..).zip(character.primitives().iter().zip(&parts)) {
+            geometry.add(character, primitive, part, method)?;
+            geometry.add_indices(character, primitive, number)?;
             limit(
                 "bytes of geometry (maxStorageBufferRange)",
                 geometry.words.len() as u64 * 4,
                 max_bytes,
             )?;
         }
+        geometry.add_chunks()?;
+        limit(
+            "bytes of geometry (maxStorageBufferRange)",
+            geometry.words.len() as u64 * 4,
+            max_bytes,
+        )?;
         Ok(geometry)
     }
 
-    fn add(&mut self, character: &Character, primitive: &Primitive) -> Result<()> {
+    fn add(
+        &mut self,
+        character: &Character,
+        primitive: &Primitive,
+        part: &SkinnedPart,
+        method: u32,
+    ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
         let narrow_weights = narrow(&primitive.influences.weights);
-        let wide = matches!(primitive.influences.joints, JointIndices::U16(_));
-        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-        let flags = flag(wide, JOINTS_U16)
-            | flag(narrow_weights.is_some(), WEIGHTS_U8)
-            | flag(!primitive.normals.is_empty(), HAS_NORMALS)
-            | flag(!primitive.uvs.is_empty(), HAS_UVS)
-            | flag(!primitive.colors.is_empty(), HAS_COLORS)
-            | flag(material.is_some_and(|m| m.tint_by_alpha), TINT_BY_ALPHA);
         let record = layout::Primitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
             influences: primitive.influences.per_vertex,
-            flags,
-            positions: self.floats(primitive.positions.iter().flat_map(|p| p.to_array()))?,
+            flags: flags(primitive, material, narrow_weights.is_some())
+                | method << layout::METHOD_SHIFT,
+            positions: self.vectors(&primitive.positions)?,
             joints: match &primitive.influences.joints {
                 JointIndices::U8(list) => self.bytes(list)?,
                 JointIndices::U16(list) => self.bytes(bytemuck::cast_slice(list))?,
@@ -68,40 +80,78 @@ impl Geometry {
             uvs: self.floats(primitive.uvs.iter().flat_map(Vec2::to_array))?,
             colors: self.push(primitive.colors.iter().flat_map(color))?,
             material: primitive.material,
+            tangents: self.push(primitive.tangents.iter().map(|t| tangent(*t)))?,
+            uvs1: self.floats(primitive.uvs1.iter().flat_map(Vec2::to_array))?,
+            targets: self.add_targets(primitive)?,
+            target_count: primitive.targets.len() as u32,
+            first_weight: primitive.first_weight,
+            skinned_positions: part.positions,
+            skinned_normals: part.normals.unwrap_or(NONE),
+            skinned_tangents: part.tangents.unwrap_or(NONE),
             reserved: 0,
             base_color: material.map_or([1.0; 4], |material| material.base_color),
         };
         self.primitives.push(record);
-        self.add_indices(primitive)
+        Ok(())
     }
 
-    fn add_indices(&mut self, primitive: &Primitive) -> Result<()> {
-        let count = primitive.indices.len() as u32;
-        let small: Option<Vec<u16>> = primitive
-            .indices
-            .iter()
-            .map(|i| u16::try_from(*i).ok())
-            .collect();
+    /// The targets' deltas, and after them the table that says where they are.
+    fn add_targets(&mut self, primitive: &Primitive) -> Result<u32> {
+        let mut table = Vec::with_capacity(primitive.targets.len() * 4);
+        for target in &primitive.targets {
+            let mask = self.push(mask(target, primitive.vertex_count()).into_iter())?;
+            let mut deltas = |list: &[Vec3]| match list {
+                [] => Ok(NONE),
+                list => self.vectors(list),
+            };
+            table.extend([
+                mask,
+                deltas(&target.positions)?,
+                deltas(&target.normals)?,
+                deltas(&target.tangents)?,
+            ]);
+        }
+        self.push(table.into_iter())
+    }
+
+    fn add_indices(
+        &mut self,
+        character: &Character,
+        primitive: &Primitive,
+        number: u32,
+    ) -> Result<()> {
+        let (indices, groups) = ranges::sorted(character, primitive);
         // 0xFFFF restarts strips; lists don't care, but a vertex of that number stays in 32 bits.
-        let range = match small {
-            Some(list) if primitive.vertex_count() <= 0xFFFF => {
-                let first = self.bytes(bytemuck::cast_slice(&list))? * 2;
-                IndexRange {
-                    first,
-                    count,
-                    kind: vk::IndexType::UINT16,
-                }
-            }
-            _ => {
-                let first = self.push(primitive.indices.iter().copied())?;
-                IndexRange {
-                    first,
-                    count,
-                    kind: vk::IndexType::UINT32,
-                }
-            }
+        let small: Option<Vec<u16>> = (primitive.vertex_count() <= 0xFFFF)
+            .then(|| indices.iter().map(|i| u16::try_from(*i).ok()).collect())
+            .flatten();
+        let (mut first, narrow) = match small {
+            Some(list) => (self.bytes(bytemuck::cast_slice(&list))? * 2, true),
+            None => (self.push(indices.into_iter())?, false),
         };
-        self.indices.push(range);
+        for (group, count) in groups {
+            let range = DrawRange {
+                first,
+                count,
+                narrow,
+                group,
+            };
+            self.draws.push((number, range));
+            first += count;
+        }
+        Ok(())
+    }
+
+    fn add_chunks(&mut self) -> Result<()> {
+        let chunks: Vec<u32> = (0..)
+            .zip(&self.primitives)
+            .flat_map(|(number, primitive)| {
+                let starts = (0..primitive.vertex_count).step_by(CHUNK as usize);
+                starts.flat_map(move |first| [number, first])
+            })
+            .collect();
+        self.chunk_count = chunks.len() as u32 / 2;
+        self.chunks = self.push(chunks.into_iter())?;
         Ok(())
     }
 
@@ -120,6 +170,10 @@ impl Geometry {
         self.push(values.map(f32::to_bits))
     }
 
+    fn vectors(&mut self, values: &[Vec3]) -> Result<u32> {
+        self.floats(values.iter().flat_map(Vec3::to_array))
+    }
+
     /// Appends bytes, padded to a word.
     fn bytes(&mut self, bytes: &[u8]) -> Result<u32> {
         self.push(bytes.chunks(4).map(|chunk| {
@@ -130,6 +184,86 @@ impl Geometry {
     }
 }
 
+/// The material as shaders read it; `slots` are the numbers of its textures in the set.
+pub(crate) fn material(
+    material: &character::Material,
+    slots: [u32; layout::TEXTURES],
+) -> layout::Material {
+    let textures = material.textures();
+    let present = (0..).zip(&textures).fold(0, |bits, (at, texture)| {
+        bits | u32::from(texture.is_some()) << at
+    });
+    let (alpha, alpha_cutoff) = match material.alpha {
+        AlphaMode::Opaque => (0, 0.0),
+        AlphaMode::Mask { cutoff } => (layout::ALPHA_MASK, cutoff),
+        AlphaMode::Blend => (layout::ALPHA_BLEND, 0.0),
+    };
+    let unlit = if material.unlit { layout::UNLIT } else { 0 };
+    layout::Material {
+        base_color: material.base_color,
+        emissive: material.emissive,
+        alpha_cutoff,
+        metallic: material.metallic,
+        roughness: material.roughness,
+        normal_scale: material.normal_scale,
+        occlusion_strength: material.occlusion_strength,
+        flags: alpha | unlit | present << layout::TEXTURE_SHIFT,
+        reserved: [0; 3],
+        textures: core::array::from_fn(|at| texture(textures[at], slots[at])),
+    }
+}
+
+fn texture(texture: Option<TextureRef>, slot: u32) -> layout::Texture {
+    let texture = texture.unwrap_or(TextureRef::new(0));
+    layout::Texture {
+        uv_matrix: texture.transform.matrix2.to_cols_array(),
+        uv_offset: texture.transform.translation.to_array(),
+        uv_set: texture.uv_set,
+        slot,
+    }
+}
+
+fn flags(primitive: &Primitive, material: Option<&character::Material>, narrow: bool) -> u32 {
+    let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+    let wide = matches!(primitive.influences.joints, JointIndices::U16(_));
+    flag(wide, layout::JOINTS_U16)
+        | flag(narrow, layout::WEIGHTS_U8)
+        | flag(!primitive.normals.is_empty(), layout::HAS_NORMALS)
+        | flag(!primitive.tangents.is_empty(), layout::HAS_TANGENTS)
+        | flag(!primitive.uvs.is_empty(), layout::HAS_UVS)
+        | flag(!primitive.uvs1.is_empty(), layout::HAS_UVS1)
+        | flag(!primitive.colors.is_empty(), layout::HAS_COLORS)
+        | flag(
+            material.is_some_and(|m| m.tint_by_alpha),
+            layout::TINT_BY_ALPHA,
+        )
+}
+
+/// Two words for every 32 vertices: which of them the target moves, and how many it moves before them.
+fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
+    let mut words = vec![0_u32; vertices.div_ceil(32) * 2];
+    for vertex in &target.vertices {
+        if let Some(bits) = words.get_mut((vertex >> 5) as usize * 2) {
+            *bits |= 1 << (vertex & 31);
+        }
+    }
+    let mut before = 0;
+    for pair in words.as_chunks_mut::<2>().0 {
+        pair[1] = before;
+        before += pair[0].count_ones();
+    }
+    words
+}
+
+/// What a draw's pipeline is chosen by, as far as the material says.
+pub(crate) fn blending_of(material: Option<&character::Material>) -> Blending {
+    match material.map_or(AlphaMode::Opaque, |m| m.alpha) {
+        AlphaMode::Opaque => Blending::Opaque,
+        AlphaMode::Mask { .. } => Blending::Mask,
+        AlphaMode::Blend => Blending::Blend,
+    }
+}
+
 /// The weights in 8 bits, where that loses nothing: in files that have them so, every weight is a
 /// multiple of 1/255, which is 257/65,535.
 fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
@@ -137,19 +271,33 @@ fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
     exact.then(|| weights.iter().map(|weight| (weight / 257) as u8).collect())
 }
 
-/// A unit vector as two snorm16 on the octahedron, after Cigolle et al., "A Survey of Efficient
+/// A unit vector on the octahedron, −1 to 1 in both coordinates, after Cigolle et al., "A Survey of Efficient
 /// Representations for Independent Unit Vectors", 2014.
-fn octahedral(normal: Vec3) -> u32 {
+fn on_octahedron(normal: Vec3) -> (f32, f32) {
     let n = normal / (normal.x.abs() + normal.y.abs() + normal.z.abs()).max(f32::MIN_POSITIVE);
     let sign = |value: f32| if value >= 0.0 { 1.0 } else { -1.0 };
-    let (x, y) = if n.z >= 0.0 {
+    if n.z >= 0.0 {
         (n.x, n.y)
     } else {
         ((1.0 - n.y.abs()) * sign(n.x), (1.0 - n.x.abs()) * sign(n.y))
-    };
-    let snorm =
-        |value: f32| u32::from(((value.clamp(-1.0, 1.0) * 32767.0).round() as i16).cast_unsigned());
-    snorm(x) | snorm(y) << 16
+    }
+}
+
+fn snorm16(value: f32) -> u32 {
+    u32::from(((value.clamp(-1.0, 1.0) * 32767.0).round() as i16).cast_unsigned())
+}
+
+/// A unit vector as two snorm16.
+fn octahedral(normal: Vec3) -> u32 {
+    let (x, y) = on_octahedron(normal);
+    snorm16(x) | snorm16(y) << 16
+}
+
+/// A tangent as snorm15 and snorm16, above a bit that is 1 where the bitangent's sign is negative.
+fn tangent(tangent: Vec4) -> u32 {
+    let (x, y) = on_octahedron(tangent.truncate());
+    let x = (x.clamp(-1.0, 1.0) * 16383.0).round() as i16;
+    u32::from(x.cast_unsigned() << 1) | u32::from(tangent.w < 0.0) | snorm16(y) << 16
 }
 
 /// Linear RGBA as four unorm16 in two words.
@@ -165,15 +313,48 @@ fn color(rgba: &[f32; 4]) -> [u32; 2] {
 mod tests {
     use super::*;
 
-    /// As `throng_normal` decodes.
-    fn decode(word: u32) -> Vec3 {
-        let snorm = |bits: u32| (f32::from((bits as u16).cast_signed()) / 32767.0).max(-1.0);
-        let (x, y) = (snorm(word & 0xFFFF), snorm(word >> 16));
+    /// As `throng_octahedral` decodes.
+    fn unfold(x: f32, y: f32) -> Vec3 {
         let z = 1.0 - x.abs() - y.abs();
         let fold = (-z).max(0.0);
         let unfold = |v: f32| if v >= 0.0 { v - fold } else { v + fold };
         Vec3::new(unfold(x), unfold(y), z).normalize()
     }
+
+    fn unpack(bits: u32) -> f32 {
+        (f32::from((bits as u16).cast_signed()) / 32767.0).max(-1.0)
+    }
+
+    /// As `throng_normal` decodes.
+    fn decode(word: u32) -> Vec3 {
+        unfold(unpack(word & 0xFFFF), unpack(word >> 16))
+    }
+
+    /// As `throng_tangent` decodes.
+    fn decode_tangent(word: u32) -> Vec4 {
+        let x = (f32::from((word as u16).cast_signed() >> 1) / 16383.0).max(-1.0);
+        let sign = if word & 1 != 0 { -1.0 } else { 1.0 };
+        unfold(x, unpack(word >> 16)).extend(sign)
+    }
+
+    /// A Fibonacci sphere.
+    fn directions() -> impl Iterator<Item = Vec3> {
+        (0..10_000_u32).map(|i| {
+            let z = 1.0 - 2.0 * (i as f32 + 0.5) / 10_000.0;
+            let (sin, cos) = (i as f32 * 2.399_963_1).sin_cos();
+            let r = (1.0 - z * z).sqrt();
+            Vec3::new(r * cos, r * sin, z)
+        })
+    }
+
+    const AXES: [Vec3; 6] = [
+        Vec3::X,
+        Vec3::NEG_X,
+        Vec3::Y,
+        Vec3::NEG_Y,
+        Vec3::Z,
+        Vec3::NEG_Z,
+    ];
 
     #[test]
     fn weights_take_eight_bits_only_where_they_fit_exactly() {
@@ -187,26 +368,42 @@ mod tests {
 
     #[test]
     fn normals_survive_to_within_a_few_thousandths_of_a_degree() {
-        let mut worst = 0.0_f32;
-        for i in 0..10_000_u32 {
-            // Fibonacci sphere.
-            let z = 1.0 - 2.0 * (i as f32 + 0.5) / 10_000.0;
-            let (sin, cos) = (i as f32 * 2.399_963_1).sin_cos();
-            let r = (1.0 - z * z).sqrt();
-            let n = Vec3::new(r * cos, r * sin, z);
-            worst = worst.max(n.cross(decode(octahedral(n))).length());
-        }
+        let worst = directions()
+            .map(|n| n.cross(decode(octahedral(n))).length())
+            .fold(0.0, f32::max);
         // One step of 1/32767 on the octahedron turns a normal by at most about 1e-4 / sqrt(2).
         assert!(worst < 8e-5, "{worst}");
-        for axis in [
-            Vec3::X,
-            Vec3::NEG_X,
-            Vec3::Y,
-            Vec3::NEG_Y,
-            Vec3::Z,
-            Vec3::NEG_Z,
-        ] {
+        for axis in AXES {
             assert_eq!(decode(octahedral(axis)), axis);
         }
+    }
+
+    #[test]
+    fn tangents_survive_with_their_sign() {
+        for sign in [1.0, -1.0] {
+            let worst = directions()
+                .map(|t| (t, decode_tangent(tangent(t.extend(sign)))))
+                .inspect(|(_, decoded)| assert_eq!(decoded.w, sign))
+                .map(|(t, decoded)| t.cross(decoded.truncate()).length())
+                .fold(0.0, f32::max);
+            // Twice the step in one of two directions.
+            assert!(worst < 1.4e-4, "{worst}");
+            for axis in AXES {
+                assert_eq!(
+                    decode_tangent(tangent(axis.extend(sign))),
+                    axis.extend(sign)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn masks_count_what_came_before() {
+        let target = MorphTarget {
+            vertices: vec![0, 31, 32, 70],
+            ..MorphTarget::default()
+        };
+        let words = mask(&target, 71);
+        assert_eq!(words, [1 | 1 << 31, 0, 1, 2, 1 << 6, 3]);
     }
 }

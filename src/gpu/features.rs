@@ -46,6 +46,10 @@ pub struct Enabled {
     pub sampler_anisotropy: bool,
     /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour attachment.
     pub independent_blend: bool,
+    /// `runtimeDescriptorArray`, `shaderSampledImageArrayNonUniformIndexing` and
+    /// `descriptorBindingVariableDescriptorCount` of `VkPhysicalDeviceVulkan12Features`, all three: all textures of a
+    /// character lie in one set, instead of a set for each material.
+    pub descriptor_indexing: bool,
     /// The instance extension `VK_EXT_debug_utils`: objects get names, stages get labels.
     pub debug_utils: bool,
 }
@@ -55,6 +59,7 @@ impl Enabled {
     pub const NONE: Self = Self {
         sampler_anisotropy: false,
         independent_blend: false,
+        descriptor_indexing: false,
         debug_utils: false,
     };
 
@@ -69,6 +74,13 @@ impl Enabled {
     #[must_use]
     pub const fn with_independent_blend(mut self, on: bool) -> Self {
         self.independent_blend = on;
+        self
+    }
+
+    /// The same with [`Self::descriptor_indexing`] set.
+    #[must_use]
+    pub const fn with_descriptor_indexing(mut self, on: bool) -> Self {
+        self.descriptor_indexing = on;
         self
     }
 
@@ -94,7 +106,7 @@ pub struct Support {
 
 /// Storage buffers of set 0 that a shader stage can see. Vulkan only promises 4; every known 1.3
 /// device has 24 or more.
-const STORAGE_BUFFERS: u32 = 6;
+const STORAGE_BUFFERS: u32 = 10;
 
 /// Asks `physical_device` for everything in [`required`] and for the optional features.
 ///
@@ -116,14 +128,24 @@ pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevic
     if properties.limits.max_per_stage_descriptor_storage_buffers < STORAGE_BUFFERS {
         support
             .missing
-            .push("maxPerStageDescriptorStorageBuffers of 6 or more");
+            .push("maxPerStageDescriptorStorageBuffers of 10 or more");
     }
+    let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
-    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut features13);
+    let mut features = vk::PhysicalDeviceFeatures2::default()
+        .push_next(&mut features12)
+        .push_next(&mut features13);
     // SAFETY: as above; the device is at least 1.3, so the chained structure is known to it.
     unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
     support.optional.sampler_anisotropy = features.features.sampler_anisotropy == vk::TRUE;
     support.optional.independent_blend = features.features.independent_blend == vk::TRUE;
+    support.optional.descriptor_indexing = [
+        features12.runtime_descriptor_array,
+        features12.shader_sampled_image_array_non_uniform_indexing,
+        features12.descriptor_binding_variable_descriptor_count,
+    ]
+    .iter()
+    .all(|has| *has == vk::TRUE);
     for (has, name) in [
         (features13.dynamic_rendering, "dynamicRendering"),
         (features13.synchronization2, "synchronization2"),

@@ -221,15 +221,15 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// An sRGB RGBA8 image with `levels` mip levels, to be filled by a transfer and sampled.
+    /// An image of `format` with `levels` mip levels, to be filled by a transfer and sampled.
     pub(crate) fn new(
         device: &Device,
         allocator: &mut Allocator,
         name: &str,
+        format: vk::Format,
         (width, height): (u32, u32),
         levels: u32,
     ) -> Result<Self> {
-        let format = vk::Format::R8G8B8A8_SRGB;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)

@@ -1,16 +1,17 @@
 //! A character's immutable data in device-local memory.
 
-use super::encode::{Geometry, IndexRange};
-use super::memory::Image;
-use super::texture::MipChain;
-use super::{Buffer, Device, Object, Upload, VkCall};
-use crate::character::{self, Character, Filter, Sampler, TextureRef, Wrap};
-use crate::error::{Error, Result};
-use crate::pose::{Mat3x4, Poser, WriteOnly};
+use super::encode::{self, Geometry};
+use super::layout::{self, TEXTURES};
+use super::ranges::{Blending, DrawRange, Front};
+use super::textures::Textures;
+use super::{Buffer, Device, Upload, palettes};
+use crate::character::Character;
+use crate::error::Result;
+use crate::pose::{Method, SkinnedLayout};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
-/// How one primitive is drawn: `vkCmdDrawIndexed` with the mesh's index buffer.
+/// How a range of a primitive's triangles is drawn: `vkCmdDrawIndexed` with the mesh's index buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimitiveDraw {
     /// Its number: what the vertex shader takes as the index of its [`super::layout::Primitive`].
@@ -25,6 +26,22 @@ pub struct PrimitiveDraw {
     pub index_type: vk::IndexType,
     /// Whether back faces are drawn, too.
     pub double_sided: bool,
+    /// Whether every vertex follows one joint only, so that a shader need read one matrix (`THRONG_RIGID`).
+    pub rigid: bool,
+    /// How its fragments reach the attachments.
+    pub blending: Blending,
+    /// For triangles that a clip may turn over, by a scale that changes its sign: they are drawn twice, with either front
+    /// face, and this goes to `throng_faces`, which leaves out the instances that the other draw is for.
+    pub flip: Option<Flip>,
+}
+
+/// Which instances a draw of triangles that may turn over is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flip {
+    /// What `throng_faces` takes.
+    pub code: u32,
+    /// Whether the front faces are wound the other way.
+    pub reversed: bool,
 }
 
 /// A character on the GPU: geometry, primitives, rest palette and textures. Immutable; any number of
@@ -33,12 +50,13 @@ pub struct PrimitiveDraw {
 pub struct SkinnedMesh {
     geometry: Buffer,
     primitives: Buffer,
+    materials: Buffer,
     rest: Buffer,
-    images: Vec<Image>,
-    samplers: Vec<(Sampler, Object<vk::Sampler>)>,
-    /// Per material: image and sampler.
-    textures: Vec<(usize, usize)>,
+    textures: Textures,
     draws: Vec<PrimitiveDraw>,
+    method: u32,
+    skinned: SkinnedLayout,
+    chunks: (u32, u32),
     vertices: u64,
 }
 
@@ -47,8 +65,10 @@ impl SkinnedMesh {
     /// be used by what is submitted after [`Upload::record`]'s commands.
     ///
     /// # Errors
-    /// [`Error::Capacity`] if the geometry exceeds `maxStorageBufferRange`; [`Error::Memory`],
-    /// [`Error::Vulkan`]. `upload` then copies what it did before, though it may have taken memory.
+    /// [`Error::Unheld`](crate::Error::Unheld) if the character's palettes don't fit `method`;
+    /// [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds `maxStorageBufferRange`, or a set the textures
+    /// that the device can bind; [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Vulkan`](crate::Error::Vulkan). `upload` then copies what it did before, though it may have taken memory.
     ///
     /// # Safety
     /// `allocator` was made for the same device as `device`.
@@ -57,15 +77,21 @@ impl SkinnedMesh {
         allocator: &mut Allocator,
         upload: &mut Upload,
         character: &Character,
+        method: Method,
     ) -> Result<Self> {
-        let geometry = Geometry::new(character, device.limits.max_storage_range)?;
+        let method = palettes::method_code(character, method)?;
+        let geometry = Geometry::new(character, method, device.limits.max_storage_range)?;
         let mut mesh = Self::null();
-        mesh.draws = draws(character, &geometry.indices);
+        mesh.method = method;
+        mesh.draws = draws(character, &geometry.draws);
+        mesh.chunks = (geometry.chunks, geometry.chunk_count);
         mesh.vertices = character.vertex_count() as u64;
         let mark = upload.mark();
         let built = mesh
-            .build_buffers(device, allocator, upload, character, &geometry)
-            .and_then(|()| mesh.build_textures(device, allocator, upload, character));
+            .textures
+            .build(device, allocator, upload, character)
+            .and_then(|()| mesh.build_buffers(device, allocator, upload, character, &geometry));
+        mesh.skinned = geometry.skinned;
         match built {
             Ok(()) => Ok(mesh),
             Err(error) => {
@@ -81,11 +107,13 @@ impl SkinnedMesh {
         Self {
             geometry: Buffer::null(),
             primitives: Buffer::null(),
+            materials: Buffer::null(),
             rest: Buffer::null(),
-            images: Vec::new(),
-            samplers: Vec::new(),
-            textures: Vec::new(),
+            textures: Textures::default(),
             draws: Vec::new(),
+            method: layout::METHOD_LINEAR,
+            skinned: SkinnedLayout::default(),
+            chunks: (0, 0),
             vertices: 0,
         }
     }
@@ -98,10 +126,13 @@ impl SkinnedMesh {
         character: &Character,
         geometry: &Geometry,
     ) -> Result<()> {
-        let mut rest = vec![Mat3x4::IDENTITY; character.palette().len()];
-        Poser::new().palette(character, None, WriteOnly::over(&mut rest))?;
+        let rest = palettes::rest(character, self.method)?;
+        let materials: Vec<layout::Material> = (0..)
+            .zip(character.materials())
+            .map(|(number, material)| encode::material(material, self.textures.slots(number)))
+            .collect();
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
-        let parts: [(&mut Buffer, &str, vk::BufferUsageFlags, &[u8]); 3] = [
+        let parts: [(&mut Buffer, &str, vk::BufferUsageFlags, &[u8]); 4] = [
             (
                 &mut self.geometry,
                 "geometry",
@@ -115,11 +146,12 @@ impl SkinnedMesh {
                 bytemuck::cast_slice(&geometry.primitives),
             ),
             (
-                &mut self.rest,
-                "rest palette",
+                &mut self.materials,
+                "materials",
                 storage,
-                bytemuck::cast_slice(&rest),
+                bytemuck::cast_slice(&materials),
             ),
+            (&mut self.rest, "rest palette", storage, &rest),
         ];
         for (buffer, what, usage, bytes) in parts {
             let name = format!("throng {}: {what}", character.name());
@@ -129,87 +161,7 @@ impl SkinnedMesh {
         Ok(())
     }
 
-    fn build_textures(
-        &mut self,
-        device: &Device,
-        allocator: &mut Allocator,
-        upload: &mut Upload,
-        character: &Character,
-    ) -> Result<()> {
-        for image in character.images() {
-            self.add_image(device, allocator, upload, character.name(), image)?;
-        }
-        let mut white = None;
-        for material in character.materials() {
-            let texture = match material.base_color_texture {
-                Some(TextureRef { image, sampler, .. }) => {
-                    (image as usize, self.sampler(device, sampler)?)
-                }
-                None => {
-                    let image = match white {
-                        Some(image) => image,
-                        None => self.add_image(
-                            device,
-                            allocator,
-                            upload,
-                            character.name(),
-                            &white_texel(),
-                        )?,
-                    };
-                    white = Some(image);
-                    (image, self.sampler(device, WHITE_SAMPLER)?)
-                }
-            };
-            self.textures.push(texture);
-        }
-        Ok(())
-    }
-
-    fn add_image(
-        &mut self,
-        device: &Device,
-        allocator: &mut Allocator,
-        upload: &mut Upload,
-        owner: &str,
-        image: &character::Image,
-    ) -> Result<usize> {
-        let chain = MipChain::new(image, device.limits.max_image_dimension);
-        let Some(top) = chain.levels.first() else {
-            let cap = device.limits.max_image_dimension.into();
-            return Err(Error::Capacity {
-                what: "texels",
-                asked: image.width.max(image.height).into(),
-                cap,
-            });
-        };
-        let name = format!("throng {owner}: image {}", image.name);
-        let size = (top.width, top.height);
-        let made = Image::new(device, allocator, &name, size, chain.levels.len() as u32)?;
-        let handle = made.handle;
-        self.images.push(made);
-        upload.image(
-            device,
-            allocator,
-            handle,
-            &chain.texels,
-            chain.levels.iter(),
-        )?;
-        Ok(self.images.len() - 1)
-    }
-
-    fn sampler(&mut self, device: &Device, sampler: Sampler) -> Result<usize> {
-        if let Some(found) = self.samplers.iter().position(|(have, _)| *have == sampler) {
-            return Ok(found);
-        }
-        let info = sampler_info(device, sampler);
-        // SAFETY: the info is valid; anisotropy is used only where it is enabled.
-        let handle = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
-        self.samplers
-            .push((sampler, Object::new(device, handle, "throng sampler")));
-        Ok(self.samplers.len() - 1)
-    }
-
-    /// One per primitive, in the character's order.
+    /// At least one per primitive that has triangles, in the character's order.
     #[must_use]
     pub fn draws(&self) -> &[PrimitiveDraw] {
         &self.draws
@@ -224,7 +176,30 @@ impl SkinnedMesh {
     /// How many materials there are, at least one.
     #[must_use]
     pub fn material_count(&self) -> u32 {
-        self.textures.len() as u32
+        self.textures.material_count()
+    }
+
+    /// The rows (16 bytes) of a palette's entry.
+    #[must_use]
+    pub fn entry_rows(&self) -> u32 {
+        palettes::entry_rows(self.method)
+    }
+
+    /// The method of its palettes: [`super::layout::METHOD_LINEAR`] or a neighbour of it.
+    #[must_use]
+    pub fn method(&self) -> u32 {
+        self.method
+    }
+
+    /// Where the skin stage puts an instance's deformed vertices.
+    #[must_use]
+    pub fn skinned_layout(&self) -> &SkinnedLayout {
+        &self.skinned
+    }
+
+    /// The skin stage's work on an instance: its first word in the geometry, and how many workgroups it is.
+    pub(crate) fn chunks(&self) -> (u32, u32) {
+        self.chunks
     }
 
     /// To be bound at offset 0 with a draw's `index_type`.
@@ -243,21 +218,28 @@ impl SkinnedMesh {
         whole(&self.primitives)
     }
 
-    /// For a storage buffer descriptor: the palette of the rest pose, [`Mat3x4`]s.
+    /// For a storage buffer descriptor: [`super::layout::Material`]s.
+    pub fn materials(&self) -> vk::DescriptorBufferInfo {
+        whole(&self.materials)
+    }
+
+    /// For a storage buffer descriptor: the palette of the rest pose, in the format of the method.
     pub fn rest_palette(&self) -> vk::DescriptorBufferInfo {
         whole(&self.rest)
     }
 
-    /// For a combined image sampler: the base colour texture of `material`; a white texel where it has
-    /// none. `None` past [`Self::material_count`].
+    /// For combined image samplers: the textures of `material` in the order of
+    /// [`Material::textures`](crate::character::Material::textures), a white texel where it has none. Of material 0
+    /// past [`Self::material_count`].
     #[must_use]
-    pub fn base_color(&self, material: u32) -> Option<vk::DescriptorImageInfo> {
-        let (image, sampler) = self.textures.get(material as usize)?;
-        Some(vk::DescriptorImageInfo {
-            sampler: self.samplers.get(*sampler)?.1.handle,
-            image_view: self.images.get(*image)?.view.handle,
-            image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
-        })
+    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
+        self.textures.of_material(material)
+    }
+
+    /// For an array of combined image samplers: all textures, which [`super::layout::Texture::slot`] numbers.
+    #[must_use]
+    pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
+        self.textures.all()
     }
 
     /// Frees everything.
@@ -267,18 +249,12 @@ impl SkinnedMesh {
     pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
         // SAFETY: the caller's word.
         unsafe {
-            for (_, sampler) in &mut self.samplers {
-                sampler.destroy(device);
-            }
-            for image in &mut self.images {
-                image.destroy(device, allocator);
-            }
+            self.textures.destroy(device, allocator);
             self.rest.destroy(device, allocator);
+            self.materials.destroy(device, allocator);
             self.primitives.destroy(device, allocator);
             self.geometry.destroy(device, allocator);
         }
-        self.samplers.clear();
-        self.images.clear();
     }
 }
 
@@ -290,72 +266,58 @@ fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
     }
 }
 
-/// Where there is no texture there need be no texture coordinates: they are 0 then, and have no
-/// gradient, of which some drivers make an anisotropic sample of nothing (Mesa 25's lavapipe does).
-const WHITE_SAMPLER: Sampler = Sampler {
-    wrap_u: Wrap::Clamp,
-    wrap_v: Wrap::Clamp,
-    magnify: Filter::Nearest,
-    minify: Filter::Nearest,
-    mip: None,
-};
-
-fn white_texel() -> character::Image {
-    character::Image {
-        name: "white".into(),
-        width: 1,
-        height: 1,
-        rgba: vec![255; 4],
-    }
-}
-
-fn draws(character: &Character, indices: &[IndexRange]) -> Vec<PrimitiveDraw> {
-    let parts = character.primitives().iter().zip(indices).enumerate();
-    parts
-        .map(|(number, (primitive, range))| PrimitiveDraw {
-            primitive: number as u32,
-            material: primitive.material,
-            first_index: range.first,
-            index_count: range.count,
-            index_type: range.kind,
-            double_sided: character
-                .materials()
-                .get(primitive.material as usize)
-                .is_some_and(|m| m.double_sided),
-        })
+fn draws(character: &Character, ranges: &[(u32, DrawRange)]) -> Vec<PrimitiveDraw> {
+    ranges
+        .iter()
+        .flat_map(|(number, range)| draws_of(character, *number, range))
         .collect()
 }
 
-fn sampler_info(device: &Device, sampler: Sampler) -> vk::SamplerCreateInfo<'static> {
-    let filter = |filter: Filter| match filter {
-        Filter::Nearest => vk::Filter::NEAREST,
-        Filter::Linear => vk::Filter::LINEAR,
-    };
-    let wrap = |wrap: Wrap| match wrap {
-        Wrap::Repeat => vk::SamplerAddressMode::REPEAT,
-        Wrap::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
-        Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
-    };
-    let anisotropic = device.enabled.sampler_anisotropy && sampler.minify == Filter::Linear;
-    vk::SamplerCreateInfo::default()
-        .mag_filter(filter(sampler.magnify))
-        .min_filter(filter(sampler.minify))
-        .mipmap_mode(match sampler.mip {
-            Some(Filter::Linear) => vk::SamplerMipmapMode::LINEAR,
-            _ => vk::SamplerMipmapMode::NEAREST,
-        })
-        .address_mode_u(wrap(sampler.wrap_u))
-        .address_mode_v(wrap(sampler.wrap_v))
-        .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
-        .anisotropy_enable(anisotropic)
-        .max_anisotropy(if anisotropic {
-            device.limits.max_anisotropy.min(8.0)
+/// One draw, or two where triangles may turn over.
+fn draws_of(
+    character: &Character,
+    number: u32,
+    range: &DrawRange,
+) -> impl Iterator<Item = PrimitiveDraw> {
+    let primitive = character.primitives().get(number as usize);
+    let index = primitive.map_or(0, |primitive| primitive.material);
+    let material = character.materials().get(index as usize);
+    let draw = PrimitiveDraw {
+        primitive: number,
+        material: index,
+        first_index: range.first,
+        index_count: range.count,
+        index_type: if range.narrow {
+            vk::IndexType::UINT16
         } else {
-            1.0
-        })
-        .max_lod(if sampler.mip.is_some() {
-            vk::LOD_CLAMP_NONE
-        } else {
-            0.25
-        })
+            vk::IndexType::UINT32
+        },
+        double_sided: range.group.front == Front::Unknown
+            || material.is_some_and(|m| m.double_sided),
+        rigid: range.group.rigid,
+        blending: encode::blending_of(material),
+        flip: None,
+    };
+    let flip = |entry: u32, reversed: bool| {
+        let mirrored = character.palette().get(entry as usize);
+        let mirrors = mirrored.is_some_and(|entry| entry.mirrored) != reversed;
+        let code = entry << 1 | u32::from(mirrors);
+        PrimitiveDraw {
+            flip: Some(Flip { code, reversed }),
+            ..draw
+        }
+    };
+    let (first, second) = match range.group.front {
+        Front::Flips(entry) => (flip(entry, false), Some(flip(entry, true))),
+        Front::Steady | Front::Unknown => (draw, None),
+    };
+    core::iter::once(first).chain(second)
+}
+
+fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
+    vk::DescriptorBufferInfo {
+        buffer: buffer.handle,
+        offset: 0,
+        range: vk::WHOLE_SIZE,
+    }
 }

@@ -14,23 +14,28 @@ pub mod layout;
 mod memory;
 mod mesh;
 mod palette_ring;
+pub(crate) mod palettes;
 pub(crate) mod pipeline;
 mod profile;
+mod ranges;
 pub(crate) mod ring;
 pub(crate) mod sets;
 mod texture;
+mod textures;
 mod upload;
 
 pub use device::Device;
 pub use features::{Enabled, Features, Support, check, required};
-pub use mesh::{PrimitiveDraw, SkinnedMesh};
+pub use mesh::{Flip, PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub use profile::{Profiler, Scope, ScopeTime};
+pub use ranges::Blending;
 pub use ring::RingMemory;
 pub use sets::{SetBuffers, SetLayout};
 pub use upload::Upload;
 
 pub(crate) use device::{Limits, VkCall, limit};
+pub(crate) use encode::CHUNK;
 pub(crate) use memory::{Buffer, BufferDesc, Object};
 
 use ash::vk;
@@ -38,6 +43,10 @@ use ash::vk;
 /// The text of `shaders/include/throng.glsl`, for engines that compile shaders of their own: the declarations of
 /// set 0 and the functions that deform a vertex.
 pub const THRONG_GLSL: &str = include_str!("../../shaders/include/throng.glsl");
+
+/// The text of `shaders/include/throng_surface.glsl`, which includes `throng.glsl`: what a fragment shader of an
+/// engine's own ([`MaterialDesc`](crate::MaterialDesc)) sees of a surface.
+pub const THRONG_SURFACE_GLSL: &str = include_str!("../../shaders/include/throng_surface.glsl");
 
 /// The engine's own Vulkan objects, borrowed. The parts copy what they need of it.
 #[derive(Clone, Copy)]

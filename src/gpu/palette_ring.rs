@@ -1,9 +1,10 @@
 //! Palettes that the CPU writes, one slot for each frame in flight.
 
+use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
 use super::{Device, RingMemory, limit};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::{Mat3x4, WriteOnly};
+use crate::pose::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
@@ -142,30 +143,49 @@ impl PaletteRing {
         first: u32,
         count: u32,
     ) -> Result<WriteOnly<'_, Mat3x4>> {
-        if slot >= self.ring.slots() {
-            return Err(Error::NotFound {
-                what: "slot",
-                index: slot.into(),
-                count: self.ring.slots().into(),
-            });
-        }
-        limit(
-            "palette entries",
-            u64::from(first) + u64::from(count),
-            self.entries.into(),
-        )?;
-        let bytes = u64::from(count) * ENTRY_BYTES;
-        let place = self
-            .ring
-            .place(slot, u64::from(first) * ENTRY_BYTES, bytes)
-            .ok_or(Error::Capacity {
-                what: "palette entries",
-                asked: u64::from(first) + u64::from(count),
-                cap: self.entries.into(),
-            })?;
-        // SAFETY: `place` checked the range; 48-byte entries from an aligned start stay aligned to
+        // SAFETY: the caller's word.
+        unsafe { self.writer_as(slot, first.saturating_mul(3), count) }
+    }
+
+    /// `count` entries of any of the palette formats, from `row` (of 16 bytes) of `slot` on, to be written in
+    /// ascending order. An entry of the ring is 3 rows.
+    ///
+    /// # Errors
+    /// As [`Self::writer`].
+    ///
+    /// # Safety
+    /// As [`Self::writer`].
+    pub unsafe fn writer_as<E: PaletteEntry>(
+        &mut self,
+        slot: u32,
+        row: u32,
+        count: u32,
+    ) -> Result<WriteOnly<'_, E>> {
+        self.check_slot(slot)?;
+        let bytes = u64::from(count) * size_of::<E>() as u64;
+        let start = u64::from(row) * ROW_BYTES;
+        let asked = (start + bytes).div_ceil(ENTRY_BYTES);
+        let cap = u64::from(self.entries);
+        limit("palette entries", asked, cap)?;
+        let place = self.ring.place(slot, start, bytes).ok_or(Error::Capacity {
+            what: "palette entries",
+            asked,
+            cap,
+        })?;
+        // SAFETY: `place` checked the range; entries of whole rows from an aligned start stay aligned to
         // 16; the borrow is exclusive on the CPU, and the caller vouches for the GPU.
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
+    }
+
+    fn check_slot(&self, slot: u32) -> Result<()> {
+        if slot < self.ring.slots() {
+            return Ok(());
+        }
+        Err(Error::NotFound {
+            what: "slot",
+            index: slot.into(),
+            count: self.ring.slots().into(),
+        })
     }
 
     /// Copies finished palettes into `slot`, from entry `first`.

@@ -22,19 +22,26 @@ pub(crate) fn shader_module(
     Ok(Object::new(device, module, name))
 }
 
-/// A pipeline layout of `sets` and one push constant range of `push_bytes` from offset 0.
+/// A pipeline layout of `sets`, with push constants for `stages` from offset 0 on, (stages, bytes), and
+/// for the fragment stage, (offset, bytes).
 pub(crate) fn pipeline_layout(
     device: &Device,
     name: &str,
     sets: &[vk::DescriptorSetLayout],
-    stages: vk::ShaderStageFlags,
-    push_bytes: u32,
+    (stages, bytes): (vk::ShaderStageFlags, u32),
+    fragment: Option<(u32, u32)>,
 ) -> Result<Object<vk::PipelineLayout>> {
-    let push = [vk::PushConstantRange {
+    let first = vk::PushConstantRange {
         stage_flags: stages,
         offset: 0,
-        size: push_bytes,
-    }];
+        size: bytes,
+    };
+    let second = fragment.map(|(offset, size)| vk::PushConstantRange {
+        stage_flags: vk::ShaderStageFlags::FRAGMENT,
+        offset,
+        size,
+    });
+    let push: Vec<_> = core::iter::once(first).chain(second).collect();
     let info = vk::PipelineLayoutCreateInfo::default()
         .set_layouts(sets)
         .push_constant_ranges(&push);

@@ -1,10 +1,11 @@
 //! The layout of descriptor set 0, and how it is filled.
 
+use super::layout::TEXTURES;
 use super::{Device, Object, VkCall};
 use crate::error::Result;
 use ash::vk;
 
-/// Descriptor set 0: what `shaders/include/throng.glsl` declares.
+/// Descriptor set 0: what `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl` declare.
 ///
 /// | binding | type | content |
 /// |---|---|---|
@@ -15,18 +16,27 @@ use ash::vk;
 /// | 4 | storage buffer, dynamic | visible list |
 /// | 5 | storage buffer | geometry |
 /// | 6 | storage buffer | primitives |
-/// | 7 | combined image sampler | base colour |
+/// | 7 | storage buffer | materials |
+/// | 8 | storage buffer, dynamic | active morph weights |
+/// | 9 | storage buffer | deformed vertices |
+/// | 10 | storage buffer | the last frame of views |
+/// | 11 | combined image samplers | textures |
 ///
-/// Dynamic offsets are given in the order of the bindings: view, palettes, visible list.
+/// Dynamic offsets are given in the order of the bindings: view, palettes, visible list, morph weights.
+///
+/// Binding 11 has 5 textures, those of one material. Where
+/// [`Enabled::descriptor_indexing`](super::Enabled::descriptor_indexing) is set it has a variable number, all of a
+/// character's, and one set serves all of its materials.
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,
+    bindless: bool,
 }
 
 /// What a set of [`SetLayout`] refers to. `None` leaves a binding unwritten, which is allowed for
 /// those that no shader used with the set reads.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SetBuffers {
+pub struct SetBuffers<'a> {
     /// Binding 0; its range is one view.
     pub view: Option<vk::DescriptorBufferInfo>,
     /// Binding 1; its range is one slot. See [`super::PaletteRing::descriptor`].
@@ -41,28 +51,38 @@ pub struct SetBuffers {
     pub geometry: Option<vk::DescriptorBufferInfo>,
     /// Binding 6. See [`super::SkinnedMesh::primitives`].
     pub primitives: Option<vk::DescriptorBufferInfo>,
-    /// Binding 7. See [`super::SkinnedMesh::base_color`].
-    pub base_color: Option<vk::DescriptorImageInfo>,
+    /// Binding 7. See [`super::SkinnedMesh::materials`].
+    pub materials: Option<vk::DescriptorBufferInfo>,
+    /// Binding 8: for each instance with active weights a count, then the number and the `f32` of each; its range is one
+    /// slot. Not read for instances whose `morphs` is [`super::layout::NONE`].
+    pub morphs: Option<vk::DescriptorBufferInfo>,
+    /// Binding 9: see [`SkinnedLayout`](crate::pose::SkinnedLayout). Not read for instances whose `skinned` is
+    /// [`super::layout::NONE`].
+    pub skinned: Option<vk::DescriptorBufferInfo>,
+    /// Binding 10. Not read without [`super::layout::View::has_history`].
+    pub history: Option<vk::DescriptorBufferInfo>,
+    /// Binding 11. See [`super::SkinnedMesh::textures`], and [`super::SkinnedMesh::all_textures`] where the layout is
+    /// [bindless](SetLayout::is_bindless).
+    pub textures: Option<&'a [vk::DescriptorImageInfo]>,
 }
 
-const BUFFERS: [(vk::DescriptorType, vk::ShaderStageFlags); 7] = {
+const BUFFERS: [vk::DescriptorType; 11] = {
     use vk::DescriptorType as Type;
-    let shading = vk::ShaderStageFlags::from_raw(
-        vk::ShaderStageFlags::VERTEX.as_raw()
-            | vk::ShaderStageFlags::FRAGMENT.as_raw()
-            | vk::ShaderStageFlags::COMPUTE.as_raw(),
-    );
     [
-        (Type::UNIFORM_BUFFER_DYNAMIC, shading),
-        (Type::STORAGE_BUFFER_DYNAMIC, shading),
-        (Type::STORAGE_BUFFER, shading),
-        (Type::STORAGE_BUFFER, shading),
-        (Type::STORAGE_BUFFER_DYNAMIC, shading),
-        (Type::STORAGE_BUFFER, shading),
-        (Type::STORAGE_BUFFER, shading),
+        Type::UNIFORM_BUFFER_DYNAMIC,
+        Type::STORAGE_BUFFER_DYNAMIC,
+        Type::STORAGE_BUFFER,
+        Type::STORAGE_BUFFER,
+        Type::STORAGE_BUFFER_DYNAMIC,
+        Type::STORAGE_BUFFER,
+        Type::STORAGE_BUFFER,
+        Type::STORAGE_BUFFER,
+        Type::STORAGE_BUFFER_DYNAMIC,
+        Type::STORAGE_BUFFER,
+        Type::STORAGE_BUFFER,
     ]
 };
-const BASE_COLOR_BINDING: u32 = BUFFERS.len() as u32;
+const TEXTURE_BINDING: u32 = BUFFERS.len() as u32;
 
 impl SetLayout {
     /// Makes the layout.
@@ -70,36 +90,54 @@ impl SetLayout {
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device) -> Result<Self> {
-        let mut bindings: Vec<_> = BUFFERS
-            .iter()
-            .enumerate()
-            .map(|(binding, (kind, stages))| {
+        let stages = vk::ShaderStageFlags::VERTEX
+            | vk::ShaderStageFlags::FRAGMENT
+            | vk::ShaderStageFlags::COMPUTE;
+        let bindless = device.enabled.descriptor_indexing;
+        let mut bindings: Vec<_> = (0..)
+            .zip(BUFFERS)
+            .map(|(binding, kind)| {
                 vk::DescriptorSetLayoutBinding::default()
-                    .binding(binding as u32)
-                    .descriptor_type(*kind)
+                    .binding(binding)
+                    .descriptor_type(kind)
                     .descriptor_count(1)
-                    .stage_flags(*stages)
+                    .stage_flags(stages)
             })
             .collect();
         bindings.push(
             vk::DescriptorSetLayoutBinding::default()
-                .binding(BASE_COLOR_BINDING)
+                .binding(TEXTURE_BINDING)
                 .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-                .descriptor_count(1)
+                .descriptor_count(if bindless {
+                    device.limits.max_textures
+                } else {
+                    TEXTURES as u32
+                })
                 .stage_flags(vk::ShaderStageFlags::FRAGMENT),
         );
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let mut flags = vec![vk::DescriptorBindingFlags::empty(); bindings.len()];
+        if let Some(last) = flags.last_mut().filter(|_| bindless) {
+            *last = vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT;
+        }
+        let mut variable =
+            vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+        let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        if bindless {
+            info = info.push_next(&mut variable);
+        }
         // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
         let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
         let layout = layout.call("vkCreateDescriptorSetLayout")?;
         Ok(Self {
             layout: Object::new(device, layout, "throng set 0"),
+            bindless,
         })
     }
 
     pub(crate) fn null() -> Self {
         Self {
             layout: Object::null(),
+            bindless: false,
         }
     }
 
@@ -109,10 +147,17 @@ impl SetLayout {
         self.layout.handle
     }
 
-    /// How many descriptors of each type `sets` sets take from a pool.
-    pub fn pool_sizes(sets: u32) -> [vk::DescriptorPoolSize; 4] {
+    /// Whether binding 11 has a variable number of textures, all of a character's.
+    #[must_use]
+    pub fn is_bindless(&self) -> bool {
+        self.bindless
+    }
+
+    /// How many descriptors of each type `sets` sets take from a pool that have `textures` textures in all
+    /// (5 a set unless the layout is [bindless](Self::is_bindless)).
+    pub fn pool_sizes(sets: u32, textures: u32) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
-        let count = |kind: Type| BUFFERS.iter().filter(|(have, _)| *have == kind).count() as u32;
+        let count = |kind: Type| BUFFERS.iter().filter(|have| **have == kind).count() as u32;
         let kinds = [
             Type::UNIFORM_BUFFER_DYNAMIC,
             Type::STORAGE_BUFFER_DYNAMIC,
@@ -128,16 +173,35 @@ impl SetLayout {
             storage,
             vk::DescriptorPoolSize {
                 ty: Type::COMBINED_IMAGE_SAMPLER,
-                descriptor_count: sets,
+                descriptor_count: textures,
             },
         ]
+    }
+
+    /// A pool of its own, and in it `sets` sets of this layout; of `textures` textures each, if it is
+    /// [bindless](Self::is_bindless).
+    pub(crate) fn allocate(
+        &self,
+        device: &Device,
+        name: &str,
+        sets: u32,
+        textures: u32,
+    ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
+        let each = if self.bindless {
+            textures.max(1)
+        } else {
+            TEXTURES as u32
+        };
+        let sizes = Self::pool_sizes(sets, each * sets);
+        let counts = self.bindless.then_some(each);
+        allocate(device, name, &sizes, self.handle(), sets, counts)
     }
 
     /// Writes `set`, once, before its first use.
     ///
     /// # Safety
     /// `set` has this layout and is not in use; buffers and images are alive for as long as it is.
-    pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers) {
+    pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
         let infos = [
             buffers.view,
             buffers.ring_palettes,
@@ -146,25 +210,28 @@ impl SetLayout {
             buffers.visible,
             buffers.geometry,
             buffers.primitives,
+            buffers.materials,
+            buffers.morphs,
+            buffers.skinned,
+            buffers.history,
         ]
         .map(Option::into_iter)
         .map(Iterator::collect::<Vec<_>>);
-        let image: Vec<_> = buffers.base_color.into_iter().collect();
-        let mut writes = Vec::with_capacity(8);
-        for (binding, (info, (kind, _))) in infos.iter().zip(BUFFERS).enumerate() {
+        let mut writes = Vec::with_capacity(infos.len() + 1);
+        for (binding, (info, kind)) in (0..).zip(infos.iter().zip(BUFFERS)) {
             if !info.is_empty() {
                 let write = vk::WriteDescriptorSet::default()
                     .dst_set(set)
-                    .dst_binding(binding as u32);
+                    .dst_binding(binding);
                 writes.push(write.descriptor_type(kind).buffer_info(info));
             }
         }
-        if !image.is_empty() {
+        if let Some(textures) = buffers.textures.filter(|textures| !textures.is_empty()) {
             let write = vk::WriteDescriptorSet::default()
                 .dst_set(set)
-                .dst_binding(BASE_COLOR_BINDING);
+                .dst_binding(TEXTURE_BINDING);
             let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-            writes.push(write.descriptor_type(kind).image_info(&image));
+            writes.push(write.descriptor_type(kind).image_info(textures));
         }
         // SAFETY: the caller vouches for the set and what it refers to.
         unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
@@ -180,13 +247,15 @@ impl SetLayout {
     }
 }
 
-/// A pool with room for `sets` sets that take `sizes`, and those sets.
+/// A pool with room for `sets` sets that take `sizes`, and those sets; `variable` is how many descriptors the binding of a
+/// variable number has, where the layout has one.
 pub(crate) fn allocate(
     device: &Device,
     name: &str,
     sizes: &[vk::DescriptorPoolSize],
     layout: vk::DescriptorSetLayout,
     sets: u32,
+    variable: Option<u32>,
 ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(sets)
@@ -196,9 +265,15 @@ pub(crate) fn allocate(
         unsafe { device.raw.create_descriptor_pool(&info, None) }.call("vkCreateDescriptorPool")?;
     let mut pool = Object::new(device, pool, name);
     let layouts = vec![layout; sets as usize];
-    let info = vk::DescriptorSetAllocateInfo::default()
+    let counts = vec![variable.unwrap_or(0); sets as usize];
+    let mut counts =
+        vk::DescriptorSetVariableDescriptorCountAllocateInfo::default().descriptor_counts(&counts);
+    let mut info = vk::DescriptorSetAllocateInfo::default()
         .descriptor_pool(pool.handle)
         .set_layouts(&layouts);
+    if variable.is_some() {
+        info = info.push_next(&mut counts);
+    }
     // SAFETY: the pool was made for that many.
     match unsafe { device.raw.allocate_descriptor_sets(&info) }.call("vkAllocateDescriptorSets") {
         Ok(sets) => {

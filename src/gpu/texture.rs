@@ -18,10 +18,10 @@ pub(crate) struct MipChain {
 }
 
 impl MipChain {
-    /// Halves `image` until one texel is left, averaging in linear light. Levels larger than
-    /// `max_dimension` are left out.
-    pub(crate) fn new(image: &Image, max_dimension: u32) -> Self {
-        let decode = srgb_to_linear_table();
+    /// Halves `image` until one texel is left, averaging in linear light: what `srgb` says is encoded so is
+    /// decoded first. Levels larger than `max_dimension` are left out.
+    pub(crate) fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
+        let decode = srgb.then(srgb_to_linear_table);
         let mut chain = Self {
             levels: Vec::new(),
             texels: Vec::new(),
@@ -39,14 +39,14 @@ impl MipChain {
             if width.max(height) <= 1 {
                 return chain;
             }
-            level = halve(&level, width, height, &decode);
+            level = halve(&level, width, height, decode.as_ref());
             (width, height) = ((width / 2).max(1), (height / 2).max(1));
         }
     }
 }
 
 /// The next coarser level: each texel is the mean of the texels that it covers.
-fn halve(texels: &[u8], width: u32, height: u32, decode: &[f32; 256]) -> Vec<u8> {
+fn halve(texels: &[u8], width: u32, height: u32, decode: Option<&[f32; 256]>) -> Vec<u8> {
     let (half_width, half_height) = ((width / 2).max(1), (height / 2).max(1));
     let mut out = Vec::with_capacity(half_width as usize * half_height as usize * 4);
     for y in 0..half_height {
@@ -59,11 +59,15 @@ fn halve(texels: &[u8], width: u32, height: u32, decode: &[f32; 256]) -> Vec<u8>
                     continue;
                 };
                 for (channel, sum) in sum.iter_mut().take(3).enumerate() {
-                    *sum += decode[usize::from(texel[channel])];
+                    let texel = texel[channel];
+                    *sum += decode.map_or(f32::from(texel), |table| table[usize::from(texel)]);
                 }
                 sum[3] += f32::from(texel[3]);
             }
-            let color = |channel: usize| linear_to_srgb(sum[channel] * 0.25);
+            let color = |channel: usize| {
+                let mean = sum[channel] * 0.25;
+                decode.map_or(mean.round() as u8, |_| linear_to_srgb(mean))
+            };
             out.extend([color(0), color(1), color(2), (sum[3] * 0.25).round() as u8]);
         }
     }
@@ -110,7 +114,7 @@ mod tests {
 
     #[test]
     fn chain_ends_in_one_texel() {
-        let chain = MipChain::new(&image(5, 3, |_, _| [10, 20, 30, 40]), 4096);
+        let chain = MipChain::new(&image(5, 3, |_, _| [10, 20, 30, 40]), true, 4096);
         let sizes: Vec<_> = chain
             .levels
             .iter()
@@ -130,6 +134,7 @@ mod tests {
     fn black_and_white_average_in_linear_light() {
         let chain = MipChain::new(
             &image(2, 1, |x, _| if x == 0 { [0, 0, 0, 255] } else { [255; 4] }),
+            true,
             4096,
         );
         // Half the light of white is 188 in sRGB, not 128.
@@ -137,8 +142,15 @@ mod tests {
     }
 
     #[test]
+    fn data_averages_as_it_is() {
+        let checks = image(2, 1, |x, _| if x == 0 { [0, 10, 0, 255] } else { [255; 4] });
+        let chain = MipChain::new(&checks, false, 4096);
+        assert_eq!(chain.texels[8..], [128, 133, 128, 255]);
+    }
+
+    #[test]
     fn levels_that_the_device_cannot_hold_are_left_out() {
-        let chain = MipChain::new(&image(8, 2, |_, _| [1; 4]), 4);
+        let chain = MipChain::new(&image(8, 2, |_, _| [1; 4]), true, 4);
         assert_eq!((chain.levels[0].width, chain.levels[0].height), (4, 1));
         assert_eq!(chain.levels[0].offset, 0);
     }

@@ -4,7 +4,10 @@
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
 //! | animate, palette | – | – | `pose/animate.rs`, `pose/palette.rs` |
-//! | draw | [`draw`] | `crowd.vert`, `crowd.frag` | `pose/skin.rs` |
+//! | skin | [`skin`] | `skin.comp` | `pose/skin.rs`, `pose/skinner/` |
+//! | draw | [`draw`], [`pipelines`] | `crowd.vert`, `crowd.frag`, `depth.vert`, `motion.vert` and their variants | – |
 
 pub(crate) mod draw;
+pub(crate) mod pipelines;
 pub(crate) mod scatter;
+pub(crate) mod skin;

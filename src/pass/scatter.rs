@@ -72,8 +72,8 @@ impl ScatterPass {
             device,
             "throng scatter",
             &[self.set_layout.handle],
-            stages,
-            4,
+            (stages, 4),
+            None,
         )?;
         self.pipeline = compute_pipeline(
             device,
@@ -101,8 +101,14 @@ impl ScatterPass {
                 descriptor_count: 1,
             },
         ];
-        let (pool, sets) =
-            sets::allocate(device, "throng scatter", &sizes, self.set_layout.handle, 1)?;
+        let (pool, sets) = sets::allocate(
+            device,
+            "throng scatter",
+            &sizes,
+            self.set_layout.handle,
+            1,
+            None,
+        )?;
         let set = sets.first().copied().unwrap_or_default();
         let infos = [[buffers.changes], [buffers.slots], [buffers.table]];
         let writes: Vec<_> = (0..)

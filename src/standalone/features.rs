@@ -61,6 +61,9 @@ impl FeatureSet {
         let mut useful = Self::default();
         useful.v10.sampler_anisotropy = vk::TRUE;
         useful.v10.independent_blend = vk::TRUE;
+        useful.v12.runtime_descriptor_array = vk::TRUE;
+        useful.v12.shader_sampled_image_array_non_uniform_indexing = vk::TRUE;
+        useful.v12.descriptor_binding_variable_descriptor_count = vk::TRUE;
         useful
     }
 

@@ -1,0 +1,233 @@
+//! A character's images and samplers on the GPU.
+
+use super::layout::TEXTURES;
+use super::memory::Image;
+use super::texture::MipChain;
+use super::{Device, Object, Upload, VkCall, limit};
+use crate::character::{self, Character, Filter, Sampler, TextureRef, Wrap};
+use crate::error::{Error, Result};
+use ash::vk;
+use gpu_allocator::vulkan::Allocator;
+use std::collections::HashMap;
+
+/// What of a material's textures is colour, in sRGB; the others are numbers.
+const IS_COLOR: [bool; TEXTURES] = [true, false, false, false, true];
+
+/// Where there is no texture there need be no texture coordinates: they are 0 then, and have no
+/// gradient, of which some drivers make an anisotropic sample of nothing (Mesa 25's lavapipe does).
+const WHITE_SAMPLER: Sampler = Sampler {
+    wrap_u: Wrap::Clamp,
+    wrap_v: Wrap::Clamp,
+    magnify: Filter::Nearest,
+    minify: Filter::Nearest,
+    mip: None,
+};
+
+/// Images, samplers, and the textures that they make.
+#[derive(Debug, Default)]
+pub(crate) struct Textures {
+    images: Vec<Image>,
+    samplers: Vec<(Sampler, Object<vk::Sampler>)>,
+    /// Every pair of image and sampler that a material uses, once. The first is a white texel.
+    all: Vec<vk::DescriptorImageInfo>,
+    /// Per material: numbers of `all`.
+    materials: Vec<[u32; TEXTURES]>,
+}
+
+/// What has been met while a character's textures are made.
+#[derive(Default)]
+struct Met {
+    images: HashMap<(u32, bool), usize>,
+    pairs: HashMap<(usize, usize), u32>,
+}
+
+impl Textures {
+    /// Fills empty textures. What was made before an error is there to be destroyed.
+    pub(crate) fn build(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        upload: &mut Upload,
+        character: &Character,
+    ) -> Result<()> {
+        let mut met = Met::default();
+        let name = character.name();
+        self.add_image(device, allocator, upload, name, (&white_texel(), true))?;
+        let sampler = self.sampler(device, WHITE_SAMPLER)?;
+        self.pair(&mut met, 0, sampler);
+        for material in character.materials() {
+            let mut slots = [0; TEXTURES];
+            let textures = material.textures().into_iter().zip(IS_COLOR);
+            for (slot, (texture, is_color)) in slots.iter_mut().zip(textures) {
+                let Some(TextureRef { image, sampler, .. }) = texture else {
+                    continue;
+                };
+                let Some(raw) = character.images().get(image as usize) else {
+                    continue;
+                };
+                let image = match met.images.get(&(image, is_color)) {
+                    Some(made) => *made,
+                    None => {
+                        let source = (raw, is_color);
+                        let made = self.add_image(device, allocator, upload, name, source)?;
+                        met.images.insert((image, is_color), made);
+                        made
+                    }
+                };
+                let sampler = self.sampler(device, sampler)?;
+                *slot = self.pair(&mut met, image, sampler);
+            }
+            self.materials.push(slots);
+        }
+        if device.enabled.descriptor_indexing {
+            let cap = device.limits.max_textures.into();
+            limit("textures of a character", self.all.len() as u64, cap)?;
+        }
+        Ok(())
+    }
+
+    /// The number of a texture, new if it has not been met.
+    fn pair(&mut self, met: &mut Met, image: usize, sampler: usize) -> u32 {
+        let next = self.all.len() as u32;
+        let number = *met.pairs.entry((image, sampler)).or_insert(next);
+        if number == next {
+            let view = self.images.get(image).map(|image| image.view.handle);
+            let sampler = self.samplers.get(sampler).map(|(_, made)| made.handle);
+            self.all.push(vk::DescriptorImageInfo {
+                sampler: sampler.unwrap_or_default(),
+                image_view: view.unwrap_or_default(),
+                image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+            });
+        }
+        number
+    }
+
+    fn add_image(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        upload: &mut Upload,
+        owner: &str,
+        (image, is_color): (&character::Image, bool),
+    ) -> Result<usize> {
+        let chain = MipChain::new(image, is_color, device.limits.max_image_dimension);
+        let Some(top) = chain.levels.first() else {
+            let cap = device.limits.max_image_dimension.into();
+            return Err(Error::Capacity {
+                what: "texels",
+                asked: image.width.max(image.height).into(),
+                cap,
+            });
+        };
+        let format = if is_color {
+            vk::Format::R8G8B8A8_SRGB
+        } else {
+            vk::Format::R8G8B8A8_UNORM
+        };
+        let name = format!("throng {owner}: image {}", image.name);
+        let size = (top.width, top.height);
+        let levels = chain.levels.len() as u32;
+        let made = Image::new(device, allocator, &name, format, size, levels)?;
+        let handle = made.handle;
+        self.images.push(made);
+        upload.image(
+            device,
+            allocator,
+            handle,
+            &chain.texels,
+            chain.levels.iter(),
+        )?;
+        Ok(self.images.len() - 1)
+    }
+
+    fn sampler(&mut self, device: &Device, sampler: Sampler) -> Result<usize> {
+        if let Some(found) = self.samplers.iter().position(|(have, _)| *have == sampler) {
+            return Ok(found);
+        }
+        let info = sampler_info(device, sampler);
+        // SAFETY: the info is valid; anisotropy is used only where it is enabled.
+        let handle = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
+        self.samplers
+            .push((sampler, Object::new(device, handle, "throng sampler")));
+        Ok(self.samplers.len() - 1)
+    }
+
+    pub(crate) fn material_count(&self) -> u32 {
+        self.materials.len() as u32
+    }
+
+    /// The numbers of a material's textures in [`Self::all`].
+    pub(crate) fn slots(&self, material: u32) -> [u32; TEXTURES] {
+        let of_material = self.materials.get(material as usize);
+        of_material.copied().unwrap_or_default()
+    }
+
+    pub(crate) fn of_material(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
+        self.slots(material)
+            .map(|slot| self.all.get(slot as usize).copied().unwrap_or_default())
+    }
+
+    pub(crate) fn all(&self) -> &[vk::DescriptorImageInfo] {
+        &self.all
+    }
+
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        // SAFETY: the caller's word.
+        unsafe {
+            for (_, sampler) in &mut self.samplers {
+                sampler.destroy(device);
+            }
+            for image in &mut self.images {
+                image.destroy(device, allocator);
+            }
+        }
+        self.samplers.clear();
+        self.images.clear();
+        self.all.clear();
+    }
+}
+
+fn white_texel() -> character::Image {
+    character::Image {
+        name: "white".into(),
+        width: 1,
+        height: 1,
+        rgba: vec![255; 4],
+    }
+}
+
+fn sampler_info(device: &Device, sampler: Sampler) -> vk::SamplerCreateInfo<'static> {
+    let filter = |filter: Filter| match filter {
+        Filter::Nearest => vk::Filter::NEAREST,
+        Filter::Linear => vk::Filter::LINEAR,
+    };
+    let wrap = |wrap: Wrap| match wrap {
+        Wrap::Repeat => vk::SamplerAddressMode::REPEAT,
+        Wrap::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
+        Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    };
+    let anisotropic = device.enabled.sampler_anisotropy && sampler.minify == Filter::Linear;
+    vk::SamplerCreateInfo::default()
+        .mag_filter(filter(sampler.magnify))
+        .min_filter(filter(sampler.minify))
+        .mipmap_mode(match sampler.mip {
+            Some(Filter::Linear) => vk::SamplerMipmapMode::LINEAR,
+            _ => vk::SamplerMipmapMode::NEAREST,
+        })
+        .address_mode_u(wrap(sampler.wrap_u))
+        .address_mode_v(wrap(sampler.wrap_v))
+        .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .anisotropy_enable(anisotropic)
+        .max_anisotropy(if anisotropic {
+            device.limits.max_anisotropy.min(8.0)
+        } else {
+            1.0
+        })
+        .max_lod(if sampler.mip.is_some() {
+            vk::LOD_CLAMP_NONE
+        } else {
+            0.25
+        })
+}

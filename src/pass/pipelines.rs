@@ -1,0 +1,237 @@
+//! The graphics pipelines of the draw stage: which shaders, which state.
+
+use super::draw::{PassKind, Target, Variant};
+use crate::error::Result;
+use crate::gpu::pipeline::{first_pipeline, shader_module, spirv};
+use crate::gpu::{Blending, Device, Object};
+use ash::vk;
+
+/// What shades the fragments of a pass.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fragment<'a> {
+    /// Nothing.
+    None,
+    /// The crate's own shader.
+    BuiltIn { shadow_map: bool },
+    /// The engine's.
+    Own(&'a [u32]),
+}
+
+/// The shaders of a pass: those for what is masked differ where the others need no texture.
+#[derive(Debug)]
+pub(super) struct Modules {
+    vertex: Object<vk::ShaderModule>,
+    fragment: Object<vk::ShaderModule>,
+    masked_vertex: Object<vk::ShaderModule>,
+    masked_fragment: Object<vk::ShaderModule>,
+}
+
+impl Default for Modules {
+    fn default() -> Self {
+        Self {
+            vertex: Object::null(),
+            fragment: Object::null(),
+            masked_vertex: Object::null(),
+            masked_fragment: Object::null(),
+        }
+    }
+}
+
+impl Modules {
+    /// Fills empty modules. What was made before an error is there to be destroyed.
+    pub(super) fn build(
+        &mut self,
+        device: &Device,
+        kind: PassKind,
+        fragment: Fragment<'_>,
+    ) -> Result<()> {
+        let bindless = device.enabled.descriptor_indexing;
+        let either = |plain, many| if bindless { many } else { plain };
+        let make = |words, name| shader_module(device, words, name);
+        match kind {
+            PassKind::Color => {
+                self.vertex = make(spirv::CROWD_VERT, "throng crowd.vert")?;
+                let words = match fragment {
+                    Fragment::Own(words) => words,
+                    Fragment::BuiltIn { shadow_map: true } => either(
+                        spirv::CROWD_SHADOWED_FRAG,
+                        spirv::CROWD_SHADOWED_BINDLESS_FRAG,
+                    ),
+                    _ => either(spirv::CROWD_FRAG, spirv::CROWD_BINDLESS_FRAG),
+                };
+                self.fragment = make(words, "throng crowd.frag")?;
+            }
+            PassKind::Depth | PassKind::Shadow => {
+                self.vertex = make(spirv::DEPTH_VERT, "throng depth.vert")?;
+                self.masked_vertex = make(spirv::CROWD_VERT, "throng crowd.vert")?;
+                let words = either(spirv::MASK_FRAG, spirv::MASK_BINDLESS_FRAG);
+                self.masked_fragment = make(words, "throng mask.frag")?;
+            }
+            PassKind::Motion => {
+                self.vertex = make(spirv::MOTION_VERT, "throng motion.vert")?;
+                self.fragment = make(spirv::MOTION_FRAG, "throng motion.frag")?;
+                self.masked_vertex = make(spirv::MOTION_MASK_VERT, "throng motion_mask.vert")?;
+                let words = either(spirv::MOTION_MASK_FRAG, spirv::MOTION_MASK_BINDLESS_FRAG);
+                self.masked_fragment = make(words, "throng motion_mask.frag")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The pipeline of a variant.
+    pub(super) fn pipeline(
+        &self,
+        device: &Device,
+        layout: vk::PipelineLayout,
+        target: &Target,
+        variant: Variant,
+    ) -> Result<Object<vk::Pipeline>> {
+        let masked = variant.blending == Blending::Mask && target.kind != PassKind::Color;
+        let (vertex, fragment) = if masked {
+            (&self.masked_vertex, &self.masked_fragment)
+        } else {
+            (&self.vertex, &self.fragment)
+        };
+        let handles = (vertex.handle, fragment.handle);
+        let made = graphics_pipeline(device, layout, target, variant, handles)?;
+        Ok(Object::new(device, made, "throng pass"))
+    }
+
+    /// # Safety
+    /// No pipeline is being made from them.
+    pub(super) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the caller's word.
+        unsafe {
+            self.vertex.destroy(device);
+            self.fragment.destroy(device);
+            self.masked_vertex.destroy(device);
+            self.masked_fragment.destroy(device);
+        }
+    }
+}
+
+/// Specialization constants 0 and 1 of `shaders/include/draw.glsl`.
+const CONSTANTS: [vk::SpecializationMapEntry; 2] = [
+    vk::SpecializationMapEntry {
+        constant_id: 0,
+        offset: 0,
+        size: size_of::<u32>(),
+    },
+    vk::SpecializationMapEntry {
+        constant_id: 1,
+        offset: 4,
+        size: size_of::<u32>(),
+    },
+];
+
+fn graphics_pipeline(
+    device: &Device,
+    layout: vk::PipelineLayout,
+    target: &Target,
+    variant: Variant,
+    (vertex, fragment): (vk::ShaderModule, vk::ShaderModule),
+) -> Result<vk::Pipeline> {
+    let constants = [variant.method, u32::from(variant.rigid)];
+    let constants = vk::SpecializationInfo::default()
+        .map_entries(&CONSTANTS)
+        .data(bytemuck::cast_slice(&constants));
+    let stage = |stage, module| {
+        vk::PipelineShaderStageCreateInfo::default()
+            .stage(stage)
+            .module(module)
+            .name(c"main")
+    };
+    let vertex = stage(vk::ShaderStageFlags::VERTEX, vertex).specialization_info(&constants);
+    let fragment = (fragment != vk::ShaderModule::null())
+        .then(|| stage(vk::ShaderStageFlags::FRAGMENT, fragment));
+    let stages: Vec<_> = core::iter::once(vertex).chain(fragment).collect();
+    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+        .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let viewport = vk::PipelineViewportStateCreateInfo::default()
+        .viewport_count(1)
+        .scissor_count(1);
+    let raster = rasterization(target);
+    let multisample =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(target.samples);
+    let depth = depth_state(target, variant);
+    let blends = blend_states(target, variant);
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let states = [
+        vk::DynamicState::VIEWPORT,
+        vk::DynamicState::SCISSOR,
+        vk::DynamicState::CULL_MODE,
+        vk::DynamicState::FRONT_FACE,
+    ];
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
+    let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .color_attachment_formats(&target.color_formats)
+        .depth_attachment_format(target.depth_format)
+        .stencil_attachment_format(target.stencil_format);
+    let info = [vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&vertex_input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&multisample)
+        .depth_stencil_state(&depth)
+        .color_blend_state(&blend)
+        .dynamic_state(&dynamic)
+        .layout(layout)
+        .push_next(&mut rendering)];
+    // SAFETY: modules and layout are alive; the formats are the caller's, checked by the driver.
+    let made = unsafe {
+        device
+            .raw
+            .create_graphics_pipelines(vk::PipelineCache::null(), &info, None)
+    };
+    first_pipeline(device, made, "vkCreateGraphicsPipelines")
+}
+
+fn rasterization(target: &Target) -> vk::PipelineRasterizationStateCreateInfo<'static> {
+    let bias = target.depth_bias;
+    vk::PipelineRasterizationStateCreateInfo::default()
+        .polygon_mode(vk::PolygonMode::FILL)
+        .line_width(1.0)
+        .depth_bias_enable(bias.constant != 0.0 || bias.slope != 0.0)
+        .depth_bias_constant_factor(bias.constant)
+        .depth_bias_slope_factor(bias.slope)
+}
+
+fn depth_state(
+    target: &Target,
+    variant: Variant,
+) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
+    let has_depth = target.depth_format != vk::Format::UNDEFINED;
+    let blended = variant.blending == Blending::Blend;
+    let compare = match (target.after_prepass && !blended, target.reversed_z) {
+        (true, _) => vk::CompareOp::EQUAL,
+        (false, true) => vk::CompareOp::GREATER_OR_EQUAL,
+        (false, false) => vk::CompareOp::LESS_OR_EQUAL,
+    };
+    vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(has_depth)
+        .depth_write_enable(has_depth && !blended && !target.after_prepass)
+        .depth_compare_op(compare)
+}
+
+/// Only the first attachment is written. What is blended covers what is there by its alpha.
+fn blend_states(target: &Target, variant: Variant) -> Vec<vk::PipelineColorBlendAttachmentState> {
+    let colorful = matches!(target.kind, PassKind::Color | PassKind::Motion);
+    let mut states =
+        vec![vk::PipelineColorBlendAttachmentState::default(); target.color_formats.len()];
+    if let Some(first) = states.first_mut().filter(|_| colorful) {
+        *first = vk::PipelineColorBlendAttachmentState {
+            blend_enable: (variant.blending == Blending::Blend).into(),
+            src_color_blend_factor: vk::BlendFactor::SRC_ALPHA,
+            dst_color_blend_factor: vk::BlendFactor::ONE_MINUS_SRC_ALPHA,
+            color_blend_op: vk::BlendOp::ADD,
+            src_alpha_blend_factor: vk::BlendFactor::ONE,
+            dst_alpha_blend_factor: vk::BlendFactor::ONE_MINUS_SRC_ALPHA,
+            alpha_blend_op: vk::BlendOp::ADD,
+            color_write_mask: vk::ColorComponentFlags::RGBA,
+        };
+    }
+    states
+}
