@@ -22,6 +22,7 @@ mod meshes;
 mod models;
 mod nodes;
 mod raw;
+mod raw_materials;
 mod skins;
 mod tangents;
 mod texture_coordinates;
