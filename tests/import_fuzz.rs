@@ -8,6 +8,7 @@ mod common {
 
 use common::gltf_builder::{Builder, F32, U8, U16, arm, glb, triangle};
 use serde_json::{Value, json};
+use throng::character::{AlphaMode, Material};
 use throng::import::{ImportOptions, gltf};
 
 /// Small caps, so that a mutant that asks for much is refused and the test stays quick.
@@ -134,11 +135,19 @@ fn common_invariants(character: &throng::character::Character) {
         }
         for (stream, len) in [
             ("normals", primitive.normals.len()),
+            ("tangents", primitive.tangents.len()),
             ("uvs", primitive.uvs.len()),
+            ("uvs1", primitive.uvs1.len()),
             ("colors", primitive.colors.len()),
         ] {
             assert!(len == 0 || len == vertices, "{stream}");
         }
+        assert!(primitive.tangents.is_empty() || !primitive.normals.is_empty());
+        for tangent in &primitive.tangents {
+            assert!((tangent.truncate().length() - 1.0).abs() < 1e-5 && tangent.w.abs() == 1.0);
+        }
+        let mut uvs = primitive.uvs.iter().chain(&primitive.uvs1);
+        assert!(uvs.all(|uv| uv.is_finite()));
     }
     assert!(used.iter().all(|used| *used));
     for (at, entry) in character.palette().iter().enumerate() {
@@ -148,14 +157,30 @@ fn common_invariants(character: &throng::character::Character) {
             && other.inverse_bind == entry.inverse_bind));
     }
     assert!(!character.materials().is_empty());
-    for texture in character
-        .materials()
-        .iter()
-        .filter_map(|m| m.base_color_texture)
-    {
-        assert!((texture.image as usize) < character.images().len());
+    for material in character.materials() {
+        materials_invariants(material, character.images().len());
     }
     assert!(character.rest_bounds().size().is_finite() || character.primitives().is_empty());
+}
+
+/// What `Material` promises.
+fn materials_invariants(material: &Material, images: usize) {
+    for texture in material.textures().into_iter().flatten() {
+        assert!((texture.image as usize) < images && texture.uv_set <= 1);
+        assert!(texture.transform.is_finite());
+    }
+    let unit = [
+        &material.base_color[..],
+        &[material.metallic, material.roughness],
+        &[material.occlusion_strength],
+    ];
+    assert!(unit.concat().iter().all(|v| (0.0..=1.0).contains(v)));
+    let mut light = material.emissive.iter();
+    assert!(light.all(|v| (0.0..=f32::MAX).contains(v)));
+    assert!(material.normal_scale.is_finite());
+    if let AlphaMode::Mask { cutoff } = material.alpha {
+        assert!((0.0..=f32::MAX).contains(&cutoff));
+    }
 }
 
 /// A file that uses most of what is read.
@@ -174,6 +199,8 @@ fn everything() -> Builder {
     );
     let uvs: Vec<u16> = (0..12).map(|v| v * 5000).collect();
     let uvs = b.normalized("VEC2", U16, &uvs);
+    let second = b.accessor("VEC2", F32, &[0.25_f32; 12]);
+    let tangents = b.accessor("VEC4", F32, &[0.0, 0.6, 0.8, -1.0_f32].repeat(6));
     let colors = b.normalized("VEC4", U8, &[200_u8; 24]);
     let joints = b.accessor("VEC4", U8, &[0_u8; 24]);
     let weights = b.normalized("VEC4", U8, &[0_u8; 24]);
@@ -187,10 +214,23 @@ fn everything() -> Builder {
     b.json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"] = json!({
         "index": 0, "texCoord": 0,
         "extensions": { "KHR_texture_transform": { "offset": [0.5, 0.0], "rotation": 1.0 } } });
-    b.json["materials"][0]["doubleSided"] = json!(true);
+    let material = &mut b.json["materials"][0];
+    material["doubleSided"] = json!(true);
+    material["alphaMode"] = json!("MASK");
+    material["alphaCutoff"] = json!(0.25);
+    material["emissiveFactor"] = json!([0.5, 0.25, 1]);
+    material["normalTexture"] = json!({ "index": 0, "texCoord": 3, "scale": 0.5 });
+    material["occlusionTexture"] = json!({ "index": 0, "strength": 0.5 });
+    material["extensions"] = json!({ "KHR_materials_clearcoat": {},
+        "KHR_materials_emissive_strength": { "emissiveStrength": 2.5 } });
+    let pbr = &mut material["pbrMetallicRoughness"];
+    pbr["metallicFactor"] = json!(0.5);
+    pbr["metallicRoughnessTexture"] = json!({ "index": 0, "texCoord": 3 });
     let attributes = &mut b.json["meshes"][0]["primitives"][0]["attributes"];
     attributes["NORMAL"] = json!(normals);
+    attributes["TANGENT"] = json!(tangents);
     attributes["TEXCOORD_0"] = json!(uvs);
+    attributes["TEXCOORD_3"] = json!(second);
     attributes["COLOR_0"] = json!(colors);
     attributes["JOINTS_1"] = json!(joints);
     attributes["WEIGHTS_1"] = json!(weights);

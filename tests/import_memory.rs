@@ -119,6 +119,16 @@ fn what_is_claimed_is_not_allocated() {
     let (bytes, worked) = peak(many.as_bytes());
     assert!(!worked && bytes < 160 << 20, "{bytes} bytes");
 
+    // As many empty materials as a list takes. Each is read in full, also where nothing uses it.
+    let most = 1 << 18;
+    let many = format!(
+        r#"{{"asset":{{"version":"2.0"}},"nodes":[{{}}],"skins":[{{"joints":[0]}}],"materials":[{}{{}}]}}"#,
+        "{},".repeat(most - 1)
+    );
+    let (bytes, worked) = peak(many.as_bytes());
+    println!("{} bytes for each of {most} materials", bytes / most);
+    assert!(worked && bytes < 200 * many.len(), "{bytes} bytes");
+
     // The most that vertices of a small file can claim.
     let most = ImportOptions::default().max_vertices as u64 / 3 * 3;
     let mut b = triangle();

@@ -45,6 +45,7 @@ fn lists_the_built_in_character_without_arguments() {
         "\nJoints (57)\n",
         "\nClips (4)\n",
         "\nPrimitives (1)\n",
+        "\nMaterials (1)\n",
         "\nRepairs: none\n",
     ] {
         assert!(listing.contains(line), "{line:?} is not in:\n{listing}");

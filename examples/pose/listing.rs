@@ -2,7 +2,7 @@
 
 use super::{plural, title};
 use std::fmt::Write as _;
-use throng::character::{Character, NO_PARENT, Primitive, RawClip, SkinInfo};
+use throng::character::{AlphaMode, Character, Material, NO_PARENT, Primitive, RawClip, SkinInfo};
 use throng::import::Imported;
 
 /// Rows of cells, each column as wide as its widest cell; columns of numbers are set to the right,
@@ -40,7 +40,7 @@ fn counted(count: usize, one: &str) -> [String; 2] {
     [count.to_string(), unit]
 }
 
-/// Skins, joints, clips, primitives and repairs.
+/// Skins, joints, clips, primitives, materials and repairs.
 pub(super) fn listing(model: &Imported) -> String {
     let size = model.rest_bounds().size();
     let mut text = format!(
@@ -64,6 +64,7 @@ pub(super) fn listing(model: &Imported) -> String {
     text += &section("Joints", joints(model));
     text += &section("Clips", clips(model));
     text += &section("Primitives", primitives(model));
+    text += &section("Materials", materials(model));
     let repairs = model.repairs.iter().enumerate();
     let repairs = repairs.map(|(index, repair)| vec![index.to_string(), repair.to_string()]);
     text += &section("Repairs", repairs.collect());
@@ -118,21 +119,82 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
 fn primitives(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, part): (usize, &Primitive)| {
         let material = &model.materials()[part.material as usize].name;
-        let normals = if part.normals.is_empty() {
-            "no normals"
-        } else {
-            "normals"
-        };
         let mut row = vec![index.to_string(), title(&part.name)];
         row.extend(counted(part.vertex_count(), "vertex"));
         row.extend(counted(part.indices.len() / 3, "triangle"));
         row.extend(counted(part.influences.per_vertex as usize, "influence"));
         row.extend([
             format!("palette {}..{}", part.palette.start, part.palette.end),
-            normals.into(),
+            streams(part),
             format!("material {}", title(material)),
         ]);
         row
     };
     model.primitives().iter().enumerate().map(row).collect()
+}
+
+/// What the vertices have besides positions and influences.
+fn streams(part: &Primitive) -> String {
+    let normals = if part.normals.is_empty() {
+        "no normals"
+    } else {
+        "normals"
+    };
+    let others = [
+        ("tangents", part.tangents.is_empty()),
+        ("uvs", part.uvs.is_empty()),
+        ("uvs1", part.uvs1.is_empty()),
+        ("colours", part.colors.is_empty()),
+    ];
+    let there = others.iter().filter(|(_, is_empty)| !is_empty);
+    let names: Vec<_> = [normals]
+        .into_iter()
+        .chain(there.map(|(name, _)| *name))
+        .collect();
+    names.join(", ")
+}
+
+/// Factors that say little at a glance are left to the file.
+fn materials(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, material): (usize, &Material)| {
+        let alpha = match material.alpha {
+            AlphaMode::Opaque => "opaque".into(),
+            AlphaMode::Mask { cutoff } => format!("mask at {cutoff}"),
+            AlphaMode::Blend => "blend".into(),
+        };
+        let sides = if material.double_sided {
+            "double-sided"
+        } else {
+            "single-sided"
+        };
+        let shading = if material.unlit { "unlit" } else { "lit" };
+        vec![
+            index.to_string(),
+            title(&material.name),
+            alpha,
+            sides.into(),
+            shading.into(),
+            textures(material),
+        ]
+    };
+    model.materials().iter().enumerate().map(row).collect()
+}
+
+/// What the textures are for, with the numbers of their images.
+fn textures(material: &Material) -> String {
+    let uses = [
+        "base colour",
+        "metallic-roughness",
+        "normal",
+        "occlusion",
+        "emissive",
+    ];
+    let there = material.textures().into_iter().zip(uses);
+    let there = there.filter_map(|(texture, of)| Some(format!("{of}: image {}", texture?.image)));
+    let all: Vec<_> = there.collect();
+    if all.is_empty() {
+        "no textures".into()
+    } else {
+        all.join(", ")
+    }
 }

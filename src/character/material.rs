@@ -7,11 +7,11 @@ use glam::Affine2;
 pub struct Material {
     /// The file's name for it, or empty.
     pub name: Box<str>,
-    /// Linear RGBA, multiplied with the texture and the vertex colour.
+    /// Linear RGBA, 0 to 1, multiplied with the texture and the vertex colour.
     pub base_color: [f32; 4],
     /// The base colour texture (sRGB encoded), if any.
     pub base_color_texture: Option<TextureRef>,
-    /// 0 for a dielectric, 1 for a metal.
+    /// 0 for a dielectric to 1 for a metal.
     pub metallic: f32,
     /// Perceptual roughness, 0 to 1.
     pub roughness: f32,
@@ -20,13 +20,13 @@ pub struct Material {
     /// Normals in tangent space (linear), +Y up, if any. A primitive without tangents takes the frame
     /// from the derivatives of its texture coordinates.
     pub normal_texture: Option<TextureRef>,
-    /// Scales x and y of the normal texture.
+    /// Scales x and y of the normal texture; any finite number.
     pub normal_scale: f32,
     /// How much of the sky's light arrives, in its red channel (linear), if any.
     pub occlusion_texture: Option<TextureRef>,
     /// How much the occlusion texture counts, 0 to 1.
     pub occlusion_strength: f32,
-    /// Linear RGB light that the surface gives off, strength included.
+    /// Linear RGB light that the surface gives off, strength included; at least 0.
     pub emissive: [f32; 3],
     /// Multiplies [`Self::emissive`] (sRGB encoded), if any.
     pub emissive_texture: Option<TextureRef>,

@@ -108,11 +108,15 @@ pub struct Primitive {
     /// Unit vectors in mesh (bind) space; empty: the triangles are shaded flat.
     pub normals: Vec<Vec3>,
     /// Unit vectors in mesh (bind) space along which the first texture coordinate grows, and in `w` the
-    /// sign (1 or -1) of the bitangent `cross(normal, tangent) * w`; may be empty.
+    /// sign (1 or -1) of the bitangent `cross(normal, tangent) * w`. May be empty, and is where there
+    /// are no normals. Nothing keeps a file's tangent from lying along the normal.
     pub tangents: Vec<Vec4>,
-    /// Texture coordinates, origin in the upper left corner; may be empty.
+    /// Texture coordinates of the textures whose [`uv_set`](crate::character::TextureRef::uv_set) is
+    /// 0, origin in the upper left corner. Each texture's transform is still to be applied, and as
+    /// some files put the scale of quantised coordinates there, these may lie far from 0..1. May be
+    /// empty: then all vertices are at 0, 0.
     pub uvs: Vec<Vec2>,
-    /// A second set of texture coordinates, for textures that say so; may be empty.
+    /// The same for textures whose `uv_set` is 1; may be empty.
     pub uvs1: Vec<Vec2>,
     /// Linear RGBA; may be empty.
     pub colors: Vec<[f32; 4]>,

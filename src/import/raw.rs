@@ -90,11 +90,11 @@ pub struct RawPrimitive {
     pub positions: Vec<Vec3>,
     /// One a vertex, or empty.
     pub normals: Vec<Vec3>,
-    /// Direction and sign of the bitangent, one a vertex, or empty.
+    /// Direction and sign of the bitangent, one a vertex, or empty. Ignored without normals.
     pub tangents: Vec<Vec4>,
-    /// One a vertex, or empty.
+    /// For textures whose `uv_set` is 0, before their transforms: one a vertex, or empty.
     pub uvs: Vec<Vec2>,
-    /// A second set, for textures that say so: one a vertex, or empty.
+    /// For textures whose `uv_set` is 1: one a vertex, or empty.
     pub uvs1: Vec<Vec2>,
     /// Linear RGBA, one a vertex, or empty.
     pub colors: Vec<[f32; 4]>,

@@ -1,10 +1,9 @@
-//! Base colours, textures and images.
+//! Materials, textures and images.
 
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::character::{Filter, Wrap};
-use throng::glam::Vec2;
+use throng::character::{AlphaMode, Filter, Material, TextureRef, Wrap};
 use throng::import::RepairKind;
 
 fn png(shade: u8) -> Vec<u8> {
@@ -16,8 +15,11 @@ fn png(shade: u8) -> Vec<u8> {
     bytes.into_inner()
 }
 
-fn textured() -> Builder {
+/// A triangle with texture coordinates and a material of one texture, and one of each unused.
+pub(crate) fn textured() -> Builder {
     let mut b = triangle();
+    let uvs = b.accessor("VEC2", F32, &[0.0_f32; 6]);
+    b.json["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = json!(uvs);
     let view = b.view(&png(10));
     b.add("images", json!({ "name": "Unused", "uri": "nowhere.png" }));
     b.add(
@@ -75,6 +77,110 @@ fn materials_and_textures() {
 }
 
 #[test]
+fn every_factor_texture_and_flag_is_read() {
+    let mut b = textured();
+    for source in [1, 2, 1, 2] {
+        b.add("textures", json!({ "source": source }));
+    }
+    let view = b.view(&png(20));
+    b.add("images", json!({ "name": "Other", "bufferView": view }));
+    b.json["extensionsRequired"] =
+        json!(["KHR_materials_emissive_strength", "KHR_materials_unlit"]);
+    b.json["materials"][1] = json!({
+        "name": "All",
+        "pbrMetallicRoughness": {
+            "baseColorFactor": [0.1, 0.2, 0.3, 0.4],
+            "baseColorTexture": { "index": 0 },
+            "metallicFactor": 0.25,
+            "roughnessFactor": 0.75,
+            "metallicRoughnessTexture": { "index": 2 },
+        },
+        "normalTexture": { "index": 3, "scale": -2.5 },
+        "occlusionTexture": { "index": 4, "strength": 0.5 },
+        "emissiveTexture": { "index": 5 },
+        "emissiveFactor": [0.25, 0.5, 1],
+        "alphaMode": "MASK",
+        "alphaCutoff": 0.125,
+        "doubleSided": true,
+        "extensions": {
+            "KHR_materials_emissive_strength": { "emissiveStrength": 8 },
+            "KHR_materials_unlit": {},
+        },
+    });
+    let c = import(&b);
+    let first = c.materials()[1].base_color_texture.unwrap();
+    assert_eq!(first.sampler.wrap_v, Wrap::Mirror);
+    assert_eq!(
+        first,
+        TextureRef {
+            sampler: first.sampler,
+            ..TextureRef::new(0)
+        }
+    );
+    let expected = Material {
+        name: "All".into(),
+        base_color: [0.1, 0.2, 0.3, 0.4],
+        base_color_texture: Some(first),
+        metallic: 0.25,
+        roughness: 0.75,
+        metallic_roughness_texture: Some(TextureRef::new(0)),
+        normal_texture: Some(TextureRef::new(1)),
+        normal_scale: -2.5,
+        occlusion_texture: Some(TextureRef::new(0)),
+        occlusion_strength: 0.5,
+        emissive: [2.0, 4.0, 8.0],
+        emissive_texture: Some(TextureRef::new(1)),
+        alpha: AlphaMode::Mask { cutoff: 0.125 },
+        unlit: true,
+        double_sided: true,
+        tint_by_alpha: false,
+    };
+    assert_eq!(c.materials()[1], expected);
+    let names: Vec<_> = c.images().iter().map(|image| &*image.name).collect();
+    assert_eq!(names, ["Coat", "Other"], "each decoded once");
+    told(&c, &[]);
+}
+
+#[test]
+fn what_a_material_does_not_say_has_the_formats_defaults() {
+    let mut b = triangle();
+    b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    let read = |b: &Builder| import(b).materials()[0].clone();
+    let default = Material {
+        metallic: 1.0,
+        ..Material::default()
+    };
+    for empty in [
+        json!({}),
+        json!({ "pbrMetallicRoughness": {}, "extensions": {} }),
+    ] {
+        b.json["materials"] = json!([empty]);
+        assert_eq!(read(&b), default);
+    }
+    for (mode, alpha) in [
+        ("OPAQUE", AlphaMode::Opaque),
+        ("MASK", AlphaMode::Mask { cutoff: 0.5 }),
+        ("BLEND", AlphaMode::Blend),
+    ] {
+        b.json["materials"] = json!([{ "alphaMode": mode }]);
+        assert_eq!(read(&b).alpha, alpha);
+    }
+    b.json["materials"] = json!([{ "alphaMode": "BLEND", "alphaCutoff": 0.75 }]);
+    assert_eq!(
+        read(&b).alpha,
+        AlphaMode::Blend,
+        "the cutoff does not count"
+    );
+    b.json["materials"] = json!([{ "emissiveFactor": [1, 0.5, 0] }]);
+    assert_eq!(read(&b).emissive, [1.0, 0.5, 0.0]);
+    for nothing in [json!(null), json!({})] {
+        b.json["materials"] = json!([{ "emissiveFactor": [1, 0.5, 0],
+            "extensions": { "KHR_materials_emissive_strength": nothing } }]);
+        assert_eq!(read(&b).emissive, [1.0, 0.5, 0.0]);
+    }
+}
+
+#[test]
 fn jpeg_and_data_uris_and_16_bit_png() {
     let mut bytes = std::io::Cursor::new(Vec::new());
     let pixels = image::RgbImage::from_pixel(16, 8, image::Rgb([200, 100, 50]));
@@ -95,32 +201,6 @@ fn jpeg_and_data_uris_and_16_bit_png() {
 }
 
 #[test]
-fn the_textures_own_set_of_coordinates_and_its_transform() {
-    let mut b = textured();
-    let zero = b.accessor("VEC2", F32, &[0.0_f32; 6]);
-    let one = b.accessor("VEC2", F32, &[1.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0]);
-    let attributes = &mut b.json["meshes"][0]["primitives"][0]["attributes"];
-    attributes["TEXCOORD_0"] = json!(zero);
-    attributes["TEXCOORD_1"] = json!(one);
-    let info = |b: &mut Builder, info| {
-        b.json["materials"][1]["pbrMetallicRoughness"]["baseColorTexture"] = info;
-    };
-    info(&mut b, json!({ "index": 0, "texCoord": 1 }));
-    assert_eq!(import(&b).primitives()[0].uvs[0], Vec2::X);
-    b.json["extensionsRequired"] = json!(["KHR_texture_transform"]);
-    info(
-        &mut b,
-        json!({ "index": 0, "extensions": { "KHR_texture_transform": {
-        "texCoord": 1, "offset": [0.5, 0.25], "scale": [2, 4],
-        "rotation": std::f32::consts::FRAC_PI_2 } } }),
-    );
-    let c = import(&b);
-    // Scaled, then turned counter-clockwise where v points down, then moved.
-    assert!(c.primitives()[0].uvs[0].abs_diff_eq(Vec2::new(0.5, -1.75), 1e-6));
-    assert!(c.primitives()[0].uvs[1].abs_diff_eq(Vec2::new(4.5, 0.25), 1e-6));
-}
-
-#[test]
 fn a_texture_that_only_an_extension_defines_is_left_out() {
     let mut b = textured();
     b.json["textures"][0] = json!({ "extensions": { "KHR_texture_basisu": { "source": 1 } } });
@@ -138,21 +218,19 @@ fn primitives_without_a_material_get_the_default() {
         .remove("material");
     let c = import(&b);
     assert_eq!((c.materials().len(), c.primitives()[0].material), (3, 2));
-    assert_eq!(c.materials()[2], throng::character::Material::default());
+    let expected = Material {
+        metallic: 1.0,
+        ..Material::default()
+    };
+    assert_eq!(c.materials()[2], expected, "the format's own");
+    b.json.as_object_mut().unwrap().remove("materials");
+    b.json["meshes"][0]["primitives"][0]["attributes"] = json!({ "POSITION": 0 });
+    assert_eq!(import(&b).materials(), [expected]);
 }
 
 #[test]
 fn what_is_not_read_of_materials_in_use_is_told() {
     let mut b = textured();
-    for mode in ["MASK", "BLEND"] {
-        b.json["materials"][0]["alphaMode"] = json!(mode);
-        b.json["materials"][1]["alphaMode"] = json!(mode);
-        let c = import(&b);
-        told(&c, &["material 1, alphaMode: left out: not supported (1)"]);
-        assert!(c.materials()[1].base_color_texture.is_some());
-    }
-    b.json["materials"][1]["alphaMode"] = json!("OPAQUE");
-    told(&import(&b), &[]);
     let glossy = json!({ "KHR_materials_pbrSpecularGlossiness": {
         "diffuseFactor": [0, 0, 0, 1], "diffuseTexture": { "index": 77 } } });
     b.json["materials"][0]["extensions"] = glossy.clone();
@@ -161,6 +239,12 @@ fn what_is_not_read_of_materials_in_use_is_told() {
     b.json["materials"][1]["extensions"] = glossy;
     let words =
         "material 1, extensions.KHR_materials_pbrSpecularGlossiness: left out: not supported (1)";
+    told(&import(&b), &[words]);
+    let (coat, sheen) = ("KHR_materials_clearcoat", "KHR_materials_sheen");
+    b.json["extensionsRequired"] = json!([coat, sheen]);
+    b.json["materials"][1]["extensions"] =
+        json!({ coat: { "clearcoatFactor": 1 }, sheen: null, "EXT_other": {} });
+    let words = "material 1, extensions.KHR_materials_clearcoat: left out: not supported (1)";
     told(&import(&b), &[words]);
     b.json["extensionsRequired"] = json!(["KHR_materials_pbrSpecularGlossiness"]);
     assert!(refused(&b.glb()).contains("requires KHR_materials_pbrSpecularGlossiness"));

@@ -5,7 +5,7 @@ use crate::help::*;
 use serde_json::json;
 use throng::character::JointIndices;
 use throng::glam::{Vec2, Vec3};
-use throng::import::{ImportOptions, RepairKind, gltf};
+use throng::import::{ImportOptions, gltf};
 
 #[test]
 fn identical_vertices_are_merged_and_unused_ones_dropped() {
@@ -142,16 +142,6 @@ fn normals_texture_coordinates_and_colours() {
     let rgba = b.accessor("VEC4", F32, &[0.0, 0.25, 0.5, 0.75_f32].repeat(3));
     b.json["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(rgba);
     assert_eq!(import(&b).primitives()[0].colors[2], [0.0, 0.25, 0.5, 0.75]);
-}
-
-#[test]
-fn tangents_without_normals_are_ignored() {
-    let mut b = triangle();
-    let tangents = b.accessor("VEC4", F32, &[1.0, 0.0, 0.0, 1.0_f32].repeat(3));
-    b.json["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] = json!(tangents);
-    let c = import(&b);
-    assert!(has(&c, RepairKind::TangentsIgnored, 1));
-    assert!(c.primitives()[0].normals.is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use throng::import::{
 };
 
 /// Two joints, a triangle on them, and a clip that moves the second.
-fn raw() -> RawCharacter {
+pub(crate) fn raw() -> RawCharacter {
     let node = |parent| RawNode {
         name: "joint".into(),
         parent,
@@ -45,7 +45,7 @@ fn raw() -> RawCharacter {
 }
 
 #[track_caller]
-fn refused(change: impl FnOnce(&mut RawCharacter)) -> String {
+pub(crate) fn refused(change: impl FnOnce(&mut RawCharacter)) -> String {
     let mut raw = raw();
     change(&mut raw);
     match raw.build(&ImportOptions::default()) {

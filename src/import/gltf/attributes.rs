@@ -115,8 +115,9 @@ impl<'a> Reader<'_, 'a> {
         at: &At,
         raw: &Primitive,
     ) -> Result<[Vec<Vec2>; 2]> {
-        let material = raw.material.and_then(|m| self.materials.get(m as usize));
-        let sets = material.map_or([None; 2], |material| material.uv_sets);
+        let material = raw.material.map(|material| material as usize);
+        let needs = material.and_then(|material| self.texture_needs.get(material));
+        let sets = needs.map_or([None; 2], |needs| needs.uv_sets);
         let first = self.uvs(at, raw, sets[0].unwrap_or(0), sets[0].is_some())?;
         let second = match sets[1] {
             None => Vec::new(),

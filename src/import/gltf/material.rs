@@ -8,15 +8,14 @@ use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawPrimitive, Repair, RepairKind};
 use glam::{Affine2, Mat2, Vec2};
 
-/// A material, and what is needed to find its textures and their coordinates.
-#[derive(Debug)]
-pub(super) struct ReadMaterial {
-    pub(super) material: Material,
-    /// Which of the file's sets of texture coordinates its textures take from `uvs` and `uvs1`.
+/// What is needed to find the textures of a material and their coordinates.
+#[derive(Debug, Default)]
+pub(super) struct TextureNeeds {
+    /// Which of the file's sets of texture coordinates the textures take from `uvs` and `uvs1`.
     pub(super) uv_sets: [Option<u64>; 2],
     /// The textures that can be had.
     pub(super) textures: Vec<ReadTexture>,
-    /// What is to be told if it is used.
+    /// What is to be told if the material is used.
     pub(super) notes: Vec<Repair>,
 }
 
@@ -33,15 +32,20 @@ pub(super) struct ReadTexture {
     pub(super) transform: Affine2,
 }
 
-/// All materials, still without their textures.
-pub(super) fn read(doc: &Document) -> Result<Vec<ReadMaterial>> {
-    let all = doc.materials.iter().enumerate();
-    all.map(|(index, raw)| material(doc, index, raw)).collect()
+/// All materials, still without their textures, and what is needed to find these.
+pub(super) fn read(doc: &Document) -> Result<(Vec<Material>, Vec<TextureNeeds>)> {
+    let mut materials = Vec::with_capacity(doc.materials.len());
+    let mut needs = Vec::with_capacity(doc.materials.len());
+    for (index, raw) in doc.materials.iter().enumerate() {
+        let mut notes = Vec::new();
+        materials.push(material(index, raw, &mut notes)?);
+        needs.push(textures(doc, index, raw, notes)?);
+    }
+    Ok((materials, needs))
 }
 
-/// The materials, and behind them, if a primitive has none, the one that the format gives to such.
-pub(super) fn finish(read: Vec<ReadMaterial>, primitives: &mut [RawPrimitive]) -> Vec<Material> {
-    let mut materials: Vec<Material> = read.into_iter().map(|m| m.material).collect();
+/// Gives the primitives without a material the one that the format has for such, behind the others.
+pub(super) fn give_default(materials: &mut Vec<Material>, primitives: &mut [RawPrimitive]) {
     let default = materials.len();
     for primitive in primitives.iter_mut().filter(|p| p.material.is_none()) {
         primitive.material = Some(default);
@@ -52,39 +56,43 @@ pub(super) fn finish(read: Vec<ReadMaterial>, primitives: &mut [RawPrimitive]) -
             });
         }
     }
-    materials
 }
 
-fn material(doc: &Document, index: usize, raw: &RawMaterial) -> Result<ReadMaterial> {
+fn material(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<Material> {
     let pbr = raw.pbr_metallic_roughness.as_deref();
     let extensions = raw.extensions.as_deref();
+    for name in extensions.map_or(&[][..], |extensions| &extensions.left_out) {
+        let part = format!("extensions.{name}");
+        leave_out(ObjectKind::Material, index, &part, notes);
+    }
     let normal_scale = raw.normal_texture.as_ref().and_then(|info| info.scale);
     let occlusion = raw.occlusion_texture.as_ref();
     let occlusion_strength = occlusion.and_then(|info| info.strength);
-    let mut notes = Vec::new();
-    let material = Material {
+    Ok(Material {
         name: raw.name.as_deref().unwrap_or_default().into(),
         base_color: pbr.and_then(|p| p.base_color_factor).unwrap_or([1.0; 4]),
         metallic: pbr.and_then(|p| p.metallic_factor).unwrap_or(1.0),
         roughness: pbr.and_then(|p| p.roughness_factor).unwrap_or(1.0),
         normal_scale: normal_scale.unwrap_or(1.0),
         occlusion_strength: occlusion_strength.unwrap_or(1.0),
-        emissive: emissive(index, raw, &mut notes)?,
+        emissive: emissive(index, raw, notes)?,
         alpha: alpha_mode(index, raw)?,
         unlit: extensions.is_some_and(|extensions| extensions.unlit),
         double_sided: raw.double_sided.unwrap_or(false),
         ..Material::default()
-    };
-    let left_out = extensions.map_or(&[][..], |extensions| &extensions.left_out);
-    for name in left_out {
-        let part = format!("extensions.{name}");
-        leave_out(ObjectKind::Material, index, &part, &mut notes);
-    }
-    let mut read = ReadMaterial {
-        material,
-        uv_sets: [None; 2],
-        textures: Vec::new(),
+    })
+}
+
+fn textures(
+    doc: &Document,
+    index: usize,
+    raw: &RawMaterial,
+    notes: Vec<Repair>,
+) -> Result<TextureNeeds> {
+    let pbr = raw.pbr_metallic_roughness.as_deref();
+    let mut needs = TextureNeeds {
         notes,
+        ..TextureNeeds::default()
     };
     // In the order of `Material::textures`.
     let infos = [
@@ -102,10 +110,10 @@ fn material(doc: &Document, index: usize, raw: &RawMaterial) -> Result<ReadMater
     ];
     for (slot, (part, info)) in infos.into_iter().enumerate() {
         if let Some(info) = info {
-            read.add(doc, index, slot, part, info)?;
+            needs.add(doc, index, slot, part, info)?;
         }
     }
-    Ok(read)
+    Ok(needs)
 }
 
 fn alpha_mode(index: usize, raw: &RawMaterial) -> Result<AlphaMode> {
@@ -159,7 +167,7 @@ fn leave_out(kind: ObjectKind, index: usize, part: &str, notes: &mut Vec<Repair>
     });
 }
 
-impl ReadMaterial {
+impl TextureNeeds {
     /// Adds a texture, unless its pixels or its coordinates can't be had.
     fn add(
         &mut self,

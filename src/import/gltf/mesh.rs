@@ -1,7 +1,7 @@
 //! Meshes: attributes and indices to streams and triangles.
 
 use super::json::Primitive;
-use super::material::ReadMaterial;
+use super::material::TextureNeeds;
 use super::source::Source;
 use super::{cut, fault_of, lookup, not_allowed, object, uses};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
@@ -11,14 +11,14 @@ use crate::import::{RawPrimitive, Repair, RepairKind};
 pub(super) fn read(
     source: &mut Source<'_>,
     carriers: &[usize],
-    materials: &[ReadMaterial],
+    texture_needs: &[TextureNeeds],
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<RawPrimitive>> {
     let doc = source.doc;
     let mut reader = Reader {
         quantized: uses(doc, "KHR_mesh_quantization"),
         source,
-        materials,
+        texture_needs,
         vertices: 0,
         indices: 0,
         repairs,
@@ -86,7 +86,8 @@ impl At {
 /// Reads meshes and keeps count of what it read.
 pub(super) struct Reader<'r, 'a> {
     pub(super) source: &'r mut Source<'a>,
-    pub(super) materials: &'r [ReadMaterial],
+    /// By material.
+    pub(super) texture_needs: &'r [TextureNeeds],
     /// Whether the file declares `KHR_mesh_quantization`.
     pub(super) quantized: bool,
     vertices: u64,
@@ -149,7 +150,6 @@ impl Reader<'_, '_> {
             return Err(at.cap("vertices", self.vertices, cap));
         }
         self.leave_out(at, "targets", RepairKind::LeftOut, raw.targets.len());
-        let [uvs, uvs1] = self.texture_coordinates(at, raw)?;
         let mut primitive = RawPrimitive {
             mesh: at.mesh,
             number: at.number,
@@ -158,12 +158,11 @@ impl Reader<'_, '_> {
             positions: self.positions(at, raw)?,
             normals: self.normals(at, raw)?,
             tangents: self.tangents(at, raw)?,
-            uvs,
-            uvs1,
             colors: self.colors(at, raw)?,
             indices: self.triangles(at, raw, mode, count)?,
             ..RawPrimitive::default()
         };
+        [primitive.uvs, primitive.uvs1] = self.texture_coordinates(at, raw)?;
         if skin.is_some() && !self.influences(at, raw, &mut primitive)? {
             primitive.skin = None;
             self.leave_out(at, "", RepairKind::SkinWithoutInfluences, 1);

@@ -137,10 +137,10 @@ fn read_raw(
     let carriers = scene::mesh_nodes(&doc, &parents, options, repairs)?;
     let nodes = scene::nodes(&doc, parents);
     texture::check(&doc)?;
-    let mut materials = material::read(&doc)?;
-    let mut primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;
-    let images = texture::load_images(&mut source, &mut materials, &primitives, repairs)?;
-    let materials = material::finish(materials, &mut primitives);
+    let (mut materials, needs) = material::read(&doc)?;
+    let mut primitives = mesh::read(&mut source, &carriers, &needs, repairs)?;
+    let images = texture::load_images(&mut source, &mut materials, needs, &primitives, repairs)?;
+    material::give_default(&mut materials, &mut primitives);
     Ok(RawCharacter {
         name: options.name.clone(),
         skins: skin::read(&mut source, &primitives)?,

@@ -2,7 +2,7 @@
 
 use super::json::Document;
 use super::json_material::Sampler as RawSampler;
-use super::material::ReadMaterial;
+use super::material::TextureNeeds;
 use super::source::Source;
 use super::{fault_of, image, lookup, not_allowed, object};
 use crate::character::{Filter, Image, Material, Sampler, TextureRef, Wrap};
@@ -28,7 +28,8 @@ pub(super) fn check(doc: &Document) -> Result<()> {
 /// materials their textures. Lists what is not read of those materials.
 pub(super) fn load_images(
     source: &mut Source<'_>,
-    materials: &mut [ReadMaterial],
+    materials: &mut [Material],
+    needs: Vec<TextureNeeds>,
     primitives: &[RawPrimitive],
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<Image>> {
@@ -39,9 +40,12 @@ pub(super) fn load_images(
     }
     let mut images = Vec::new();
     let mut image_numbers = HashMap::new();
-    for (read, _) in materials.iter_mut().zip(used).filter(|(_, used)| *used) {
-        repairs.append(&mut read.notes);
-        for wanted in &read.textures {
+    for ((material, mut needs), used) in materials.iter_mut().zip(needs).zip(used) {
+        if !used {
+            continue;
+        }
+        repairs.append(&mut needs.notes);
+        for wanted in &needs.textures {
             let sampler = match doc.textures[wanted.texture].sampler {
                 None => Sampler::default(),
                 Some(at) => sampler(at as usize, &doc.samplers[at as usize])?,
@@ -55,7 +59,7 @@ pub(super) fn load_images(
                     number
                 }
             };
-            *place(&mut read.material, wanted.slot) = Some(TextureRef {
+            *place(material, wanted.slot) = Some(TextureRef {
                 image,
                 sampler,
                 uv_set: wanted.uv_set,
