@@ -2,6 +2,7 @@
 
 mod clips;
 mod influences;
+mod loss;
 mod normals;
 mod palette;
 mod primitive;
@@ -15,6 +16,7 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PosedVertices, Poser, WriteOnly, skin};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
+use loss::Losses;
 use palette::Entries;
 
 impl RawCharacter {
@@ -39,6 +41,7 @@ impl RawCharacter {
 }
 
 fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
+    influences::limit(options.max_influences)?;
     check_materials(&raw)?;
     let mut repairs = Vec::new();
     let wanted = wanted_nodes(&raw)?;
@@ -50,6 +53,7 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
         drafts.extend(draft);
     }
     let rest = skeleton::rest_model(&skeleton, &joint_of)?;
+    let losses = Losses::new(&entries, &mut drafts);
     let palette = entries.finish(&rest)?;
     let clips = clips::build(&raw.animations, &skeleton, &joint_of, &mut repairs)?;
     let mut materials = raw.materials;
@@ -76,7 +80,12 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
     character.palette = palette.into_joints(&character.primitives);
     winding::mark_flips(&mut character);
     character.rest_bounds = rest_bounds(&character)?;
-    Ok(Imported { character, repairs })
+    let influence_loss = losses.measure(&character)?;
+    Ok(Imported {
+        character,
+        repairs,
+        influence_loss,
+    })
 }
 
 /// The nodes that the skeleton is made for; their ancestors follow.
