@@ -42,6 +42,10 @@ pub struct ImportOptions {
     /// Compute smooth normals for primitives that have none, weighted by the angle of each
     /// triangle's corner, across vertices at the same position. Otherwise they are shaded flat.
     pub smooth_normals: bool,
+    /// Most influences of one vertex, 1 to [`MAX_INFLUENCES`](crate::character::MAX_INFLUENCES). Where a
+    /// vertex has more, the strongest stay (of equal ones that of the joint nearest to the root) and are scaled
+    /// to a sum of 1; [`Imported::influence_loss`] says what that moves. `None`: no weight is dropped.
+    pub max_influences: Option<u32>,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
     /// Most bytes of JSON text.
@@ -69,6 +73,7 @@ impl Default for ImportOptions {
             name: Box::default(),
             scene: None,
             smooth_normals: false,
+            max_influences: None,
             max_resource_bytes: 1 << 30,
             max_json_bytes: 256 << 20,
             max_decoded_bytes: 2 << 30,
@@ -92,6 +97,34 @@ pub struct Imported {
     /// The harmless faults that were repaired and the parts that were left out: first what the
     /// format's reader did, then what [`RawCharacter::build`] did, each in file order.
     pub repairs: Vec<Repair>,
+    /// What [`ImportOptions::max_influences`] has cost; `None` if no vertex lost a weight.
+    pub influence_loss: Option<InfluenceLoss>,
+}
+
+/// What dropping influences has moved: the vertex that it moves furthest.
+///
+/// Both the full and the limited influences are blended linearly, without morph targets, in the rest pose and in
+/// every clip: at each time that any of its tracks has a key at, and at a quarter, half and three
+/// quarters of the way between two such times. Clips of very many keys are sampled at fewer of these times,
+/// evenly: all clips together at 4,096, or less where the vertices concerned have so many influences that this would
+/// take more than a quarter of a thousand million of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InfluenceLoss {
+    /// How far the vertex moves in character space, in metres: infinite where the pose overflows.
+    pub displacement_m: f64,
+    /// Index into [`Character::primitives`].
+    pub primitive: usize,
+    /// The vertex of that primitive.
+    pub vertex: usize,
+    /// The clip in which it moves furthest; `None`: the rest pose.
+    pub clip: Option<usize>,
+    /// When in that clip, in seconds; 0 in the rest pose.
+    pub time_s: f64,
+    /// How many of the vertices that triangles use lost weights, all primitives together, before merging. The
+    /// repairs say how many of each primitive.
+    pub vertices: u64,
+    /// At how many poses it was measured, the rest pose included.
+    pub poses: usize,
 }
 
 impl core::ops::Deref for Imported {
@@ -139,6 +172,9 @@ pub enum RepairKind {
     /// A joint that stood twice in a vertex was merged.
     #[error("repeated joints of a vertex merged")]
     RepeatedJoint,
+    /// Vertices had more influences than [`ImportOptions::max_influences`] and lost the weakest.
+    #[error("weakest influences dropped")]
+    InfluencesDropped,
     /// Keys had the time of the one before them, which stands for a jump. The last of them keeps the
     /// time; the first moved to the number just before it, or was dropped where that was taken or
     /// negative; those between, which never counted, were dropped.

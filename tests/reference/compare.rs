@@ -55,7 +55,10 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
     );
     let parts = scene.parts.iter().zip(character.primitives());
     let pairings: Vec<Pairing> = parts
-        .map(|(part, primitive)| pair(scene, character, &nodes, part, primitive, size))
+        .map(|(part, primitive)| {
+            let mirrored = mirrored(scene, part);
+            pair(scene, character, &nodes, part, primitive, size, &mirrored)
+        })
         .collect();
     let mut worst = Worst {
         vertices: pairings.iter().map(|p| p.vertices.len()).sum(),
@@ -81,12 +84,16 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
     worst
 }
 
-/// For each part the pairs of (the scene's vertex, the primitive's vertex).
+/// For each part the pairs of (the scene's vertex, the primitive's vertex), whichever way the triangles are
+/// turned.
 pub fn vertex_pairs(scene: &Scene, character: &Character) -> Vec<Vec<(usize, usize)>> {
     let (nodes, size) = (joint_nodes(scene), scene.size());
     let parts = scene.parts.iter().zip(character.primitives());
     parts
-        .map(|(part, primitive)| pair(scene, character, &nodes, part, primitive, size).vertices)
+        .map(|(part, primitive)| {
+            let unknown = vec![None; part.positions.len()];
+            pair(scene, character, &nodes, part, primitive, size, &unknown).vertices
+        })
         .collect()
 }
 
@@ -137,6 +144,7 @@ fn pair<'a>(
     part: &'a Part,
     primitive: &'a Primitive,
     size: f64,
+    mirrored: &[Option<bool>],
 ) -> Pairing<'a> {
     let name = &primitive.name;
     let (triangles, rest) = primitive.indices.as_chunks::<3>();
@@ -152,7 +160,6 @@ fn pair<'a>(
                 <= 1e-6 * (size + bound(&part.positions))
         })
     };
-    let mirrored = mirrored(scene, part);
     let mut turned = 0;
     let mut vertices = BTreeSet::new();
     for (number, (corners, triangle)) in part.triangles.iter().zip(triangles).enumerate() {

@@ -1,9 +1,10 @@
 //! The influences of vertices: merged, sorted, quantised.
 
 use super::dangling;
+use super::palette::Entries;
 use super::primitive::fault_at;
 use crate::character::MAX_INFLUENCES;
-use crate::error::{AssetFault, Result};
+use crate::error::{ArgumentFault, AssetFault, Error, Result};
 use crate::import::RawPrimitive;
 
 /// How far from 1 the sum of a vertex's weights may lie without a report.
@@ -19,6 +20,17 @@ pub(super) type Influence = (u32, u16);
 pub(super) struct VertexInfluences {
     ends: Vec<usize>,
     list: Vec<Influence>,
+    dropped: Vec<Dropped>,
+}
+
+/// What a vertex lost to the limit.
+#[derive(Debug, Clone)]
+pub(super) struct Dropped {
+    /// The raw primitive's vertex.
+    pub(super) vertex: u32,
+    /// Palette entries by their number, and the weight that each has more without the limit than with it, in
+    /// units of 1/65,535.
+    pub(super) change: Box<[(u32, i32)]>,
 }
 
 impl VertexInfluences {
@@ -27,7 +39,13 @@ impl VertexInfluences {
         Self {
             ends: (1..=vertices).collect(),
             list: vec![(entry, WHOLE as u16); vertices],
+            dropped: Vec::new(),
         }
+    }
+
+    /// The vertices that lost influences to the limit, in their order.
+    pub(super) fn dropped(&self) -> &[Dropped] {
+        &self.dropped
     }
 
     /// Those of one vertex.
@@ -46,19 +64,37 @@ pub(super) struct Tally {
     pub(super) repeated: u64,
 }
 
-/// Reads the influences of a skinned primitive; `entries` holds the palette entry of each of the
-/// skin's joints.
+/// The limit that the options ask for, if any.
+pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
+    match asked {
+        None => Ok(usize::MAX),
+        Some(limit) if (1..=MAX_INFLUENCES).contains(&(limit as usize)) => Ok(limit as usize),
+        Some(limit) => Err(Error::Argument {
+            what: "max_influences",
+            why: ArgumentFault::OutOfRange {
+                value: limit.into(),
+                min: 1.0,
+                max: MAX_INFLUENCES as f64,
+            },
+        }),
+    }
+}
+
+/// Reads the influences of a primitive with this skin, at most `limit` a vertex.
 pub(super) fn read(
     primitive: &RawPrimitive,
-    entries: &[u32],
+    skin: usize,
+    all_entries: &Entries,
+    limit: usize,
     tally: &mut Tally,
 ) -> Result<VertexInfluences> {
     check_lists(primitive)?;
+    let entries = all_entries.of_skin(skin);
     let Some(first) = entries.first() else {
         return Err(fault_at(primitive, "skin", AssetFault::Missing("joints")));
     };
     let mut all = VertexInfluences::default();
-    let mut scratch = Vec::new();
+    let (mut scratch, mut full) = (Vec::new(), Vec::new());
     let per_vertex = primitive.influences_per_vertex;
     let rows = primitive.joints.chunks_exact(per_vertex);
     let rows = rows.zip(primitive.weights.chunks_exact(per_vertex));
@@ -80,7 +116,19 @@ pub(super) fn read(
             };
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }
-        tally.renormalised += u64::from(quantise(&mut scratch, &mut all.list));
+        // Of equal weights, that of the lower joint, and so of the lower palette entry, comes first.
+        scratch.sort_by(|a, b| b.1.total_cmp(&a.1).then(all_entries.order(a.0, b.0)));
+        full.clear();
+        tally.renormalised += u64::from(quantise(&scratch, &mut full));
+        let start = all.list.len();
+        if full.len() > limit {
+            quantise(&scratch[..limit], &mut all.list);
+            let change = change(&full, &all.list[start..]);
+            let vertex = vertex as u32;
+            all.dropped.push(Dropped { vertex, change });
+        } else {
+            all.list.extend(&full);
+        }
         all.ends.push(all.list.len());
     }
     Ok(all)
@@ -161,11 +209,21 @@ fn merge(list: &mut Vec<(u32, f64)>) -> bool {
     list.len() < before
 }
 
-/// Appends the influences, strongest first, with weights that sum to exactly 65,535: each is cut
+/// The weight that each entry of `full` has there more than in `limited`, where that is any.
+fn change(full: &[Influence], limited: &[Influence]) -> Box<[(u32, i32)]> {
+    let weight = |list: &[Influence], at: usize| list.get(at).map_or(0, |i| i32::from(i.1));
+    // Both are in the same order, and the limited one is the shorter.
+    let change = |(at, (entry, _)): (usize, &Influence)| {
+        let change = weight(full, at) - weight(limited, at);
+        (change != 0).then_some((*entry, change))
+    };
+    full.iter().enumerate().filter_map(change).collect()
+}
+
+/// Appends the influences, which come strongest first, with weights that sum to exactly 65,535: each is cut
 /// to a whole number, and the units left over go to the largest remainders, so that none is off by
 /// a unit or more. What comes out as 0 is left out. Says whether the sum was not 1.
-fn quantise(list: &mut [(u32, f64)], out: &mut Vec<Influence>) -> bool {
-    list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+fn quantise(list: &[(u32, f64)], out: &mut Vec<Influence>) -> bool {
     let sum: f64 = list.iter().map(|(_, weight)| weight).sum();
     let exact = |weight: f64| weight / sum * f64::from(WHOLE);
     let start = out.len();

@@ -2,6 +2,7 @@
 
 mod clips;
 mod influences;
+mod loss;
 mod materials;
 mod normals;
 mod palette;
@@ -17,6 +18,7 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
+use loss::Losses;
 use palette::Entries;
 
 impl RawCharacter {
@@ -41,6 +43,7 @@ impl RawCharacter {
 }
 
 fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
+    influences::limit(options.max_influences)?;
     let mut repairs = Vec::new();
     materials::check(&mut raw, &mut repairs)?;
     let wanted = wanted_nodes(&raw)?;
@@ -52,6 +55,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         drafts.extend(draft);
     }
     let rest = skeleton::rest_model(&skeleton, &joint_of)?;
+    let losses = Losses::new(&entries, &mut drafts);
     let palette = entries.finish(&rest)?;
     let clips = clips::build(&raw.animations, &skeleton, &joint_of, &mut repairs)?;
     let mut materials = raw.materials;
@@ -78,7 +82,12 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     character.palette = palette.into_joints(&character.primitives);
     winding::mark_flips(&mut character);
     character.rest_bounds = rest_bounds(&character)?;
-    Ok(Imported { character, repairs })
+    let influence_loss = losses.measure(&character)?;
+    Ok(Imported {
+        character,
+        repairs,
+        influence_loss,
+    })
 }
 
 /// The nodes that the skeleton is made for; their ancestors follow.

@@ -5,6 +5,7 @@ use crate::character::{Aabb, Affine, PaletteJoint, Primitive};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawCharacter, fault};
 use glam::{Affine3A, DMat3};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// All pairs that may end up in the palette, numbered as they are met.
@@ -74,6 +75,18 @@ impl Entries {
     /// The numbers of a skin's joints, in the skin's order.
     pub(super) fn of_skin(&self, skin: usize) -> &[u32] {
         self.of_skin.get(skin).map_or(&[], Vec::as_slice)
+    }
+
+    /// Which of two pairs comes first in the palette.
+    pub(super) fn order(&self, a: u32, b: u32) -> Ordering {
+        let key = |number: u32| (self.list[number as usize].joint, number);
+        key(a).cmp(&key(b))
+    }
+
+    /// All pairs by their number.
+    pub(super) fn pairs(&self) -> Vec<(u16, Affine)> {
+        let pair = |entry: &Entry| (entry.joint, entry.inverse_bind);
+        self.list.iter().map(pair).collect()
     }
 
     /// The number of a pair, new if it has not been met.

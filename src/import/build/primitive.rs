@@ -1,6 +1,6 @@
 //! Raw primitives to drawable ones.
 
-use super::influences::{self, Tally, VertexInfluences};
+use super::influences::{self, Dropped, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
 use super::{dangling, joint_or_missing, normals, note, tangents, weld, winding};
 use crate::character::{Affine, Influences, JointIndices, Primitive};
@@ -8,6 +8,7 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawPrimitive, Repair, RepairKind};
 use glam::{Vec2, Vec3, Vec4};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A primitive whose palette is not yet known.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub(super) struct Draft {
     object: Object,
     name: Box<str>,
     pub(super) material: Option<usize>,
-    positions: Vec<Vec3>,
+    pub(super) positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     tangents: Vec<Vec4>,
     uvs: Vec<Vec2>,
@@ -26,6 +27,8 @@ pub(super) struct Draft {
     joints: Vec<u32>,
     weights: Vec<u16>,
     indices: Vec<u32>,
+    /// What its vertices lost to a limit of the influences, by its own vertices.
+    pub(super) dropped: Vec<Dropped>,
 }
 
 /// An error about a part of a primitive.
@@ -62,7 +65,7 @@ pub(super) fn draft(
         return Ok(None);
     }
     let object = object(raw);
-    let all = influences_of(raw, entries, joint_of, &object, repairs)?;
+    let all = influences_of(raw, entries, joint_of, options, &object, repairs)?;
     let mut normals = Cow::Borrowed(&raw.normals);
     if !normals.is_empty() {
         let count = normals::normalise(normals.to_mut(), &raw.positions, &raw.indices);
@@ -97,8 +100,25 @@ pub(super) fn draft(
         per_vertex,
         joints,
         weights,
+        dropped: renumbered(all.dropped(), &raw.indices, &welded.indices),
         indices: welded.indices,
     }))
+}
+
+/// By the vertices that the indices lead to now; without those that no index names.
+fn renumbered(dropped: &[Dropped], before: &[u32], now: &[u32]) -> Vec<Dropped> {
+    if dropped.is_empty() {
+        return Vec::new();
+    }
+    let numbers: HashMap<u32, u32> = before.iter().copied().zip(now.iter().copied()).collect();
+    let renumbered = |one: &Dropped| {
+        let vertex = *numbers.get(&one.vertex)?;
+        Some(Dropped {
+            vertex,
+            ..one.clone()
+        })
+    };
+    dropped.iter().filter_map(renumbered).collect()
 }
 
 /// The chosen elements; none of an absent stream.
@@ -172,6 +192,7 @@ fn influences_of(
     raw: &RawPrimitive,
     entries: &mut Entries,
     joint_of: &[Option<u16>],
+    options: &ImportOptions,
     object: &Object,
     repairs: &mut Vec<Repair>,
 ) -> Result<VertexInfluences> {
@@ -181,12 +202,14 @@ fn influences_of(
         return Ok(VertexInfluences::rigid(entry, raw.positions.len()));
     };
     let mut tally = Tally::default();
-    let all = influences::read(raw, entries.of_skin(skin), &mut tally)?;
+    let limit = influences::limit(options.max_influences)?;
+    let all = influences::read(raw, skin, entries, limit, &mut tally)?;
     for (kind, count) in [
         (RepairKind::WeightsRenormalised, tally.renormalised),
         (RepairKind::WeightlessVertex, tally.weightless),
         (RepairKind::UnusedJointIndex, tally.unused_index),
         (RepairKind::RepeatedJoint, tally.repeated),
+        (RepairKind::InfluencesDropped, all.dropped().len() as u64),
     ] {
         note(repairs, object, kind, count);
     }

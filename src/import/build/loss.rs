@@ -1,0 +1,184 @@
+//! What a limit of the influences moves, measured over the clips.
+
+use super::palette::Entries;
+use super::primitive::Draft;
+use crate::character::{Affine, Character, RawClip};
+use crate::error::Result;
+use crate::import::InfluenceLoss;
+use crate::pose::Poser;
+use glam::{DMat3, DVec3};
+
+/// Most poses in which it is measured, besides the rest pose.
+const MAX_POSES: u64 = 4096;
+/// Most influences that are looked at, over all poses.
+const MAX_WORK: u64 = 1 << 28;
+/// Steps from one key time to the next.
+const STEPS: usize = 4;
+
+/// The vertices that lost influences.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    vertices: Vec<Vertex>,
+    /// (place in `pairs`, weight).
+    changes: Vec<(u32, f64)>,
+    /// The joint and inverse bind matrix of each palette entry that matters.
+    pairs: Vec<(u16, Affine)>,
+}
+
+#[derive(Debug)]
+struct Vertex {
+    primitive: usize,
+    number: u32,
+    position: DVec3,
+    /// One past its last change.
+    end: usize,
+}
+
+impl Losses {
+    /// Takes over what the drafts lost. Every draft becomes a primitive, in their order.
+    pub(super) fn new(entries: &Entries, drafts: &mut [Draft]) -> Self {
+        let mut all = Self::default();
+        if drafts.iter().all(|draft| draft.dropped.is_empty()) {
+            return all;
+        }
+        let pairs = entries.pairs();
+        let mut places = vec![u32::MAX; pairs.len()];
+        for (primitive, draft) in drafts.iter_mut().enumerate() {
+            for one in std::mem::take(&mut draft.dropped) {
+                for (entry, units) in one.change {
+                    let place = &mut places[entry as usize];
+                    if *place == u32::MAX {
+                        *place = all.pairs.len() as u32;
+                        all.pairs.push(pairs[entry as usize]);
+                    }
+                    all.changes.push((*place, f64::from(units) / 65_535.0));
+                }
+                all.vertices.push(Vertex {
+                    primitive,
+                    number: one.vertex,
+                    position: draft.positions[one.vertex as usize].as_dvec3(),
+                    end: all.changes.len(),
+                });
+            }
+        }
+        all
+    }
+
+    /// The largest displacement of any of the vertices, in any pose that is looked at.
+    pub(super) fn measure(&self, character: &Character) -> Result<Option<InfluenceLoss>> {
+        let mut worst: Option<InfluenceLoss> = None;
+        if self.vertices.is_empty() {
+            return Ok(None);
+        }
+        let (mut poser, mut matrices, mut poses) = (Poser::new(), Vec::new(), 0);
+        let mut look = |clip: Option<(usize, f64)>| -> Result<()> {
+            poses += 1;
+            let model = poser.pose(character, clip)?;
+            matrices.clear();
+            let skinning = |(joint, bind): &(u16, Affine)| wide(&model[usize::from(*joint)], bind);
+            matrices.extend(self.pairs.iter().map(skinning));
+            let (vertex, displacement_m) = self.furthest(&matrices);
+            if worst.is_none_or(|worst| displacement_m > worst.displacement_m) {
+                worst = Some(InfluenceLoss {
+                    displacement_m,
+                    primitive: vertex.primitive,
+                    vertex: vertex.number as usize,
+                    clip: clip.map(|(clip, _)| clip),
+                    time_s: clip.map_or(0.0, |(_, time_s)| time_s),
+                    vertices: self.vertices.len() as u64,
+                    poses: 0,
+                });
+            }
+            Ok(())
+        };
+        look(None)?;
+        // A joint has up to three tracks.
+        let cost = self.changes.len() + self.pairs.len() + character.skeleton.len() * 4;
+        let budget = MAX_POSES.min((MAX_WORK / cost as u64).max(1));
+        for pose in chosen(&character.clips, budget) {
+            look(Some(pose))?;
+        }
+        Ok(worst.map(|worst| InfluenceLoss { poses, ..worst }))
+    }
+
+    /// The vertex that moves furthest, and how far. There is at least one.
+    fn furthest(&self, matrices: &[(DMat3, DVec3)]) -> (&Vertex, f64) {
+        let mut start = 0;
+        let mut furthest = (&self.vertices[0], 0.0);
+        for vertex in &self.vertices {
+            let changes = &self.changes[start..vertex.end];
+            start = vertex.end;
+            let moved: DVec3 = changes
+                .iter()
+                .map(|(place, weight)| {
+                    let (linear, offset) = &matrices[*place as usize];
+                    (*linear * vertex.position + *offset) * *weight
+                })
+                .sum();
+            let length = moved.length();
+            let length = if length.is_nan() {
+                f64::INFINITY
+            } else {
+                length
+            };
+            if length > furthest.1 {
+                furthest = (vertex, length);
+            }
+        }
+        furthest
+    }
+}
+
+/// The product in `f64`.
+fn wide(model: &Affine, inverse_bind: &Affine) -> (DMat3, DVec3) {
+    let linear = super::winding::linear(model);
+    let offset = glam::Vec3::from(inverse_bind.translation).as_dvec3();
+    let origin = glam::Vec3::from(model.translation).as_dvec3();
+    (
+        linear * super::winding::linear(inverse_bind),
+        linear * offset + origin,
+    )
+}
+
+/// The poses that are looked at: all that there are between the keys of the clips, or as many as
+/// `budget`, spread evenly over them.
+fn chosen(clips: &[RawClip], budget: u64) -> Vec<(usize, f64)> {
+    let times: Vec<Vec<f32>> = clips.iter().map(key_times).collect();
+    let steps = |times: &Vec<f32>| match times.len() {
+        0 => 0,
+        keys => (keys - 1) * STEPS + 1,
+    };
+    let total: u64 = times.iter().map(|times| steps(times) as u64).sum();
+    let take = total.min(budget);
+    let (mut poses, mut passed) = (Vec::with_capacity(take as usize), 0_u64);
+    for (clip, times) in times.iter().enumerate() {
+        for step in 0..steps(times) {
+            // Step by step the whole part of `passed × take / total` grows by 0 or 1, `take` times in all.
+            let share = |passed: u64| passed * take / total;
+            passed += 1;
+            if share(passed) > share(passed - 1) {
+                poses.push((clip, time_of(times, step)));
+            }
+        }
+    }
+    poses
+}
+
+fn time_of(times: &[f32], step: usize) -> f64 {
+    let at = |key: usize| times.get(key).copied().map(f64::from);
+    let from = at(step / STEPS).unwrap_or(0.0);
+    let to = at(step / STEPS + 1).unwrap_or(from);
+    from + (to - from) * ((step % STEPS) as f64 / STEPS as f64)
+}
+
+/// The times at which any track of joints has a key, ascending, each once.
+fn key_times(clip: &RawClip) -> Vec<f32> {
+    let tracks = clip.tracks().iter();
+    let mut times: Vec<f32> = tracks
+        .flat_map(|track| track.values.times_s())
+        .copied()
+        .collect();
+    times.sort_by(f32::total_cmp);
+    times.dedup();
+    times
+}
