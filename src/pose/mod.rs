@@ -10,6 +10,7 @@
 mod animate;
 mod format;
 mod layer;
+mod morph;
 mod palette;
 mod skin;
 mod skinned_layout;
@@ -18,6 +19,7 @@ mod write_only;
 pub use animate::animate;
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use layer::{Layer, Looping};
+pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, posed_bounds};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
