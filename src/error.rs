@@ -1,5 +1,9 @@
 //! The one error type of the crate.
 
+mod unheld;
+
+pub use unheld::{PoseAt, Unheld};
+
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
@@ -78,6 +82,22 @@ pub enum Error {
         what: &'static str,
         /// What is wrong with it.
         why: ArgumentFault,
+    },
+    /// A skinning matrix that the palette's format for a method can't hold.
+    #[error(
+        "joint {joint} \"{name}\" in {at}: its skinning matrix {why}, which {method} can't hold"
+    )]
+    Unheld {
+        /// The name of the [`Method`](crate::pose::Method).
+        method: &'static str,
+        /// The joint's index in the skeleton.
+        joint: u16,
+        /// The joint's name, or empty.
+        name: Box<str>,
+        /// In which pose.
+        at: PoseAt,
+        /// What the format can't hold.
+        why: Unheld,
     },
     /// The device or driver lacks something that is needed.
     #[error("unsupported: {what} ({device})")]

@@ -69,6 +69,7 @@ fn digest(bytes: &[u8]) -> bool {
     common_invariants(&imported);
     let mut poser = Poser::new();
     let mut palette = vec![Mat3x4::IDENTITY; imported.palette().len()];
+    let weights: Vec<f32> = imported.morph_weights().iter().map(|w| w.rest).collect();
     let mut posed = PosedVertices::default();
     for clip in 0..imported.clips().len().min(3) {
         let time_s = imported.clips()[clip].duration_s() * 0.6;
@@ -77,7 +78,14 @@ fn digest(bytes: &[u8]) -> bool {
             .palette(&imported, Some((clip, f64::from(time_s))), out)
             .unwrap();
         for primitive in imported.primitives().iter().take(2) {
-            skin(&imported, primitive, &palette, &mut posed).unwrap();
+            skin(
+                &imported,
+                primitive,
+                (&*palette).into(),
+                &weights,
+                &mut posed,
+            )
+            .unwrap();
         }
     }
     true

@@ -187,10 +187,11 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
         .palette(character, moment, WriteOnly::over(&mut palette))
         .unwrap();
     assert_eq!(obj.objects.len(), character.primitives().len());
+    let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let mut posed = PosedVertices::default();
     let mut start = 0;
     for (part, faces) in character.primitives().iter().zip(&obj.faces) {
-        skin(character, part, &palette, &mut posed).unwrap();
+        skin(character, part, (&*palette).into(), &weights, &mut posed).unwrap();
         assert_eq!(
             obj.positions[start..start + part.vertex_count()],
             posed.positions

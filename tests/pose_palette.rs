@@ -11,7 +11,7 @@ use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{
-    Mat3x4, PosedVertices, Poser, WriteOnly, model_pose, palette, posed_bounds, skin,
+    Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, model_pose, palette, posed_bounds, skin,
 };
 
 fn length(what: &'static str, got: usize, need: usize) -> Error {
@@ -58,7 +58,8 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
     let error = skin(
         &character,
         primitive,
-        &out[..2],
+        PaletteRef::Mat3x4(&out[..2]),
+        &[],
         &mut PosedVertices::default(),
     )
     .unwrap_err();
@@ -182,7 +183,15 @@ fn bounds_hold_what_rounding_moves() {
         for _ in 0..30 {
             let palette = [Mat3x4::from_affine(&random_affine(&mut rng))];
             let bounds = posed_bounds(&character, &palette).unwrap();
-            skin(&character, &character.primitives()[0], &palette, &mut posed).unwrap();
+            let palette = PaletteRef::Mat3x4(&palette);
+            skin(
+                &character,
+                &character.primitives()[0],
+                palette,
+                &[],
+                &mut posed,
+            )
+            .unwrap();
             let at = posed.positions[0];
             assert!(
                 at.cmpge(bounds.min).all() && at.cmple(bounds.max).all(),

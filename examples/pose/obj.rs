@@ -4,7 +4,7 @@ use super::{Failure, Moment, summary, title};
 use std::fmt::Write as _;
 use throng::character::{Character, Primitive};
 use throng::glam::{DVec3, Vec3};
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 
 /// The posed mesh as OBJ text. Numbers have as many digits as it takes to read them back exactly.
 pub(super) fn obj(model: &Character, moment: Moment) -> Result<String, Failure> {
@@ -15,10 +15,12 @@ pub(super) fn obj(model: &Character, moment: Moment) -> Result<String, Failure> 
         model.name().escape_debug(),
         summary(model, moment)
     );
+    let weights: Vec<f32> = model.morph_weights().iter().map(|w| w.rest).collect();
     let mut posed = PosedVertices::default();
     let (mut positions, mut normals) = (1, 1);
     for (index, part) in model.primitives().iter().enumerate() {
-        skin(model, part, &palette, &mut posed)?;
+        let palette = PaletteRef::Mat3x4(&palette);
+        skin(model, part, palette, &weights, &mut posed)?;
         let flat = posed.normals.is_empty();
         if flat {
             let corners = part.indices.as_chunks::<3>().0.iter();

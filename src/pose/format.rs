@@ -19,6 +19,18 @@ pub enum Method {
     QuatOffset,
 }
 
+impl Method {
+    /// The name that messages use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "Linear",
+            Self::DualQuat => "DualQuat",
+            Self::QuatOffset => "QuatOffset",
+        }
+    }
+}
+
 /// A rotation and a translation as a unit dual quaternion: `real` is the rotation `r` (xyzw), `dual` is
 /// `t r / 2`, the translation `t` as a pure quaternion times the rotation.
 ///
@@ -68,6 +80,16 @@ pub enum PaletteRef<'a> {
 }
 
 impl PaletteRef<'_> {
+    /// The method that reads it.
+    #[must_use]
+    pub const fn method(&self) -> Method {
+        match self {
+            Self::Mat3x4(_) => Method::Linear,
+            Self::DualQuat(_) | Self::DualQuatStretch(_) => Method::DualQuat,
+            Self::QuatOffset(_) => Method::QuatOffset,
+        }
+    }
+
     /// How many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -8,19 +8,27 @@
 //! runs the stages in order; one poser serves any number of instances of any character in turn.
 
 mod animate;
+mod dual_quat;
+mod entry;
 mod format;
+mod held;
 mod layer;
+mod linear;
+mod method;
 mod morph;
 mod palette;
+mod project;
 mod skin;
 mod skinned_layout;
 mod write_only;
 
 pub use animate::animate;
+pub use entry::PaletteEntry;
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use layer::{Layer, Looping};
+pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
-pub use palette::{Mat3x4, model_pose, palette, posed_bounds};
+pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected, posed_bounds};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use write_only::WriteOnly;

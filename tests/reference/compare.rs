@@ -11,7 +11,7 @@ use super::scene::{Part, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
 use throng::character::{Affine, Character, NO_PARENT, Primitive};
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, posed_bounds, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, posed_bounds, skin};
 
 /// The worst that was found. Lengths are fractions of the model's size: the largest edge of the
 /// box around the mesh at rest.
@@ -251,10 +251,19 @@ fn pose(
     let globals = scene.globals(clip);
     let palette = palette(character, clip);
     let bounds = posed_bounds(character, &palette).unwrap();
+    let weights = character.morph_weights().iter();
+    let weights: Vec<f32> = weights.map(|weight| weight.rest).collect();
     let mut posed = PosedVertices::default();
     for pairing in pairings {
         let part = pairing.part;
-        skin(character, pairing.primitive, &palette, &mut posed).unwrap();
+        skin(
+            character,
+            pairing.primitive,
+            PaletteRef::Mat3x4(&palette),
+            &weights,
+            &mut posed,
+        )
+        .unwrap();
         for position in &posed.positions {
             let inside = position.cmpge(bounds.min).all() && position.cmple(bounds.max).all();
             assert!(inside, "{position} lies outside {bounds:?} at {clip:?}");

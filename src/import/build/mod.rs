@@ -11,7 +11,7 @@ mod weld;
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{Aabb, Character, Material, SkinInfo};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::pose::{PosedVertices, Poser, WriteOnly, skin};
+use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
 use palette::Entries;
@@ -190,9 +190,12 @@ fn rest_bounds(character: &Character) -> Result<Aabb> {
             bounds = bounds.with_point(joint.translation.into());
         }
     }
+    let weights = character.morph_weights.iter();
+    let weights: Vec<f32> = weights.map(|weight| weight.rest).collect();
     let mut posed = PosedVertices::default();
     for primitive in &character.primitives {
-        skin(character, primitive, &palette, &mut posed)?;
+        let palette = PaletteRef::Mat3x4(&palette);
+        skin(character, primitive, palette, &weights, &mut posed)?;
         for point in &posed.positions {
             if !point.is_finite() {
                 let why = AssetFault::Invalid("the rest pose is too large for 32-bit numbers");

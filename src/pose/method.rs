@@ -1,0 +1,240 @@
+//! Whether a character's poses fit a method's format: its rest pose and its clips.
+
+use super::held::{Tolerance, unheld};
+use super::{DualQuat, DualQuatStretch, Method, QuatOffset, animate, model_pose};
+use crate::character::{
+    Affine, Character, Joint, NO_PARENT, PaletteJoint, RawClip, Skeleton, TrackValues, Transform,
+};
+use crate::error::{PoseAt, Result, Unheld};
+
+/// What a character needs to be skinned by a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MethodPlan {
+    /// The method.
+    pub method: Method,
+    /// Whether [`Method::DualQuat`] needs [`DualQuatStretch`] for what was checked; [`DualQuat`] will do
+    /// otherwise. `false` for the other methods.
+    pub stretch: bool,
+}
+
+impl MethodPlan {
+    /// The plan that serves both what this and what `other` was made for, which are of one method.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self {
+            method: self.method,
+            stretch: self.stretch || other.stretch,
+        }
+    }
+
+    /// Bytes of one palette entry: 48 or 32.
+    #[must_use]
+    pub const fn entry_bytes(&self) -> usize {
+        match (self.method, self.stretch) {
+            (Method::Linear, _) => size_of::<super::Mat3x4>(),
+            (Method::DualQuat, false) => size_of::<DualQuat>(),
+            (Method::DualQuat, true) => size_of::<DualQuatStretch>(),
+            (Method::QuatOffset, _) => size_of::<QuatOffset>(),
+        }
+    }
+}
+
+/// Whether `method` can skin `character`, in its rest pose and all of its clips, and with which entries.
+///
+/// A palette entry's format holds a skinning matrix if [`PaletteEntry::project`](super::PaletteEntry::project) displaces no corner of the box
+/// around the entry's vertices by more than 1e-4 of the model's size, the largest edge of
+/// [`Character::rest_bounds`]. Mirrors (negative determinant) and scales of zero are refused however small
+/// their effect is.
+///
+/// What scale tracks move, and what turns below a non-uniform scale, is looked at at all key times of a clip and at
+/// three times between each two. The other skinning matrices are their rest pose's but for a rotation, a
+/// translation and a constant factor, and are checked there. Clips of more than 2²⁶ joints × times are looked at
+/// at as many times, evenly chosen, and at 1,024 at least.
+///
+/// # Errors
+/// [`Error::Unheld`](crate::Error::Unheld), naming method, joint, clip and time, and what is too much.
+pub fn check_method(character: &Character, method: Method) -> Result<MethodPlan> {
+    let mut check = Check::new(character, method);
+    if method != Method::Linear {
+        check.rest()?;
+        for clip in character.clips() {
+            check.clip(clip)?;
+        }
+    }
+    Ok(check.plan)
+}
+
+/// [`check_method`] for one clip of `character`, which need not be one of [`Character::clips`], with its rest pose.
+///
+/// # Errors
+/// As [`check_method`]; [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the character lacks.
+pub fn check_clip(character: &Character, method: Method, clip: &RawClip) -> Result<MethodPlan> {
+    let mut check = Check::new(character, method);
+    if method != Method::Linear {
+        check.rest()?;
+        check.clip(clip)?;
+    }
+    Ok(check.plan)
+}
+
+/// Joints × times that a clip is looked at at most.
+const MAX_SAMPLES: usize = 1 << 26;
+/// Times that a clip is looked at at most, whatever its joints.
+const LEAST_TIMES: usize = 1024;
+
+struct Check<'a> {
+    character: &'a Character,
+    tolerance: Tolerance,
+    plan: MethodPlan,
+    rest: Vec<Transform>,
+    local: Vec<Transform>,
+    model: Vec<Affine>,
+}
+
+impl<'a> Check<'a> {
+    fn new(character: &'a Character, method: Method) -> Self {
+        let skeleton = character.skeleton();
+        let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+        Self {
+            character,
+            tolerance: Tolerance::of(character),
+            plan: MethodPlan {
+                method,
+                stretch: false,
+            },
+            local: rest.clone(),
+            rest,
+            model: vec![Affine::IDENTITY; skeleton.len()],
+        }
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        let all: Vec<&PaletteJoint> = self.character.palette().iter().collect();
+        self.local.copy_from_slice(&self.rest);
+        self.pose(&all, || PoseAt::Rest)
+    }
+
+    fn clip(&mut self, clip: &RawClip) -> Result<()> {
+        // Its joints are checked even if nothing has to be looked at.
+        self.local.copy_from_slice(&self.rest);
+        animate(clip, 0.0, &mut self.local)?;
+        let changing = changing_shapes(self.character.skeleton(), clip);
+        let entries = self.character.palette().iter();
+        let entries: Vec<_> = entries
+            .filter(|entry| changing.get(usize::from(entry.joint)) == Some(&true))
+            .collect();
+        if entries.is_empty() {
+            return Ok(());
+        }
+        for time_s in times(clip, self.rest.len()) {
+            self.local.copy_from_slice(&self.rest);
+            animate(clip, time_s, &mut self.local)?;
+            let at = || PoseAt::Clip {
+                name: clip.name().into(),
+                time_s,
+            };
+            self.pose(&entries, at)?;
+        }
+        Ok(())
+    }
+
+    /// Checks `entries` in the local pose.
+    fn pose(&mut self, entries: &[&PaletteJoint], at: impl Fn() -> PoseAt) -> Result<()> {
+        model_pose(self.character.skeleton(), &self.local, &mut self.model)?;
+        for entry in entries {
+            let matrix = self.model[usize::from(entry.joint)] * entry.inverse_bind;
+            if let Err(why) = self.entry(entry, &matrix) {
+                let method = self.plan.method;
+                return Err(unheld(self.character, method, entry.joint, at(), why));
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, joint: &PaletteJoint, matrix: &Affine) -> Result<(), Unheld> {
+        let tolerance = self.tolerance;
+        match self.plan.method {
+            Method::Linear => Ok(()),
+            Method::DualQuat => {
+                if self.plan.stretch || tolerance.entry::<DualQuat>(joint, matrix).is_err() {
+                    tolerance.entry::<DualQuatStretch>(joint, matrix)?;
+                    self.plan.stretch = true;
+                }
+                Ok(())
+            }
+            Method::QuatOffset => tolerance.entry::<QuatOffset>(joint, matrix).map(drop),
+        }
+    }
+}
+
+/// How a joint's model matrix differs from that at rest while a clip plays.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// By a rotation and a translation: no scale moves, and none is other than uniform.
+    Rigid,
+    /// The same, below or on a non-uniform scale; a rotation below it would shear.
+    Stretched,
+    /// In its shape as well.
+    Changing,
+}
+
+/// Which joints' skinning matrices change in more than a rotation from the left and a translation while `clip`
+/// plays. Where they don't, `MᵀM` is constant, and with it every length and angle that the formats' limits are about.
+fn changing_shapes(skeleton: &Skeleton, clip: &RawClip) -> Vec<bool> {
+    let (mut turns, mut scales) = (vec![false; skeleton.len()], vec![false; skeleton.len()]);
+    for track in clip.tracks() {
+        let list = match track.values {
+            TrackValues::Translation(_) => continue,
+            TrackValues::Rotation(_) => &mut turns,
+            TrackValues::Scale(_) => &mut scales,
+        };
+        if let Some(joint) = list.get_mut(usize::from(track.joint)) {
+            *joint = true;
+        }
+    }
+    let mut shapes: Vec<Shape> = Vec::with_capacity(skeleton.len());
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        let above = match joint.parent {
+            NO_PARENT => Shape::Rigid,
+            parent => shapes[usize::from(parent)],
+        };
+        let stretched = above == Shape::Stretched;
+        let shape = if above == Shape::Changing || scales[index] || stretched && turns[index] {
+            Shape::Changing
+        } else if stretched || !is_uniform(joint) {
+            Shape::Stretched
+        } else {
+            Shape::Rigid
+        };
+        shapes.push(shape);
+    }
+    shapes.iter().map(|s| *s == Shape::Changing).collect()
+}
+
+/// Whether the scale at rest is uniform up to rounding and signs.
+fn is_uniform(joint: &Joint) -> bool {
+    let scale = joint.rest.scale.abs();
+    scale.max_element() - scale.min_element() <= 1e-6 * scale.max_element()
+}
+
+/// The times that a clip is looked at: all keys and three times between each two, or as many as are allowed.
+fn times(clip: &RawClip, joints: usize) -> Vec<f64> {
+    let mut keys: Vec<f32> = Vec::new();
+    for track in clip.tracks() {
+        keys.extend(track.values.times_s());
+    }
+    keys.sort_unstable_by(f32::total_cmp);
+    keys.dedup();
+    let count = (keys.len() * 4).saturating_sub(3);
+    let most = (MAX_SAMPLES / joints.max(1)).max(LEAST_TIMES);
+    let taken = count.min(most);
+    let at = |sample: usize| {
+        // The first and the last are always taken.
+        let sample = sample * (count - 1) / (taken - 1).max(1);
+        let (key, quarter) = (sample / 4, (sample % 4) as f64 / 4.0);
+        let from = f64::from(keys[key]);
+        let to = keys.get(key + 1).map_or(from, |to| f64::from(*to));
+        from + quarter * (to - from)
+    };
+    (0..taken).map(at).collect()
+}
