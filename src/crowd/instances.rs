@@ -1,17 +1,37 @@
 //! Instances: their table's mirror on the CPU, what changed of it, and where their palettes lie.
 
+use super::Capacity;
+use super::room::Room;
 use crate::error::{Error, Result};
-use crate::gpu::layout::{self, SOURCE_RESIDENT, SOURCE_RING};
+use crate::gpu::layout::{self, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use crate::gpu::limit;
 use crate::pose::Layer;
 use bytemuck::Zeroable;
-use std::collections::BTreeMap;
 
 /// An instance. The number of a despawned one is never taken for a later one's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct InstanceId {
     pub(super) index: u32,
     generation: u32,
+}
+
+/// Where the vertices of an instance are deformed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SkinMode {
+    /// In the vertex shader of every draw: nothing is stored.
+    #[default]
+    Vertex,
+    /// By the skin stage on the GPU, once a frame, into device memory that draws then read.
+    Compute,
+    /// By its twin on the CPU, into the same memory.
+    Cpu,
+}
+
+/// A range that an instance has of one of the shared buffers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Share {
+    pub(super) start: u32,
+    pub(super) size: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -24,9 +44,16 @@ pub(super) struct Slot {
     pub(super) mirrored: bool,
     /// Its place among its character's members.
     pub(super) place: u32,
-    /// Its first entry in a slot of the palette ring, kept for it while it lives.
-    pub(super) ring_base: u32,
-    pub(super) entries: u32,
+    pub(super) skin: SkinMode,
+    /// Rows of a slot of the palette ring.
+    pub(super) rows: Share,
+    /// Words of a slot's morph weights.
+    pub(super) morphs: Share,
+    /// Words of the deformed vertices.
+    pub(super) skinned: Share,
+    /// What the caller set of the morph weights, one for each that its character has; NaN where nothing is set.
+    /// Empty: nothing at all.
+    pub(super) weights: Vec<f32>,
 }
 
 /// The instance table's mirror.
@@ -37,27 +64,32 @@ pub(super) struct Instances {
     changed: Vec<u32>,
     /// What [`Self::settle`] found changed last.
     settled: Vec<u32>,
-    /// Free ranges of the palette ring, by their length: where they start.
-    holes: BTreeMap<u32, Vec<u32>>,
-    /// Most instances and palette entries.
-    capacity: (u32, u32),
-    /// First palette entry that no instance has been given since the last compaction.
-    ring_end: u32,
-    /// Palette entries of all living instances.
-    ring_used: u32,
+    capacity: Capacity,
+    /// Rows of a slot of the palette ring.
+    rows: Room,
+    /// Words of a slot's morph weights.
+    morphs: Room,
+    /// Words of the deformed vertices.
+    skinned: Room,
+    /// The last stamp given.
+    stamp: u32,
 }
 
+/// Rows of a palette entry of the ring.
+const ENTRY_ROWS: u32 = 3;
+
 impl Instances {
-    pub(super) fn new(instances: u32, palette_entries: u32) -> Self {
+    pub(super) fn new(capacity: &Capacity) -> Self {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
-            changed: Vec::with_capacity(instances as usize),
-            settled: Vec::with_capacity(instances as usize),
-            holes: BTreeMap::new(),
-            capacity: (instances, palette_entries),
-            ring_end: 0,
-            ring_used: 0,
+            changed: Vec::with_capacity(capacity.instances as usize),
+            settled: Vec::with_capacity(capacity.instances as usize),
+            capacity: *capacity,
+            rows: Room::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
+            morphs: Room::new(capacity.morph_words()),
+            skinned: Room::new(capacity.skinned_words),
+            stamp: 0,
         }
     }
 
@@ -66,12 +98,17 @@ impl Instances {
     }
 
     /// More room, over a table that holds nothing yet: every living record counts as changed.
-    pub(super) fn grow(&mut self, instances: u32, palette_entries: u32) {
-        self.capacity = (instances, palette_entries);
+    pub(super) fn grow(&mut self, capacity: &Capacity) {
+        self.capacity = *capacity;
+        self.rows
+            .grow(capacity.palette_entries.saturating_mul(ENTRY_ROWS));
+        self.morphs.grow(capacity.morph_words());
+        self.skinned.grow(capacity.skinned_words);
+        let instances = capacity.instances as usize;
         self.changed
-            .reserve((instances as usize).saturating_sub(self.changed.len()));
+            .reserve(instances.saturating_sub(self.changed.len()));
         self.settled
-            .reserve((instances as usize).saturating_sub(self.settled.len()));
+            .reserve(instances.saturating_sub(self.settled.len()));
         for index in 0..self.slots.len() as u32 {
             self.touch(index);
         }
@@ -109,7 +146,7 @@ impl Instances {
         for index in core::mem::take(&mut self.settled) {
             self.touch(index);
         }
-        self.settled.reserve(self.capacity.0 as usize);
+        self.settled.reserve(self.capacity.instances as usize);
     }
 
     pub(super) fn record(&self, index: u32) -> layout::Instance {
@@ -124,15 +161,29 @@ impl Instances {
             .is_some_and(|slot| slot.mirrored)
     }
 
-    /// What an instance plays and where its palette goes: (layer, first entry, entries).
-    pub(super) fn animated(&self, index: u32) -> Option<(Layer, u32, u32)> {
-        let slot = self.slots.get(index as usize)?;
-        Some((slot.layer?, slot.ring_base, slot.entries))
+    pub(super) fn slot(&self, index: u32) -> Option<&Slot> {
+        self.slots.get(index as usize)
     }
 
-    /// One past the last palette entry that an instance may write.
-    pub(super) fn ring_end(&self) -> u32 {
-        self.ring_end
+    /// One past the last row of the palette ring that an instance may write.
+    pub(super) fn rows_end(&self) -> u32 {
+        self.rows.end()
+    }
+
+    /// One past the last word of morph weights that an instance may write.
+    pub(super) fn morphs_end(&self) -> u32 {
+        self.morphs.end()
+    }
+
+    /// One past the last word of deformed vertices that an instance has.
+    pub(super) fn skinned_end(&self) -> u32 {
+        self.skinned.end()
+    }
+
+    /// A stamp that no instance has had.
+    pub(super) fn new_stamp(&mut self) -> u32 {
+        self.stamp = self.stamp.wrapping_add(1);
+        self.stamp
     }
 
     pub(super) fn get(&self, id: InstanceId) -> Result<&Slot> {
@@ -165,57 +216,61 @@ impl Instances {
         Ok(())
     }
 
-    /// The start of `entries` free entries of the ring, for which there is room: where another instance of
-    /// that size has been, else at the end.
-    fn take_entries(&mut self, entries: u32) -> u32 {
-        if let Some(base) = self.holes.get_mut(&entries).and_then(Vec::pop) {
-            return base;
-        }
-        if u64::from(self.ring_end) + u64::from(entries) > self.capacity.1.into() {
-            self.compact();
-        }
-        let base = self.ring_end;
-        self.ring_end += entries;
-        base
-    }
-
-    /// Gives the ring's entries anew, without gaps. Nothing has to be moved: every palette in the ring
-    /// is written in every frame.
+    /// Gives all ranges anew, without gaps. Nothing has to be moved: palettes, morph weights and deformed vertices
+    /// are written in every frame that reads them.
     fn compact(&mut self) {
-        let mut end = 0;
+        self.rows.clear();
+        self.morphs.clear();
+        self.skinned.clear();
         for index in 0..self.slots.len() as u32 {
             let Some(slot) = self.slots.get_mut(index as usize).filter(|slot| slot.alive) else {
                 continue;
             };
-            let moved = slot.ring_base != end;
-            slot.ring_base = end;
-            end += slot.entries;
-            if moved && slot.record.source == SOURCE_RING {
-                slot.place_palette();
+            let before = slot.record;
+            for (room, share) in [
+                (&mut self.rows, &mut slot.rows),
+                (&mut self.morphs, &mut slot.morphs),
+                (&mut self.skinned, &mut slot.skinned),
+            ] {
+                // There was room for all, so there is without gaps.
+                share.start = room.take(share.size).unwrap_or(share.start);
+            }
+            slot.place_shares();
+            if slot.record != before {
                 self.touch(index);
             }
         }
-        self.ring_end = end;
-        self.holes.clear();
     }
 
+    /// Whether there is room for an instance of these sizes.
+    ///
     /// # Errors
     /// [`Error::Capacity`], by what ran out.
-    pub(super) fn check_room(&self, entries: u32) -> Result<()> {
-        limit("instances", self.len() as u64 + 1, self.capacity.0.into())?;
-        limit(
-            "palette entries",
-            u64::from(self.ring_used) + u64::from(entries),
-            self.capacity.1.into(),
-        )?;
+    pub(super) fn check_room(&self, rows: u32, morphs: u32, skinned: u32) -> Result<()> {
+        let instances = self.capacity.instances;
+        limit("instances", self.len() as u64 + 1, instances.into())?;
+        let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
+        let cap = self.capacity.palette_entries;
+        limit("palette entries", asked, cap.into())?;
+        let asked = u64::from(self.morphs.used()) + u64::from(morphs);
+        limit("words of morph weights", asked, self.morphs.capacity().into())?;
+        self.check_skinned(skinned)
+    }
+
+    /// Whether there is room for `words` more of deformed vertices.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`].
+    pub(super) fn check_skinned(&self, words: u32) -> Result<()> {
+        let asked = u64::from(self.skinned.used()) + u64::from(words);
+        let cap = self.skinned.capacity();
+        limit("words of deformed vertices", asked, cap.into())?;
         Ok(())
     }
 
     /// Adds an instance that there is room for.
     pub(super) fn add(&mut self, mut slot: Slot) -> InstanceId {
-        slot.ring_base = self.take_entries(slot.entries);
-        slot.place_palette();
-        self.ring_used += slot.entries;
+        slot.record.stamp = self.new_stamp();
         let index = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(index as usize) {
             Some(old) => {
@@ -224,11 +279,51 @@ impl Instances {
             }
             None => self.slots.push(slot.clone()),
         }
+        self.take_shares(index, [true; 3]);
         self.touch(index);
         InstanceId {
             index,
             generation: slot.generation,
         }
+    }
+
+    /// Takes ranges of the sizes that an instance says, for which there is room: rows, morph weights, deformed vertices.
+    fn take_shares(&mut self, index: u32, wanted: [bool; 3]) {
+        let Some(slot) = self.slots.get_mut(index as usize) else {
+            return;
+        };
+        let rooms = [&mut self.rows, &mut self.morphs, &mut self.skinned];
+        let shares = [&mut slot.rows, &mut slot.morphs, &mut slot.skinned];
+        let mut fits = true;
+        for ((room, share), _) in rooms.into_iter().zip(shares).zip(wanted).filter(|of| of.1) {
+            match room.take(share.size) {
+                Some(start) => share.start = start,
+                None => fits = false,
+            }
+        }
+        if fits {
+            slot.place_shares();
+        } else {
+            self.compact();
+        }
+    }
+
+    /// Gives an instance another mode of skinning, for which there is room: `words` of deformed vertices.
+    pub(super) fn set_skin(&mut self, id: InstanceId, skin: SkinMode, words: u32) -> Result<()> {
+        self.get(id)?;
+        if let Some(slot) = self.slots.get_mut(id.index as usize) {
+            slot.skin = skin;
+            if slot.skinned.size != words {
+                self.skinned.give_back(slot.skinned.start, slot.skinned.size);
+                slot.skinned = Share {
+                    start: 0,
+                    size: words,
+                };
+                self.take_shares(id.index, [false, false, true]);
+            }
+        }
+        self.touch(id.index);
+        Ok(())
     }
 
     /// Ends an instance; returns its character and its place among the members.
@@ -243,24 +338,30 @@ impl Instances {
         let slot = self.slots.get_mut(id.index as usize).ok_or(missing)?;
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
-        self.ring_used -= slot.entries;
-        self.holes
-            .entry(slot.entries)
-            .or_default()
-            .push(slot.ring_base);
+        slot.weights = Vec::new();
+        for (room, share) in [
+            (&mut self.rows, slot.rows),
+            (&mut self.morphs, slot.morphs),
+            (&mut self.skinned, slot.skinned),
+        ] {
+            room.give_back(share.start, share.size);
+        }
         self.free.push(id.index);
         Ok((slot.record.character, slot.place))
     }
 }
 
 impl Slot {
-    /// Says in the record where the palette lies: in the ring while a clip plays, else in the
-    /// character's own rest palette.
-    pub(super) fn place_palette(&mut self) {
+    /// Says in the record where the palette lies, in the ring while a clip plays, else in the
+    /// character's own rest palette; and where morph weights and deformed vertices do.
+    pub(super) fn place_shares(&mut self) {
         (self.record.source, self.record.palette_base) = if self.layer.is_some() {
-            (SOURCE_RING, self.ring_base)
+            (SOURCE_RING, self.rows.start)
         } else {
             (SOURCE_RESIDENT, 0)
         };
+        let start = |share: Share| if share.size > 0 { share.start } else { NONE };
+        self.record.morphs = start(self.morphs);
+        self.record.skinned = start(self.skinned);
     }
 }
