@@ -74,8 +74,8 @@ pub mod standalone;
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Frame, InstanceId, Lighting, PassId, Play, Spawn,
-    View, ViewId,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, InstanceId, Lighting, PassId,
+    Play, Spawn, View, ViewId,
 };
 pub use error::{Error, Result};
 pub use glam;
@@ -84,7 +84,7 @@ pub use gpu::Gpu;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
-pub use pass::draw::{PassDesc, PassKind};
+pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 
 /// The README's integration, compiled.
 #[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]

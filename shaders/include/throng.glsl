@@ -100,7 +100,7 @@ struct ThrongView {
     uint has_history;    // 1 where there was a last frame
     uint shadow_layers;  // of the shadow map
     float shadow_texel;  // 1 / edge of the shadow map
-    float shadow_bias;   // metres along the normal, a metre of distance between texels
+    float shadow_bias;   // texels by which a point is moved off its surface
     mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth
 };
 

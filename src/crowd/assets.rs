@@ -8,24 +8,62 @@ use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, Upload};
 use crate::pass::draw::{DrawPass, PassDesc};
+use crate::pose::Method;
+use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
+/// How a character of a crowd is skinned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CharacterDesc {
+    /// How vertices follow several joints, and the format of the palettes.
+    pub method: Method,
+}
+
 impl Crowd {
-    /// Makes a pipeline for the engine's attachments. Do it before the frames: this compiles shaders.
+    /// Makes the pipelines for the engine's attachments that the crowd's characters take. Do it before the frames: this
+    /// compiles shaders.
     ///
     /// # Errors
     /// [`Error::Argument`] for a description that makes no sense, [`Error::Unsupported`],
     /// [`Error::Vulkan`].
     ///
     /// # Safety
-    /// The device supports the formats as attachments with that sample count.
+    /// The device supports the formats as attachments with that sample count. The SPIR-V of a
+    /// [`MaterialDesc`](crate::MaterialDesc) is valid, fits its set layouts and throng's set 0, and needs no feature that is not
+    /// enabled.
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
-        let pass = DrawPass::new(&self.device, self.layout.handle, desc)?;
+        let (set_0, shadow) = (self.set_layout.handle(), self.shadow.layout());
+        let mut pass = DrawPass::new(&self.device, set_0, shadow, desc)?;
+        for entry in self.characters.iter().flatten() {
+            if let Err(error) = pass.prepare(&self.device, entry.variants()) {
+                // SAFETY: never used.
+                unsafe { pass.destroy(&self.device) };
+                return Err(error);
+            }
+        }
         self.passes.push(Some(pass));
         Ok(PassId(self.passes.len() as u32 - 1))
     }
 
-    /// Retires a pass: its pipeline is destroyed when no frame in flight uses it any more.
+    /// The layout of a pass's pipelines: for binding the sets and push constants of the engine's own shading.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn pass_layout(&self, pass: PassId) -> Result<vk::PipelineLayout> {
+        Ok(self.pass(pass)?.layout.handle)
+    }
+
+    pub(super) fn pass(&self, pass: PassId) -> Result<&DrawPass> {
+        let count = self.passes.len() as u64;
+        let found = self.passes.get(pass.0 as usize).and_then(Option::as_ref);
+        found.ok_or(Error::NotFound {
+            what: "pass",
+            index: pass.0.into(),
+            count,
+        })
+    }
+
+    /// Retires a pass: its pipelines are destroyed when no frame in flight uses them any more.
     ///
     /// # Errors
     /// [`Error::NotFound`] if it is gone already.
@@ -37,12 +75,13 @@ impl Crowd {
             index: pass.0.into(),
             count,
         })?;
-        self.graveyard.bury(Retired::Pipeline(pass.pipeline));
+        self.graveyard.bury(Retired::Pass(Box::new(pass)));
         Ok(())
     }
 
     /// Adds a character: stages its streams and textures, which the next
-    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads. Instances can be spawned at once.
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads. Instances can be spawned at once. Skinned by linear
+    /// blending; [`Self::add_character_with`] says otherwise.
     ///
     /// # Errors
     /// [`Error::Capacity`] if its geometry exceeds what the device can bind; [`Error::Memory`],
@@ -52,22 +91,47 @@ impl Crowd {
         allocator: &mut Allocator,
         character: &Character,
     ) -> Result<CharacterId> {
+        self.add_character_with(allocator, character, &CharacterDesc::default())
+    }
+
+    /// [`Self::add_character`], with a say in how it is skinned. Compiles shaders where a pass has not drawn such a
+    /// character before.
+    ///
+    /// # Errors
+    /// As [`Self::add_character`]; [`Error::Unheld`], naming joint, clip and time, if the method's palettes can't hold the
+    /// character's poses.
+    pub fn add_character_with(
+        &mut self,
+        allocator: &mut Allocator,
+        character: &Character,
+        desc: &CharacterDesc,
+    ) -> Result<CharacterId> {
         let mut upload = Upload::new();
         // SAFETY: `allocator` is this device's by the contract of `new`.
-        let made = unsafe { SkinnedMesh::new(&self.device, allocator, &mut upload, character) };
+        let made = unsafe {
+            SkinnedMesh::new(&self.device, allocator, &mut upload, character, desc.method)
+        };
         let entry = made.map(Box::new).and_then(|mesh| {
-            let made = Entry::new(
-                &self.device,
-                &self.set_layout,
-                &self.buffers,
-                mesh,
-                character,
-            );
+            let (device, layout) = (&self.device, &self.set_layout);
+            let made = Entry::new(device, layout, &self.buffers, mesh, character);
             made.map_err(|(mut mesh, error)| {
                 // SAFETY: never used.
                 unsafe { mesh.destroy(&self.device, allocator) };
                 error
             })
+        });
+        let entry = entry.and_then(|mut entry| {
+            for pass in self.passes.iter_mut().flatten() {
+                if let Err(error) = pass.prepare(&self.device, entry.variants()) {
+                    // SAFETY: never used.
+                    unsafe {
+                        entry.pool.destroy(&self.device);
+                        entry.mesh.destroy(&self.device, allocator);
+                    }
+                    return Err(error);
+                }
+            }
+            Ok(entry)
         });
         match entry {
             Ok(entry) => {
@@ -75,7 +139,7 @@ impl Crowd {
                 self.uploads.push((index, upload));
                 self.characters.push(Some(entry));
                 // So that nothing is allocated while a frame is recorded.
-                self.poser.make_room(character.skeleton().len());
+                self.make_room(character);
                 Ok(CharacterId(index))
             }
             Err(error) => {
@@ -84,6 +148,16 @@ impl Crowd {
                 Err(error)
             }
         }
+    }
+
+    /// Room for what the frames need of a character on the CPU.
+    fn make_room(&mut self, character: &Character) {
+        self.poser.make_room(character.skeleton().len());
+        let weights = character.morph_weights().len();
+        self.weights
+            .reserve(weights.saturating_sub(self.weights.len()));
+        self.sorted
+            .make_room_for(self.characters.len(), self.desc.capacity.views as usize);
     }
 
     /// Removes a character that has no instances; its memory is freed when no frame in flight uses it
@@ -144,6 +218,11 @@ impl Crowd {
             instances: capacity.instances.max(now.instances),
             palette_entries: capacity.palette_entries.max(now.palette_entries),
             views: capacity.views.max(now.views),
+            morph_weights: capacity.morph_weights.max(now.morph_weights),
+            blended: capacity.blended.max(now.blended),
+            skinned_words: capacity.skinned_words.max(now.skinned_words),
+            cpu_skinned_words: capacity.cpu_skinned_words.max(now.cpu_skinned_words),
+            histories: capacity.histories.max(now.histories),
         };
         if wanted == now {
             return Ok(());
@@ -179,8 +258,10 @@ impl Crowd {
         self.views
             .reserve((wanted.views as usize).saturating_sub(self.views.len()));
         // The new table is empty: every record is written again.
-        self.instances
-            .grow(wanted.instances, wanted.palette_entries);
+        self.instances.grow(&wanted);
+        self.sorted.make_room(wanted.blended as usize);
+        self.sorted
+            .make_room_for(self.characters.len(), wanted.views as usize);
         Ok(())
     }
 }

@@ -2,11 +2,12 @@
 //! (the instance table).
 
 use super::CrowdDesc;
+use super::history::History;
 use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::layout::Instance;
 use crate::gpu::ring::{Ring, RingDesc};
-use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc};
+use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use crate::pose::WriteOnly;
 use ash::vk;
@@ -28,8 +29,17 @@ pub(super) struct Sections {
     pub(super) visible: Section,
     pub(super) changes: Section,
     pub(super) slots: Section,
+    /// Active morph weights.
+    pub(super) morphs: Section,
+    /// The instances that the skin stage takes.
+    pub(super) listed: Section,
+    /// What the CPU deformed.
+    pub(super) deformed: Section,
     end: u64,
 }
+
+/// How many sections are written.
+pub(super) const SECTIONS: usize = 7;
 
 impl Sections {
     fn new(desc: &CrowdDesc, alignment: u64) -> Self {
@@ -42,17 +52,61 @@ impl Sections {
             Section { start, bytes }
         };
         let views = section(view_stride * u64::from(desc.capacity.views));
-        let visible = section(instances * 4);
+        let visible = section((instances + u64::from(desc.capacity.blended)) * 4);
         let changes = section(instances * size_of::<Instance>() as u64);
         let slots = section(instances * 4);
+        let morphs = section(u64::from(desc.capacity.morph_words()) * 4);
+        // Bound in place of the visible list, so as long.
+        let listed = section(visible.bytes);
+        let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {
             view_stride,
             views,
             visible,
             changes,
             slots,
+            morphs,
+            listed,
+            deformed,
             end,
         }
+    }
+
+    /// How much of each was written.
+    pub(super) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
+        [
+            (self.views, bytes.views),
+            (self.visible, bytes.visible),
+            (self.changes, bytes.changes),
+            (self.slots, bytes.slots),
+            (self.morphs, bytes.morphs),
+            (self.listed, bytes.listed),
+            (self.deformed, bytes.deformed),
+        ]
+    }
+}
+
+/// Bytes written into each section of the record ring.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Written {
+    pub(super) views: u64,
+    pub(super) visible: u64,
+    pub(super) changes: u64,
+    pub(super) slots: u64,
+    pub(super) morphs: u64,
+    pub(super) listed: u64,
+    pub(super) deformed: u64,
+}
+
+impl Written {
+    pub(super) fn total(&self) -> u64 {
+        self.views
+            + self.visible
+            + self.changes
+            + self.slots
+            + self.morphs
+            + self.listed
+            + self.deformed
     }
 }
 
@@ -63,6 +117,8 @@ pub(super) struct FrameBuffers {
     records: Ring,
     pub(super) sections: Sections,
     table: Buffer,
+    skinned: Buffer,
+    pub(super) history: History,
     scatter_pool: Object<vk::DescriptorPool>,
     pub(super) scatter_set: vk::DescriptorSet,
 }
@@ -74,6 +130,8 @@ impl FrameBuffers {
             records: Ring::null(),
             sections: Sections::default(),
             table: Buffer::null(),
+            skinned: Buffer::null(),
+            history: History::null(),
             scatter_pool: Object::null(),
             scatter_set: vk::DescriptorSet::null(),
         }
@@ -120,13 +178,28 @@ impl FrameBuffers {
             slots: desc.slots,
             slot_bytes: self.sections.end,
             alignment,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::UNIFORM_BUFFER,
+            usage: vk::BufferUsageFlags::STORAGE_BUFFER
+                | vk::BufferUsageFlags::UNIFORM_BUFFER
+                | vk::BufferUsageFlags::TRANSFER_SRC,
             memory: desc.ring,
         };
         self.records = Ring::new(device, allocator, &records)?;
         let bytes = u64::from(desc.capacity.instances) * size_of::<Instance>() as u64;
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        let usage = storage | vk::BufferUsageFlags::TRANSFER_SRC;
         self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
+        let usage = usage
+            | vk::BufferUsageFlags::TRANSFER_DST
+            | vk::BufferUsageFlags::VERTEX_BUFFER
+            | desc.skinned_usage;
+        let bytes = limit(
+            "bytes of deformed vertices (maxStorageBufferRange)",
+            u64::from(desc.capacity.skinned_words.max(4)) * 4,
+            device.limits.max_storage_range,
+        )?;
+        let name = "throng deformed vertices";
+        self.skinned = Buffer::device_local(device, allocator, name, bytes, usage)?;
+        self.history = History::new(device, allocator, desc)?;
         let buffers = ScatterBuffers {
             changes: self.record_range(self.sections.changes.bytes),
             slots: self.record_range(self.sections.slots.bytes),
@@ -157,6 +230,21 @@ impl FrameBuffers {
             offset: 0,
             range: vk::WHOLE_SIZE,
         }
+    }
+
+    /// The deformed vertices.
+    pub(super) fn skinned(&self) -> vk::DescriptorBufferInfo {
+        vk::DescriptorBufferInfo {
+            buffer: self.skinned.handle,
+            offset: 0,
+            range: vk::WHOLE_SIZE,
+        }
+    }
+
+    /// The buffer behind the records' sections, and where a section of `slot` starts in it.
+    pub(super) fn source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
+        let start = u64::from(self.records.offset(slot)) + section.start;
+        (self.records.buffer(), start)
     }
 
     /// The dynamic offset of a section of `slot`.
@@ -192,7 +280,7 @@ impl FrameBuffers {
         device: &Device,
         cmd: vk::CommandBuffer,
         slot: u32,
-        written: [(Section, u64); 4],
+        written: [(Section, u64); SECTIONS],
     ) -> bool {
         let parts = written.map(|(section, bytes)| (section.start, bytes.min(section.bytes)));
         // SAFETY: the caller's word; the parts lie in the slot.
@@ -218,6 +306,8 @@ impl FrameBuffers {
         // SAFETY: the caller's word.
         unsafe {
             self.scatter_pool.destroy(device);
+            self.history.destroy(device, allocator);
+            self.skinned.destroy(device, allocator);
             self.table.destroy(device, allocator);
             self.records.destroy(device, allocator);
             self.palettes.destroy(device, allocator);

@@ -2,9 +2,10 @@
 
 use super::buffers::FrameBuffers;
 use super::view::VIEW_BYTES;
-use crate::character::Character;
+use crate::character::{Aabb, AlphaMode, Character};
 use crate::error::{Error, Result};
-use crate::gpu::{Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, sets};
+use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
+use crate::pass::draw::Variant;
 use ash::vk;
 use std::ffi::CString;
 
@@ -21,15 +22,21 @@ pub(super) struct Entry {
     pub(super) rig: Character,
     pub(super) mesh: Box<SkinnedMesh>,
     pub(super) pool: Object<vk::DescriptorPool>,
-    /// One per material.
+    /// One per material, or one for all.
     pub(super) sets: Vec<vk::DescriptorSet>,
-    /// The mesh's draws, in the order in which they are drawn: those that share state together.
+    /// The mesh's draws, in the order in which they are drawn: those that share state together, those that are
+    /// blended last.
     pub(super) draws: Vec<PrimitiveDraw>,
+    /// How many of them are not blended.
+    pub(super) solid: usize,
     /// The instances, as slots of the instance table.
     pub(super) members: Vec<u32>,
     /// How many of them have a transform that mirrors.
     pub(super) mirrored: usize,
-    pub(super) triangles: u64,
+    /// Vertices of the primitives that are not blended, and of those that are.
+    pub(super) vertices: [u64; 2],
+    /// The middle of the rest pose, by which blended instances are sorted.
+    pub(super) center: glam::Vec3,
 }
 
 impl Entry {
@@ -46,19 +53,28 @@ impl Entry {
             Err(error) => return Err((mesh, error)),
         };
         let mut draws = mesh.draws().to_vec();
+        // What is blended stays in the file's order.
         draws.sort_by_key(|draw| {
-            (
+            let blended = draw.blending == Blending::Blend;
+            let state = (
+                draw.blending,
+                draw.rigid,
                 draw.double_sided,
+                draw.flip.map(|flip| flip.reversed),
                 draw.material,
                 draw.index_type.as_raw(),
-                draw.primitive,
-            )
+            );
+            (blended, (!blended).then_some(state), draw.primitive)
         });
-        let triangles = draws
-            .iter()
-            .map(|draw| u64::from(draw.index_count / 3))
-            .sum();
+        let solid = draws.partition_point(|draw| draw.blending != Blending::Blend);
+        let mut vertices = [0; 2];
+        for primitive in character.primitives() {
+            let material = character.materials().get(primitive.material as usize);
+            let blended = material.is_some_and(|m| m.alpha == AlphaMode::Blend);
+            vertices[usize::from(blended)] += primitive.vertex_count() as u64;
+        }
         let label = CString::new(character.name()).unwrap_or_default();
+        let bounds: Aabb = character.rest_bounds();
         Ok(Self {
             label,
             rig: character.rig(),
@@ -66,24 +82,57 @@ impl Entry {
             pool,
             sets,
             draws,
+            solid,
             members: Vec::new(),
             mirrored: 0,
-            triangles,
+            vertices,
+            center: bounds.center(),
         })
+    }
+
+    /// How many members are not mirrored, and how many are: their order in the visible list.
+    pub(super) fn split(&self) -> (usize, usize) {
+        (self.members.len() - self.mirrored, self.mirrored)
+    }
+
+    /// The set that a material's draws take.
+    pub(super) fn set(&self, material: u32) -> Option<vk::DescriptorSet> {
+        let own = self.sets.get(material as usize);
+        let shared = self.sets.first().filter(|_| self.sets.len() == 1);
+        own.or(shared).copied()
+    }
+
+    /// The pipelines that its draws take.
+    pub(super) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
+        self.draws.iter().map(|draw| variant(&self.mesh, draw))
     }
 }
 
-/// A set for each material of `mesh`, in a pool of their own.
+/// The pipeline that a draw takes.
+pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
+    Variant {
+        method: mesh.method(),
+        rigid: draw.rigid,
+        blending: draw.blending,
+    }
+}
+
+/// A set for each material of `mesh`, or one for all where the layout has room for all textures, in a pool of their own.
 fn make_sets(
     device: &Device,
     layout: &SetLayout,
     buffers: &FrameBuffers,
     mesh: &SkinnedMesh,
 ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
-    let count = mesh.material_count();
-    let sizes = SetLayout::pool_sizes(count);
-    let (pool, sets) = sets::allocate(device, "throng character", &sizes, layout.handle(), count)?;
+    let all = mesh.all_textures();
+    let count = if layout.is_bindless() {
+        1
+    } else {
+        mesh.material_count()
+    };
+    let (pool, sets) = layout.allocate(device, "throng character", count, all.len() as u32)?;
     for (material, set) in (0..).zip(&sets) {
+        let of_material = mesh.textures(material);
         let content = SetBuffers {
             view: Some(buffers.record_range(VIEW_BYTES)),
             ring_palettes: Some(buffers.palettes.descriptor()),
@@ -92,7 +141,15 @@ fn make_sets(
             visible: Some(buffers.record_range(buffers.sections.visible.bytes)),
             geometry: Some(mesh.geometry()),
             primitives: Some(mesh.primitives()),
-            base_color: mesh.base_color(material),
+            materials: Some(mesh.materials()),
+            morphs: Some(buffers.record_range(buffers.sections.morphs.bytes)),
+            skinned: Some(buffers.skinned()),
+            history: Some(buffers.history.descriptor()),
+            textures: Some(if layout.is_bindless() {
+                all
+            } else {
+                &of_material
+            }),
         };
         // SAFETY: the set is fresh; what it refers to lives as long as the entry and the buffers do,
         // and both are retired together with the set.

@@ -1,20 +1,26 @@
 //! Drawing a prepared frame.
 
-use super::characters::Entry;
+use super::characters::{Entry, variant};
+use super::sorted::Run;
 use super::view::Prepared;
 use super::{Frame, PassId, ViewId};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pass::draw::{DrawPass, PUSH_STAGES};
+use crate::gpu::layout::NONE;
+use crate::gpu::{Blending, PrimitiveDraw};
+use crate::pass::draw::{DrawPass, PUSH_STAGES, PassKind};
 use ash::vk;
 
 impl Frame<'_> {
     /// Draws the crowd as `view` sees it. May be called from several threads, into several command buffers, secondary ones too,
-    /// any number of times a frame. Binds its own pipeline, descriptor set 0, index buffer, viewport,
-    /// scissor, cull mode and front face, and leaves them bound.
+    /// any number of times a frame. Binds its own pipelines, descriptor set 0 (and 1, in passes with
+    /// [`shadow_map`](crate::PassDesc::shadow_map)), index buffer, viewport, scissor, cull mode and front face, and leaves them
+    /// bound.
+    ///
+    /// What is blended comes after everything else, character by character, far instances first.
     ///
     /// # Errors
     /// [`Error::NotFound`] for a pass that there is not, [`Error::Argument`] for a view of another
-    /// frame. Nothing is recorded then.
+    /// frame, and for a pass that takes a shadow map while the crowd has none. Nothing is recorded then.
     ///
     /// # Safety
     /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass, and is
@@ -26,22 +32,30 @@ impl Frame<'_> {
         pass: PassId,
     ) -> Result<()> {
         let crowd = &*self.crowd;
-        let count = crowd.passes.len() as u64;
-        let pass = crowd
-            .passes
-            .get(pass.0 as usize)
-            .and_then(Option::as_ref)
-            .ok_or(Error::NotFound {
-                what: "pass",
-                index: pass.0.into(),
-                count,
-            })?;
+        let pass = crowd.pass(pass)?;
         let prepared = self.prepared_view(view)?;
+        let shadow = crowd.shadow.set().filter(|_| pass.shadow_map);
+        if pass.shadow_map && shadow.is_none() {
+            let why =
+                ArgumentFault::Invalid("takes a shadow map, and set_shadow_map was not called");
+            return Err(Error::Argument { what: "pass", why });
+        }
+        let recorder = Recorder {
+            frame: self,
+            cmd,
+            view,
+            prepared,
+            pass,
+        };
         // SAFETY: the caller's word.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
             let scope = self.begin_scope(cmd, "draw");
-            self.draw_characters(cmd, view, prepared, pass);
+            recorder.begin(shadow);
+            recorder.solid();
+            if pass.target.kind == PassKind::Color {
+                recorder.blended();
+            }
             self.end_scope(cmd, scope);
             crowd.device.end_label(cmd);
         }
@@ -56,8 +70,8 @@ impl Frame<'_> {
         prepared.ok_or(Error::Argument { what: "view", why })
     }
 
-    /// Where the slot's view, palettes and visible list start, for the dynamic offsets of set 0.
-    pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 3] {
+    /// Where the slot's view, palettes, visible list and morph weights start, for the dynamic offsets of set 0.
+    pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 4] {
         let buffers = &self.crowd.buffers;
         let sections = &buffers.sections;
         let views = buffers.offset(self.slot, sections.views);
@@ -65,103 +79,189 @@ impl Frame<'_> {
             views + view.index * sections.view_stride as u32,
             buffers.palettes.dynamic_offset(self.slot),
             buffers.offset(self.slot, sections.visible),
+            buffers.offset(self.slot, sections.morphs),
         ]
     }
+}
 
+/// What recording one call of [`Frame::record_draw`] needs.
+struct Recorder<'a> {
+    frame: &'a Frame<'a>,
+    cmd: vk::CommandBuffer,
+    view: ViewId,
+    prepared: &'a Prepared,
+    pass: &'a DrawPass,
+}
+
+/// A run of the visible list, whose transforms all mirror or all don't.
+#[derive(Clone, Copy)]
+struct Instances {
+    first: u32,
+    count: u32,
+    mirrored: bool,
+}
+
+/// What is bound, so that it is not bound again.
+#[derive(Default)]
+struct Bound {
+    pipeline: Option<vk::Pipeline>,
+    set: Option<vk::DescriptorSet>,
+    index_type: Option<vk::IndexType>,
+    double_sided: Option<bool>,
+    front: Option<vk::FrontFace>,
+}
+
+impl Recorder<'_> {
     /// # Safety
-    /// As [`Self::record_draw`].
-    unsafe fn draw_characters(
-        &self,
-        cmd: vk::CommandBuffer,
-        view: ViewId,
-        prepared: &Prepared,
-        pass: &DrawPass,
-    ) {
-        let crowd = &*self.crowd;
-        let raw = &crowd.device.raw;
+    /// As [`Frame::record_draw`]; `shadow` is the set that the pass takes beside set 0, if it takes one.
+    unsafe fn begin(&self, shadow: Option<vk::DescriptorSet>) {
+        let raw = &self.frame.crowd.device.raw;
         // SAFETY: the caller's word.
         unsafe {
-            raw.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::GRAPHICS, pass.pipeline.handle);
-            raw.cmd_set_viewport(cmd, 0, &[prepared.viewport]);
-            raw.cmd_set_scissor(cmd, 0, &[prepared.scissor]);
+            raw.cmd_set_viewport(self.cmd, 0, &[self.prepared.viewport]);
+            raw.cmd_set_scissor(self.cmd, 0, &[self.prepared.scissor]);
+            if let Some(set) = shadow {
+                let (point, layout) = (vk::PipelineBindPoint::GRAPHICS, self.pass.layout.handle);
+                raw.cmd_bind_descriptor_sets(self.cmd, point, layout, 1, &[set], &[]);
+            }
         }
+    }
+
+    /// Everything that is not blended: for each character those instances that mirror apart.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn solid(&self) {
         let mut first = 0;
-        for entry in crowd.characters.iter().flatten() {
+        for entry in self.frame.crowd.characters.iter().flatten() {
             let (plain, mirrored) = entry.split();
-            for (count, mirror) in [(plain, false), (mirrored, true)] {
-                if count > 0 && !entry.draws.is_empty() {
-                    let front = prepared.front_face(pass.reversed_z, mirror);
-                    // SAFETY: the caller's word.
-                    unsafe {
-                        crowd.device.begin_label(cmd, &entry.label);
-                        raw.cmd_set_front_face(cmd, front);
-                        self.draw_entry(cmd, view, entry, first, count as u32);
-                        crowd.device.end_label(cmd);
-                    }
-                }
+            for (count, mirrored) in [(plain, false), (mirrored, true)] {
+                let instances = Instances {
+                    first,
+                    count: count as u32,
+                    mirrored,
+                };
+                let draws = entry.draws.get(..entry.solid).unwrap_or_default();
+                // SAFETY: the caller's word.
+                unsafe { self.entry(entry, draws, &[instances]) };
                 first += count as u32;
             }
         }
     }
 
-    /// One draw per primitive, for `count` instances from number `first` of the visible list.
+    /// Everything that is blended, in the order in which the view sorted it.
     ///
     /// # Safety
-    /// As [`Self::record_draw`]; pipeline, viewport, scissor and front face are set.
-    unsafe fn draw_entry(
-        &self,
-        cmd: vk::CommandBuffer,
-        view: ViewId,
-        entry: &Entry,
-        first: u32,
-        count: u32,
-    ) {
-        let crowd = &*self.crowd;
-        let (raw, layout) = (&crowd.device.raw, crowd.layout.handle);
-        let offsets = self.dynamic_offsets(view);
-        let (mut set, mut index_type, mut double_sided) = (None, None, None);
-        for draw in &entry.draws {
-            // SAFETY: the caller's word; sets, buffers and ranges are the entry's own.
-            unsafe {
-                if set != Some(draw.material) {
-                    let Some(bound) = entry.sets.get(draw.material as usize) else {
-                        continue;
-                    };
-                    let point = vk::PipelineBindPoint::GRAPHICS;
-                    raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*bound], &offsets);
-                    set = Some(draw.material);
-                }
-                if index_type != Some(draw.index_type) {
-                    raw.cmd_bind_index_buffer(cmd, entry.mesh.index_buffer(), 0, draw.index_type);
-                    index_type = Some(draw.index_type);
-                }
-                if double_sided != Some(draw.double_sided) {
-                    let cull = if draw.double_sided {
-                        vk::CullModeFlags::NONE
-                    } else {
-                        vk::CullModeFlags::BACK
-                    };
-                    raw.cmd_set_cull_mode(cmd, cull);
-                    double_sided = Some(draw.double_sided);
-                }
-                raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, &draw.primitive.to_ne_bytes());
-                raw.cmd_draw_indexed(cmd, draw.index_count, count, draw.first_index, 0, first);
+    /// As [`Frame::record_draw`].
+    unsafe fn blended(&self) {
+        let crowd = &self.frame.crowd;
+        for (character, entry) in (0..).zip(&crowd.characters) {
+            let Some(entry) = entry else { continue };
+            let Some(run) = crowd.sorted.run(self.view.index, character) else {
+                continue;
+            };
+            let draws = entry.draws.get(entry.solid..).unwrap_or_default();
+            let mut at = run.first;
+            while let Some(instances) = self.alike(&run, at) {
+                at += instances.count as usize;
+                // SAFETY: the caller's word.
+                unsafe { self.entry(entry, draws, &[instances]) };
             }
         }
-        let instances = u64::from(count);
-        let (vertices, triangles) = (
-            entry.mesh.vertex_count() * instances,
-            entry.triangles * instances,
-        );
-        crowd
-            .counters
-            .drew(entry.draws.len() as u32, vertices, triangles);
     }
-}
 
-impl Entry {
-    /// How many members are not mirrored, and how many are: their order in the visible list.
-    pub(super) fn split(&self) -> (usize, usize) {
-        (self.members.len() - self.mirrored, self.mirrored)
+    /// The instances of a sorted run from `at` on that mirror as the first of them does.
+    fn alike(&self, run: &Run, at: usize) -> Option<Instances> {
+        let crowd = &self.frame.crowd;
+        let rest = crowd.sorted.list().get(at..run.first + run.count)?;
+        let is_mirrored = |index: &u32| crowd.instances.is_mirrored(*index);
+        let mirrored = is_mirrored(rest.first()?);
+        let same = rest.iter().take_while(|i| is_mirrored(i) == mirrored);
+        // The sorted list follows the members of all characters.
+        let members = crowd.instances.len();
+        Some(Instances {
+            first: (members + at) as u32,
+            count: same.count() as u32,
+            mirrored,
+        })
+    }
+
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn entry(&self, entry: &Entry, draws: &[PrimitiveDraw], runs: &[Instances]) {
+        let device = &self.frame.crowd.device;
+        let drawn = draws.iter().any(|draw| {
+            let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));
+            pipeline.is_some()
+        });
+        if !drawn || runs.iter().all(|run| run.count == 0) {
+            return;
+        }
+        let instances: u64 = runs.iter().map(|run| u64::from(run.count)).sum();
+        let blended = draws.iter().any(|draw| draw.blending == Blending::Blend);
+        let counters = &self.frame.crowd.counters;
+        counters.fetched(entry.vertices[usize::from(blended)] * instances);
+        let mut bound = Bound::default();
+        // SAFETY: the caller's word.
+        unsafe {
+            device.begin_label(self.cmd, &entry.label);
+            for run in runs.iter().filter(|run| run.count > 0) {
+                for draw in draws {
+                    self.draw(entry, draw, *run, &mut bound);
+                }
+            }
+            device.end_label(self.cmd);
+        }
+    }
+
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn draw(&self, entry: &Entry, draw: &PrimitiveDraw, run: Instances, bound: &mut Bound) {
+        let crowd = &self.frame.crowd;
+        let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
+        let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));
+        let (Some(pipeline), Some(set)) = (pipeline, entry.set(draw.material)) else {
+            return;
+        };
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        let turned = draw.flip.is_some_and(|flip| flip.reversed) != run.mirrored;
+        let front = self
+            .prepared
+            .front_face(self.pass.target.reversed_z, turned);
+        // SAFETY: the caller's word; pipelines, sets, buffers and ranges are the crowd's own.
+        unsafe {
+            if bound.pipeline.replace(pipeline) != Some(pipeline) {
+                raw.cmd_bind_pipeline(cmd, point, pipeline);
+            }
+            if bound.set.replace(set) != Some(set) {
+                let offsets = self.frame.dynamic_offsets(self.view);
+                raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
+            }
+            if bound.index_type.replace(draw.index_type) != Some(draw.index_type) {
+                raw.cmd_bind_index_buffer(cmd, entry.mesh.index_buffer(), 0, draw.index_type);
+            }
+            if bound.double_sided.replace(draw.double_sided) != Some(draw.double_sided) {
+                let cull = if draw.double_sided {
+                    vk::CullModeFlags::NONE
+                } else {
+                    vk::CullModeFlags::BACK
+                };
+                raw.cmd_set_cull_mode(cmd, cull);
+            }
+            if bound.front.replace(front) != Some(front) {
+                raw.cmd_set_front_face(cmd, front);
+            }
+            let push = [draw.primitive, draw.flip.map_or(NONE, |flip| flip.code)];
+            raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::cast_slice(&push));
+            let (first, count) = (draw.first_index, draw.index_count);
+            raw.cmd_draw_indexed(cmd, count, run.count, first, 0, run.first);
+        }
+        let instances = u64::from(run.count);
+        // What may turn over is drawn twice, and left out once.
+        let triangles = match draw.flip {
+            Some(flip) if flip.reversed => 0,
+            _ => u64::from(draw.index_count / 3) * instances,
+        };
+        crowd.counters.drew(1, triangles);
     }
 }

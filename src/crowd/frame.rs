@@ -1,8 +1,8 @@
 //! One frame: prepare, then draw.
 
-use super::buffers::Section;
+use super::buffers::Written;
 use super::retire::Retired;
-use super::view::{Prepared, VIEW_BYTES, View};
+use super::view::{Past, Prepared, VIEW_BYTES, View};
 use super::{Crowd, Stats};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout::Instance;
@@ -78,15 +78,6 @@ const SHADERS: Stage = Stage::from_raw(
         | Stage::COMPUTE_SHADER.as_raw(),
 );
 
-/// Bytes written into each section of the record ring.
-#[derive(Default)]
-struct Written {
-    views: u64,
-    visible: u64,
-    changes: u64,
-    slots: u64,
-}
-
 impl<'a> Frame<'a> {
     pub(super) fn new(crowd: &'a mut Crowd, slot: u32) -> Self {
         Self {
@@ -116,14 +107,13 @@ impl<'a> Frame<'a> {
     ) -> Result<Views> {
         let start = Instant::now();
         self.check(views)?;
-        let written = self.write_records(views)?;
-        self.write_palettes()?;
+        let mut written = self.write_records(views)?;
+        self.write_poses(&mut written)?;
         // SAFETY: the caller's word.
         unsafe { self.record_commands(cmd, &written) };
         let crowd = &mut *self.crowd;
         crowd.instances.settle();
-        crowd.counters.upload_bytes +=
-            written.views + written.visible + written.changes + written.slots;
+        crowd.counters.upload_bytes += written.total();
         crowd.counters.cpu.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         self.prepared = true;
         Ok(Views::new(self.crowd.graveyard.frame(), views.len()))
@@ -161,8 +151,8 @@ impl<'a> Frame<'a> {
                     .buffers
                     .write(slot, sections.views, number * sections.view_stride, 1)
             };
-            out.ok_or_else(full)?
-                .fill_with([view.record()].into_iter())?;
+            let record = view.record(&Past::default(), crowd.shadow.edge);
+            out.ok_or_else(full)?.fill_with([record].into_iter())?;
         }
         let mut at = 0;
         for entry in crowd.characters.iter().flatten() {
@@ -187,6 +177,17 @@ impl<'a> Frame<'a> {
             second.fill_from(of(true))?;
             at += count as u64;
         }
+        let (blended, cap) = (&mut crowd.sorted, crowd.desc.capacity.blended);
+        blended.sort(views, &crowd.characters, &crowd.instances, cap)?;
+        // SAFETY: as above.
+        let out = unsafe {
+            let count = blended.list().len();
+            crowd
+                .buffers
+                .write::<u32>(slot, sections.visible, at * 4, count)
+        };
+        out.ok_or_else(full)?.copy_from(blended.list())?;
+        at += blended.list().len() as u64;
         let changed = crowd.instances.changed();
         // SAFETY: as above.
         let out = unsafe {
@@ -213,42 +214,8 @@ impl<'a> Frame<'a> {
             visible: at * 4,
             changes: changed.len() as u64 * size_of::<Instance>() as u64,
             slots: changed.len() as u64 * 4,
+            ..Written::default()
         })
-    }
-
-    /// Evaluates every playing instance straight into the palette ring.
-    fn write_palettes(&mut self) -> Result<()> {
-        let (crowd, slot) = (&mut *self.crowd, self.slot);
-        let counters = &mut crowd.counters;
-        for entry in crowd.characters.iter().flatten() {
-            for (layer, first, count) in entry
-                .members
-                .iter()
-                .filter_map(|m| crowd.instances.animated(*m))
-            {
-                let duration_s = entry
-                    .rig
-                    .clips()
-                    .get(layer.clip)
-                    .map_or(0.0, |clip| clip.duration_s());
-                let clip = (layer.clip, layer.clip_time_s(crowd.time_s, duration_s));
-                let started = crowd.desc.profile.then(Instant::now);
-                crowd.poser.animate(&entry.rig, Some(clip))?;
-                let animated = crowd.desc.profile.then(Instant::now);
-                // SAFETY: the slot has ended, by the contract of `begin_frame`.
-                let out = unsafe { crowd.buffers.palettes.writer(slot, first, count)? };
-                crate::pose::palette(&entry.rig, crowd.poser.compose(&entry.rig)?, out)?;
-                counters.animated += 1;
-                counters.palette_entries += count;
-                if let (Some(started), Some(animated)) = (started, animated) {
-                    counters.cpu.animate_ms += (animated - started).as_secs_f64() * 1e3;
-                    counters.cpu.palette_ms += animated.elapsed().as_secs_f64() * 1e3;
-                }
-            }
-        }
-        counters.upload_bytes +=
-            u64::from(counters.palette_entries) * size_of::<crate::pose::Mat3x4>() as u64;
-        Ok(())
     }
 
     /// # Safety
@@ -279,16 +246,10 @@ impl<'a> Frame<'a> {
     unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &Written) {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         let device = &crowd.device;
-        let sections = &crowd.buffers.sections;
-        let parts: [(Section, u64); 4] = [
-            (sections.views, written.views),
-            (sections.visible, written.visible),
-            (sections.changes, written.changes),
-            (sections.slots, written.slots),
-        ];
+        let parts = crowd.buffers.sections.written(written);
         let animated = crowd.counters.palette_entries > 0;
         let entries = if animated {
-            crowd.instances.ring_end()
+            crowd.instances.rows_end().div_ceil(3)
         } else {
             0
         };

@@ -11,8 +11,8 @@ use core::ops::Range;
 pub struct Inputs {
     /// The crowd's own set: bind it, don't write it. It is good for this frame; the next may have another.
     pub set: vk::DescriptorSet,
-    /// To be bound with it: where this frame's view, palettes and visible list start, in bytes.
-    pub dynamic_offsets: [u32; 3],
+    /// To be bound with it: where this frame's view, palettes, visible list and morph weights start, in bytes.
+    pub dynamic_offsets: [u32; 4],
     /// The character's instances in the visible list (`throng_visible`) whose transform does not mirror: first instance and
     /// instance count of a draw of one of [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws).
     pub plain: Range<u32>,
@@ -21,7 +21,7 @@ pub struct Inputs {
 }
 
 impl Frame<'_> {
-    /// What to bind for `character` with the texture of `material`, as `view` sees it.
+    /// What to bind for `character` with the textures of `material`, as `view` sees it.
     ///
     /// # Errors
     /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for a
@@ -29,11 +29,12 @@ impl Frame<'_> {
     pub fn inputs(&self, view: ViewId, character: CharacterId, material: u32) -> Result<Inputs> {
         self.prepared_view(view)?;
         let wanted = self.entry(character)?;
-        let set = wanted.sets.get(material as usize).copied();
+        let count = wanted.mesh.material_count();
+        let set = wanted.set(material).filter(|_| material < count);
         let set = set.ok_or(Error::NotFound {
             what: "material",
             index: material.into(),
-            count: wanted.sets.len() as u64,
+            count: count.into(),
         })?;
         let before = self
             .characters

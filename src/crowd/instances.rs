@@ -253,7 +253,11 @@ impl Instances {
         let cap = self.capacity.palette_entries;
         limit("palette entries", asked, cap.into())?;
         let asked = u64::from(self.morphs.used()) + u64::from(morphs);
-        limit("words of morph weights", asked, self.morphs.capacity().into())?;
+        limit(
+            "words of morph weights",
+            asked,
+            self.morphs.capacity().into(),
+        )?;
         self.check_skinned(skinned)
     }
 
@@ -314,7 +318,8 @@ impl Instances {
         if let Some(slot) = self.slots.get_mut(id.index as usize) {
             slot.skin = skin;
             if slot.skinned.size != words {
-                self.skinned.give_back(slot.skinned.start, slot.skinned.size);
+                self.skinned
+                    .give_back(slot.skinned.start, slot.skinned.size);
                 slot.skinned = Share {
                     start: 0,
                     size: words,

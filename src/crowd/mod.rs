@@ -5,26 +5,33 @@ mod buffers;
 mod characters;
 mod draw;
 mod frame;
+mod history;
 mod inputs;
 mod instances;
+mod pose;
 mod retire;
+mod room;
+mod shadow;
+mod sorted;
 mod spawn;
 mod stats;
 mod view;
 
+pub use assets::CharacterDesc;
 pub use characters::CharacterId;
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
-pub use instances::InstanceId;
+pub use instances::{InstanceId, SkinMode};
+pub use shadow::ShadowMap;
 pub use spawn::{ClipRef, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
-pub use view::{Lighting, View, Viewport};
+pub use view::{Lighting, Shadow, View, Viewport};
 
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::pipeline::pipeline_layout;
-use crate::gpu::{Device, Gpu, Object, Profiler, RingMemory, ScopeTime, SetLayout, Upload, limit};
-use crate::pass::draw::{DrawPass, PUSH_STAGES};
+use crate::gpu::{Device, Gpu, Profiler, RingMemory, ScopeTime, SetLayout, Upload, limit};
+use crate::pass::draw::DrawPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
+use crate::pass::skin::SkinPass;
 use crate::pose::Poser;
 use ash::vk;
 use buffers::FrameBuffers;
@@ -32,6 +39,8 @@ use characters::Entry;
 use gpu_allocator::vulkan::Allocator;
 use instances::Instances;
 use retire::Graveyard;
+use shadow::ShadowInput;
+use sorted::Sorted;
 use stats::Counters;
 
 /// How much a crowd has room for. Grown between frames by [`Crowd::reserve`].
@@ -44,6 +53,25 @@ pub struct Capacity {
     pub palette_entries: u32,
     /// Views of one frame, at most [`MAX_VIEWS`].
     pub views: u32,
+    /// Morph weights of all instances together: the sum of each one's
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights) length. 12 bytes each, in every slot.
+    pub morph_weights: u32,
+    /// Instances with blended materials, counted once for each view of a frame. 4 bytes each, in every slot.
+    pub blended: u32,
+    /// Words (of 4 bytes) of the deformed vertices of all instances that are skinned by compute or on the CPU: the sum
+    /// of each one's [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
+    pub skinned_words: u32,
+    /// Of these, words of those that are skinned on the CPU; in every slot, too.
+    pub cpu_skinned_words: u32,
+    /// Views that keep a history for motion vectors ([`View::history`]). Each holds all of the above twice.
+    pub histories: u32,
+}
+
+impl Capacity {
+    /// Words of a slot's morph weights: a count for each instance, and two for each weight.
+    fn morph_words(&self) -> u32 {
+        self.morph_weights.saturating_mul(3).max(4)
+    }
 }
 
 impl Default for Capacity {
@@ -52,6 +80,11 @@ impl Default for Capacity {
             instances: 1024,
             palette_entries: 65_536,
             views: 4,
+            morph_weights: 4096,
+            blended: 1024,
+            skinned_words: 0,
+            cpu_skinned_words: 0,
+            histories: 0,
         }
     }
 }
@@ -68,6 +101,10 @@ pub struct CrowdDesc {
     /// Offsets into the ring are multiples of this (a power of two up to 65,536) and of what the device demands;
     /// 0 asks for nothing more. For testing what a device with larger demands would see.
     pub min_offset_alignment: u64,
+    /// What the deformed vertices are used for beyond throng's own passes and as a vertex buffer: to build acceleration
+    /// structures from them, `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR` (with an
+    /// allocator that was made for device addresses).
+    pub skinned_usage: vk::BufferUsageFlags,
     /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`]) and a clock on the CPU
     /// ([`Stats::cpu`]). Leave it off where the queue family has no timestamps (`timestampValidBits` of 0).
     pub profile: bool,
@@ -80,6 +117,7 @@ impl Default for CrowdDesc {
             capacity: Capacity::default(),
             ring: RingMemory::Auto,
             min_offset_alignment: 0,
+            skinned_usage: vk::BufferUsageFlags::empty(),
             profile: false,
         }
     }
@@ -109,8 +147,9 @@ pub struct Crowd {
     device: Device,
     desc: CrowdDesc,
     set_layout: SetLayout,
-    layout: Object<vk::PipelineLayout>,
+    shadow: ShadowInput,
     scatter: ScatterPass,
+    skin: SkinPass,
     buffers: FrameBuffers,
     passes: Vec<Option<DrawPass>>,
     characters: Vec<Option<Entry>>,
@@ -121,7 +160,9 @@ pub struct Crowd {
     profiler: Option<Profiler>,
     counters: Counters,
     views: Vec<view::Prepared>,
+    sorted: Sorted,
     poser: Poser,
+    weights: Vec<f32>,
     time_s: f64,
     destroyed: bool,
 }
@@ -146,18 +187,21 @@ impl Crowd {
             device,
             desc: *desc,
             set_layout: SetLayout::null(),
-            layout: Object::null(),
+            shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
+            skin: SkinPass::null(),
             buffers: FrameBuffers::null(),
             passes: Vec::new(),
             characters: Vec::new(),
-            instances: Instances::new(desc.capacity.instances, desc.capacity.palette_entries),
+            instances: Instances::new(&desc.capacity),
             uploads: Vec::new(),
             graveyard: Graveyard::new(desc.slots),
             profiler: None,
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
+            sorted: Sorted::default(),
             poser: Poser::new(),
+            weights: Vec::new(),
             time_s: 0.0,
             destroyed: false,
         };
@@ -173,15 +217,10 @@ impl Crowd {
 
     fn build(&mut self, allocator: &mut Allocator) -> Result<()> {
         self.set_layout = SetLayout::new(&self.device)?;
-        let push = size_of::<u32>() as u32;
-        self.layout = pipeline_layout(
-            &self.device,
-            "throng draw",
-            &[self.set_layout.handle()],
-            PUSH_STAGES,
-            push,
-        )?;
+        self.shadow.build(&self.device)?;
         self.scatter.build(&self.device)?;
+        self.skin.build(&self.device, self.set_layout.handle())?;
+        self.sorted.make_room(self.desc.capacity.blended as usize);
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
@@ -346,14 +385,15 @@ impl Crowd {
             }
             self.graveyard.destroy(&self.device, allocator);
             for mut pass in self.passes.drain(..).flatten() {
-                pass.pipeline.destroy(&self.device);
+                pass.destroy(&self.device);
             }
             if let Some(profiler) = &mut self.profiler {
                 profiler.destroy(&self.device);
             }
             self.buffers.destroy(&self.device, allocator);
+            self.skin.destroy(&self.device);
             self.scatter.destroy(&self.device);
-            self.layout.destroy(&self.device);
+            self.shadow.destroy(&self.device);
             self.set_layout.destroy(&self.device);
         }
     }

@@ -1,7 +1,9 @@
 //! What was replaced, kept until no frame in flight can use it.
 
 use super::buffers::FrameBuffers;
+use super::shadow::BoundShadow;
 use crate::gpu::{Device, Object, SkinnedMesh, Upload};
+use crate::pass::draw::DrawPass;
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
@@ -11,7 +13,8 @@ pub(super) enum Retired {
     Buffers(Box<FrameBuffers>),
     Pool(Object<vk::DescriptorPool>),
     Mesh(Box<SkinnedMesh>),
-    Pipeline(Object<vk::Pipeline>),
+    Pass(Box<DrawPass>),
+    Shadow(BoundShadow),
     /// Of the character with this index.
     Upload(u32, Upload),
 }
@@ -26,7 +29,8 @@ impl Retired {
                 Self::Buffers(buffers) => buffers.destroy(device, allocator),
                 Self::Pool(pool) => pool.destroy(device),
                 Self::Mesh(mesh) => mesh.destroy(device, allocator),
-                Self::Pipeline(pipeline) => pipeline.destroy(device),
+                Self::Pass(pass) => pass.destroy(device),
+                Self::Shadow(bound) => bound.destroy(device),
                 Self::Upload(_, upload) => upload.free(device, allocator),
             }
         }

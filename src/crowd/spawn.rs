@@ -1,6 +1,7 @@
 //! What the engine does with instances: spawn, play, move, despawn.
 
-use super::instances::Slot;
+use super::characters::Entry;
+use super::instances::{Share, SkinMode, Slot};
 use super::{CharacterId, Crowd, InstanceId};
 use crate::character::{Affine, Character};
 use crate::error::{ArgumentFault, Error, Result};
@@ -82,6 +83,8 @@ pub struct Spawn<'a> {
     pub user: u32,
     /// What it plays; by default it stands in its rest pose.
     pub play: Play<'a>,
+    /// Where its vertices are deformed.
+    pub skin: SkinMode,
 }
 
 impl Default for Spawn<'_> {
@@ -91,6 +94,7 @@ impl Default for Spawn<'_> {
             tint: [1.0; 4],
             user: 0,
             play: Play::REST,
+            skin: SkinMode::Vertex,
         }
     }
 }
@@ -162,13 +166,16 @@ impl Crowd {
     /// [`Crowd::reserve`]); [`Error::Argument`] for values that are not finite.
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let entry = self.entry(character)?;
-        let entries = entry.rig.palette().len() as u32;
+        let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
+        let morphs = morph_words(&entry.rig);
+        let skinned = skinned_words(entry, spawn.skin);
         let place = entry.members.len() as u32;
         let layer = layer(&entry.rig, &spawn.play, self.time_s)?;
         check_transform(&spawn.world_from_model)?;
         check_tint(spawn.tint)?;
-        self.instances.check_room(entries)?;
+        self.instances.check_room(rows, morphs, skinned)?;
         let mirrored = is_mirrored(&spawn.world_from_model);
+        let share = |size| Share { start: 0, size };
         let id = self.instances.add(Slot {
             record: layout::Instance {
                 world_from_model: Mat3x4::from_affine(&spawn.world_from_model),
@@ -183,8 +190,11 @@ impl Crowd {
             dirty: false,
             mirrored,
             place,
-            ring_base: 0,
-            entries,
+            skin: spawn.skin,
+            rows: share(rows),
+            morphs: share(morphs),
+            skinned: share(skinned),
+            weights: Vec::new(),
         });
         if let Some(Some(entry)) = self.characters.get_mut(character.0 as usize) {
             entry.members.push(id.index);
@@ -234,12 +244,26 @@ impl Crowd {
         self.instances.get(id).map(|slot| slot.record)
     }
 
-    /// Moves an instance.
+    /// Moves an instance. What motion vectors see is a motion from where it was in the view's last frame; after
+    /// [`Self::teleport`] they see none.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for a transform
     /// that is not finite.
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
+        self.place(id, world_from_model, false)
+    }
+
+    /// Puts an instance somewhere else without a motion in between: to motion vectors, it has been there, in its
+    /// present pose, in every view's last frame.
+    ///
+    /// # Errors
+    /// As [`Self::set_transform`].
+    pub fn teleport(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
+        self.place(id, world_from_model, true)
+    }
+
+    fn place(&mut self, id: InstanceId, world_from_model: &Affine, jump: bool) -> Result<()> {
         check_transform(world_from_model)?;
         let slot = self.instances.get(id)?;
         let (before, now) = (slot.mirrored, is_mirrored(world_from_model));
@@ -249,14 +273,76 @@ impl Crowd {
         {
             entry.mirrored = entry.mirrored + usize::from(now) - usize::from(before);
         }
+        let stamp = jump.then(|| self.instances.new_stamp());
         self.instances.change(id, |slot| {
             slot.record.world_from_model = Mat3x4::from_affine(world_from_model);
+            slot.record.stamp = stamp.unwrap_or(slot.record.stamp);
             slot.mirrored = now;
         })
     }
 
-    /// Colours an instance: linear RGBA, multiplies the base colour. The built-in shading is opaque and
-    /// leaves alpha to shaders of the engine's own.
+    /// Sets an instance's morph weights over what its clip and the rest pose say: one for each of its character's
+    /// [`morph_weights`](Character::morph_weights). `None` for a weight leaves it to them.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] for another number of weights, or
+    /// one that is not finite.
+    pub fn set_morph_weights(&mut self, id: InstanceId, weights: &[Option<f32>]) -> Result<()> {
+        let character = CharacterId(self.instances.get(id)?.record.character);
+        let need = self.entry(character)?.rig.morph_weights().len();
+        let got = weights.len();
+        if got != need {
+            let why = ArgumentFault::Length { got, need };
+            return Err(Error::Argument {
+                what: "morph weights",
+                why,
+            });
+        }
+        for weight in weights.iter().flatten() {
+            check_weight(*weight)?;
+        }
+        if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
+            slot.weights.clear();
+            if weights.iter().any(Option::is_some) {
+                let values = weights.iter().map(|weight| weight.unwrap_or(f32::NAN));
+                slot.weights.extend(values);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets one morph weight of an instance over what its clip and the rest pose say; `None` leaves it to them again.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::NotFound`] for a weight that its character lacks;
+    /// [`Error::Argument`] for one that is not finite.
+    pub fn set_morph_weight(
+        &mut self,
+        id: InstanceId,
+        index: usize,
+        weight: Option<f32>,
+    ) -> Result<()> {
+        let character = CharacterId(self.instances.get(id)?.record.character);
+        let count = self.entry(character)?.rig.morph_weights().len();
+        if index >= count {
+            return Err(Error::NotFound {
+                what: "morph weight",
+                index: index as u64,
+                count: count as u64,
+            });
+        }
+        weight.map_or(Ok(()), check_weight)?;
+        if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
+            slot.weights.resize(count, f32::NAN);
+            if let Some(set) = slot.weights.get_mut(index) {
+                *set = weight.unwrap_or(f32::NAN);
+            }
+        }
+        Ok(())
+    }
+
+    /// Colours an instance: linear RGBA, multiplies the base colour. Alpha counts where the material masks or
+    /// blends.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for values that are
@@ -297,7 +383,7 @@ impl Crowd {
         }
         self.instances.change(id, |slot| {
             slot.layer = layer;
-            slot.place_palette();
+            slot.place_shares();
         })
     }
 
@@ -312,4 +398,30 @@ impl Crowd {
 
 fn is_mirrored(transform: &Affine) -> bool {
     transform.matrix3.determinant() < 0.0
+}
+
+fn check_weight(weight: f32) -> Result<()> {
+    if weight.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Argument {
+        what: "morph weight",
+        why: ArgumentFault::NotFinite(weight.into()),
+    })
+}
+
+/// Words of an instance's morph weights in a slot: a count, and two for each weight.
+fn morph_words(rig: &Character) -> u32 {
+    match rig.morph_weights().len() as u32 {
+        0 => 0,
+        count => 1 + 2 * count,
+    }
+}
+
+/// Words of an instance's deformed vertices.
+fn skinned_words(entry: &Entry, skin: SkinMode) -> u32 {
+    match skin {
+        SkinMode::Vertex => 0,
+        SkinMode::Compute | SkinMode::Cpu => entry.mesh.skinned_layout().words,
+    }
 }

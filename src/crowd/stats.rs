@@ -51,10 +51,13 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn drew(&self, draws: u32, vertices: u64, triangles: u64) {
+    pub(super) fn drew(&self, draws: u32, triangles: u64) {
         self.draws.fetch_add(draws, Ordering::Relaxed);
-        self.vertices.fetch_add(vertices, Ordering::Relaxed);
         self.triangles.fetch_add(triangles, Ordering::Relaxed);
+    }
+
+    pub(super) fn fetched(&self, vertices: u64) {
+        self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
 
     pub(super) fn read(&self, instances: u32) -> Stats {

@@ -1,9 +1,10 @@
 //! Views: where from, under which light, into which part of the attachments.
 
 use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::layout::SHADOW_LAYERS;
 use crate::gpu::{Limits, layout};
 use ash::vk;
-use glam::{Mat3, Mat4, Vec3, Vec4};
+use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 
 /// Bytes of a view's record.
 pub(super) const VIEW_BYTES: u64 = size_of::<layout::View>() as u64;
@@ -68,6 +69,40 @@ pub struct View {
     pub viewport: Viewport,
     /// Its light.
     pub lighting: Lighting,
+    /// Added to x and y of normalised device coordinates: what a temporal filter shakes its frames by. Motion vectors
+    /// don't see it.
+    pub jitter: Vec2,
+    /// The number of the history that this view keeps from frame to frame, less than
+    /// [`Capacity::histories`](crate::Capacity::histories): what motion vectors are measured against. `None`: none is kept,
+    /// and nothing moves.
+    pub history: Option<u32>,
+    /// How to look the light up in the crowd's shadow map, in passes that take it.
+    pub shadow: Option<Shadow>,
+}
+
+/// The layers of a shadow map: each is a view from the light. A point takes the first layer that covers it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shadow {
+    /// Vulkan clip space of each layer from world space; those of the [`View`]s that it was drawn with.
+    pub clip_from_world: [Mat4; SHADOW_LAYERS],
+    /// How many there are.
+    pub layers: u32,
+    /// Whether the layers were drawn with a viewport of negative height.
+    pub flipped: bool,
+    /// Points are moved off their surface by this many texels before they are looked up, and by up to four times as many where
+    /// the light grazes it.
+    pub bias_texels: f32,
+}
+
+impl Default for Shadow {
+    fn default() -> Self {
+        Self {
+            clip_from_world: [Mat4::IDENTITY; SHADOW_LAYERS],
+            layers: 0,
+            flipped: false,
+            bias_texels: 1.0,
+        }
+    }
 }
 
 impl View {
@@ -79,6 +114,9 @@ impl View {
             eye,
             viewport: viewport.into(),
             lighting: Lighting::default(),
+            jitter: Vec2::ZERO,
+            history: None,
+            shadow: None,
         }
     }
 
@@ -136,14 +174,44 @@ impl View {
                 "must be finite, the sun's direction not zero",
             );
         }
-        Ok(())
+        if !self.jitter.is_finite() {
+            return fault("View::jitter", "must be finite");
+        }
+        match &self.shadow {
+            Some(shadow) if shadow.layers as usize > SHADOW_LAYERS => {
+                fault("View::shadow", "has more than 4 layers")
+            }
+            Some(shadow)
+                if !(shadow.clip_from_world.iter().all(Mat4::is_finite)
+                    && shadow.bias_texels.is_finite()) =>
+            {
+                fault("View::shadow", "must be finite")
+            }
+            _ => Ok(()),
+        }
     }
 
-    pub(super) fn record(&self) -> layout::View {
+    /// `shadow_edge` is the width of the crowd's shadow map in texels; 0 if there is none.
+    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> layout::View {
         let light = &self.lighting;
         let color = |color: Vec3| color.extend(0.0).to_array();
+        let steady = self.clip_from_world.to_cols_array_2d();
+        let jitter = Mat4::from_translation(self.jitter.extend(0.0));
+        let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
         layout::View {
-            clip_from_world: self.clip_from_world.to_cols_array_2d(),
+            clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
+            steady_clip_from_world: steady,
+            previous_clip_from_world: past
+                .clip_from_world
+                .map_or(steady, |clip| clip.to_cols_array_2d()),
+            history: past.words,
+            has_history: u32::from(past.clip_from_world.is_some()),
+            shadow_layers: shadow.layers,
+            shadow_texel: 1.0 / shadow_edge.max(1) as f32,
+            shadow_bias: shadow.bias_texels,
+            shadow_from_world: shadow
+                .clip_from_world
+                .map(|clip| (map_from_clip(shadow.flipped) * clip).to_cols_array_2d()),
             eye: self.eye.extend(1.0).to_array(),
             sun_direction: light
                 .sun_direction
@@ -155,6 +223,21 @@ impl View {
             ground_color: color(light.ground_color),
         }
     }
+}
+
+/// What a view knows of its last frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Past {
+    /// As it was, without jitter; `None` if there was no such frame.
+    pub(super) clip_from_world: Option<Mat4>,
+    /// See [`layout::View::history`].
+    pub(super) words: [u32; 4],
+}
+
+/// A shadow map's coordinates from clip space.
+fn map_from_clip(flipped: bool) -> Mat4 {
+    let y = if flipped { -0.5 } else { 0.5 };
+    Mat4::from_translation(Vec3::new(0.5, 0.5, 0.0)) * Mat4::from_scale(Vec3::new(0.5, y, 1.0))
 }
 
 /// What drawing needs of a view.

@@ -313,11 +313,3 @@ fn draws_of(
     };
     core::iter::once(first).chain(second)
 }
-
-fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
-    vk::DescriptorBufferInfo {
-        buffer: buffer.handle,
-        offset: 0,
-        range: vk::WHOLE_SIZE,
-    }
-}

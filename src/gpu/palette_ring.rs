@@ -81,7 +81,7 @@ impl PaletteRing {
             slots: desc.slots,
             slot_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
             alignment: desc.min_offset_alignment,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+            usage: vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC,
             memory: desc.memory,
         };
         Ok(Self {

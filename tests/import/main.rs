@@ -24,6 +24,6 @@ mod nodes;
 mod raw;
 mod raw_materials;
 mod skins;
-mod winding;
 mod tangents;
 mod texture_coordinates;
+mod winding;

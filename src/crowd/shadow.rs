@@ -1,0 +1,175 @@
+//! The shadow map that the built-in shading looks the light up in: set 1 of its passes.
+
+use super::Crowd;
+use super::retire::Retired;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::{Device, Object, VkCall, sets};
+use ash::vk;
+
+/// The engine's shadow map: a depth image with one layer for each of a view's
+/// [shadow layers](crate::crowd::Shadow::clip_from_world).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShadowMap {
+    /// A `2D_ARRAY` view of its depth aspect.
+    pub view: vk::ImageView,
+    /// In which layout it is when it is sampled.
+    pub layout: vk::ImageLayout,
+    /// Its width and height in texels.
+    pub edge: u32,
+    /// Whether depth 1 is near in it.
+    pub reversed_z: bool,
+    /// Whether its format can be filtered linearly
+    /// (`VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT`): smoother edges.
+    pub linear: bool,
+}
+
+/// Layout, sampler and set of the shadow map.
+#[derive(Debug)]
+pub(super) struct ShadowInput {
+    layout: Object<vk::DescriptorSetLayout>,
+    bound: Option<BoundShadow>,
+    pub(super) edge: u32,
+}
+
+/// A set that refers to a shadow map, in a pool of its own.
+#[derive(Debug)]
+pub(super) struct BoundShadow {
+    pool: Object<vk::DescriptorPool>,
+    sampler: Object<vk::Sampler>,
+    set: vk::DescriptorSet,
+}
+
+impl BoundShadow {
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(super) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the caller's word.
+        unsafe {
+            self.pool.destroy(device);
+            self.sampler.destroy(device);
+        }
+    }
+}
+
+impl ShadowInput {
+    pub(super) fn null() -> Self {
+        Self {
+            layout: Object::null(),
+            bound: None,
+            edge: 0,
+        }
+    }
+
+    /// Fills a null input.
+    pub(super) fn build(&mut self, device: &Device) -> Result<()> {
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .binding(0)
+            .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: the info is valid.
+        let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
+        let layout = layout.call("vkCreateDescriptorSetLayout")?;
+        self.layout = Object::new(device, layout, "throng shadow map");
+        Ok(())
+    }
+
+    pub(super) fn layout(&self) -> vk::DescriptorSetLayout {
+        self.layout.handle
+    }
+
+    pub(super) fn set(&self) -> Option<vk::DescriptorSet> {
+        self.bound.as_ref().map(|bound| bound.set)
+    }
+
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(super) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the caller's word.
+        unsafe {
+            if let Some(mut bound) = self.bound.take() {
+                bound.destroy(device);
+            }
+            self.layout.destroy(device);
+        }
+    }
+}
+
+fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
+    let filter = if map.linear {
+        vk::Filter::LINEAR
+    } else {
+        vk::Filter::NEAREST
+    };
+    let compare = if map.reversed_z {
+        vk::CompareOp::GREATER_OR_EQUAL
+    } else {
+        vk::CompareOp::LESS_OR_EQUAL
+    };
+    let info = vk::SamplerCreateInfo::default()
+        .mag_filter(filter)
+        .min_filter(filter)
+        .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .compare_enable(true)
+        .compare_op(compare);
+    // SAFETY: the info is valid.
+    let made = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
+    Ok(Object::new(device, made, "throng shadow map"))
+}
+
+fn bind(device: &Device, layout: vk::DescriptorSetLayout, map: &ShadowMap) -> Result<BoundShadow> {
+    let mut sampler = sampler(device, map)?;
+    let sizes = [vk::DescriptorPoolSize {
+        ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        descriptor_count: 1,
+    }];
+    let made = sets::allocate(device, "throng shadow map", &sizes, layout, 1, None);
+    let (pool, sets) = made.inspect_err(|_| {
+        // SAFETY: never used.
+        unsafe { sampler.destroy(device) };
+    })?;
+    let set = sets.first().copied().unwrap_or_default();
+    let image = [vk::DescriptorImageInfo {
+        sampler: sampler.handle,
+        image_view: map.view,
+        image_layout: map.layout,
+    }];
+    let write = vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+        .image_info(&image);
+    // SAFETY: the set is fresh; the caller vouches for the view.
+    unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
+    Ok(BoundShadow { pool, sampler, set })
+}
+
+impl Crowd {
+    /// Says which image passes with [`PassDesc::shadow_map`](crate::PassDesc::shadow_map) look the light up in, from the next
+    /// frame on. Views say with [`View::shadow`](crate::View::shadow) what is in it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an edge of 0; [`Error::Vulkan`]. The map is then the one before.
+    ///
+    /// # Safety
+    /// The view is alive until another map is set and no frame in flight was begun before that, or the crowd is
+    /// destroyed. Where a frame's draws sample it, it is in that layout, and what was drawn into it is visible to fragment
+    /// shaders.
+    pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
+        if map.edge == 0 {
+            let why = ArgumentFault::Invalid("must be at least 1");
+            return Err(Error::Argument {
+                what: "ShadowMap::edge",
+                why,
+            });
+        }
+        let bound = bind(&self.device, self.shadow.layout(), map)?;
+        if let Some(before) = self.shadow.bound.replace(bound) {
+            self.graveyard.bury(Retired::Shadow(before));
+        }
+        self.shadow.edge = map.edge;
+        Ok(())
+    }
+}
