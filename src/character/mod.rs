@@ -105,7 +105,7 @@ pub struct PaletteJoint {
     pub joint: u16,
     /// Mesh space to the joint's space at bind time.
     pub inverse_bind: Affine,
-    /// Box around every vertex that this entry influences, in mesh (bind) space.
+    /// Box around every vertex that this entry influences, in mesh (bind) space, without morph targets.
     /// A posed vertex is a convex combination of its entries' images, so the union
     /// of these boxes under the palette bounds the posed character.
     pub bounds: Aabb,
@@ -136,6 +136,19 @@ pub struct Character {
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) rest_bounds: Aabb,
+    /// Sorted by entry, then weight; each pair once.
+    pub(crate) morph_reaches: Vec<MorphReach>,
+}
+
+/// How far a morph weight moves the vertices that a palette entry influences.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct MorphReach {
+    /// Index into [`Character::palette`].
+    pub(crate) entry: u32,
+    /// Index into [`Character::morph_weights`].
+    pub(crate) weight: u32,
+    /// Metres along each axis of mesh (bind) space, per unit of the weight.
+    pub(crate) reach: Vec3,
 }
 
 /// A weight that drives a morph target of every primitive of one mesh of a character.
@@ -250,6 +263,7 @@ impl Character {
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             rest_bounds: self.rest_bounds,
+            morph_reaches: self.morph_reaches.clone(),
         }
     }
 

@@ -75,7 +75,8 @@ impl Crowd {
                 self.uploads.push((index, upload));
                 self.characters.push(Some(entry));
                 // So that nothing is allocated while a frame is recorded.
-                self.poser.make_room(character.skeleton().len());
+                let weights = character.morph_weights().len();
+                self.poser.make_room(character.skeleton().len(), weights);
                 Ok(CharacterId(index))
             }
             Err(error) => {

@@ -1,7 +1,7 @@
 //! The palette stage: local pose → model pose → skinning matrices.
 
 use super::WriteOnly;
-use crate::character::{Aabb, Affine, Character, NO_PARENT, Skeleton, Transform};
+use crate::character::{Affine, Character, NO_PARENT, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
@@ -96,45 +96,6 @@ pub fn palette(
             Mat3x4::from_affine(&(model[usize::from(entry.joint)] * entry.inverse_bind))
         }),
     )
-}
-
-/// A box around the posed character, in character space: the union of each palette entry's box
-/// under its skinning matrix. Never too small, usually somewhat too large.
-///
-/// A vertex is a convex combination of its entries' images, so the union holds it; each box is
-/// widened by what rounding can add on either side.
-///
-/// # Errors
-/// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette.
-pub fn posed_bounds(character: &Character, palette: &[Mat3x4]) -> Result<Aabb> {
-    expect_len("palette", palette.len(), character.palette().len())?;
-    let boxes = character.palette().iter().zip(palette);
-    Ok(boxes.fold(Aabb::EMPTY, |all, (entry, matrix)| {
-        all.union(posed_box(entry.bounds, matrix))
-    }))
-}
-
-/// Relative to the sum of the magnitudes that a coordinate is added up from. The skin stage rounds
-/// each product and each partial sum once, by at most 2⁻²⁴: a blend of 16 influences and a point
-/// come to 24 of those, a box's own corners to 8. More influences than 16 a vertex round in both
-/// directions and stay far below their worst case, which this constant doubles for.
-const ROUNDING: f32 = 64.0 / 16_777_216.0;
-
-fn posed_box(bounds: Aabb, matrix: &Mat3x4) -> Aabb {
-    if bounds.is_empty() {
-        return bounds;
-    }
-    let (center, half) = (bounds.center(), bounds.size() * 0.5);
-    let spread = center.abs() + half;
-    let axes = matrix.rows.map(|row| {
-        let (axis, offset) = (Vec3::new(row[0], row[1], row[2]), row[3]);
-        let slack = ROUNDING * (axis.abs().dot(spread) + offset.abs());
-        (axis.dot(center) + offset, axis.abs().dot(half) + slack)
-    });
-    Aabb {
-        min: Vec3::from_array(axes.map(|(center, reach)| center - reach)),
-        max: Vec3::from_array(axes.map(|(center, reach)| center + reach)),
-    }
 }
 
 pub(super) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod clips;
 mod influences;
+mod morphs;
 mod normals;
 mod palette;
 mod primitive;
@@ -11,9 +12,10 @@ mod weld;
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{Aabb, Character, Material, SkinInfo};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::pose::{PosedVertices, Poser, WriteOnly, skin};
+use crate::pose::{MorphedVertices, PosedVertices, Poser, WriteOnly, morph, skin};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
+use morphs::Morphs;
 use palette::Entries;
 
 impl RawCharacter {
@@ -42,15 +44,16 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
     let mut repairs = Vec::new();
     let wanted = wanted_nodes(&raw)?;
     let (skeleton, joint_of) = skeleton::build(&raw.nodes, wanted, options, &mut repairs)?;
+    let morphs = Morphs::new(&raw)?;
     let mut entries = Entries::new(&raw, &joint_of)?;
     let mut drafts = Vec::with_capacity(raw.primitives.len());
     for primitive in &raw.primitives {
         let draft = primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
-        drafts.extend(draft);
+        drafts.extend(draft.map(|draft| draft.driven_from(morphs.first_weight(primitive))));
     }
     let rest = skeleton::rest_model(&skeleton, &joint_of)?;
     let palette = entries.finish(&rest)?;
-    let clips = clips::build(&raw.animations, &skeleton, &joint_of, &mut repairs)?;
+    let clips = clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
     let mut materials = raw.materials;
     let default_material = materials.len();
     if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
@@ -65,15 +68,17 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
         materials,
         images: raw.images,
         clips,
-        morph_weights: Vec::new(),
+        morph_weights: morphs.into_weights(),
         rest_bounds: Aabb::EMPTY,
+        morph_reaches: Vec::new(),
     };
     for draft in drafts {
         let finished = draft.finish(&palette, default_material)?;
         character.primitives.push(finished);
     }
     character.palette = palette.into_joints(&character.primitives);
-    character.rest_bounds = rest_bounds(&character)?;
+    character.morph_reaches = morphs::reaches(&character.primitives);
+    character.rest_bounds = rest_bounds(&mut character)?;
     Ok(Imported { character, repairs })
 }
 
@@ -179,8 +184,8 @@ fn skin_infos(skins: &[super::RawSkin], joint_of: &[Option<u16>]) -> Vec<SkinInf
     skins.iter().filter_map(info).collect()
 }
 
-/// Box around the skinned rest pose; around the joints where nothing is drawn.
-fn rest_bounds(character: &Character) -> Result<Aabb> {
+/// Box around the morphed and skinned rest pose; around the joints where nothing is drawn.
+fn rest_bounds(character: &mut Character) -> Result<Aabb> {
     let mut poser = Poser::new();
     let mut palette = vec![crate::pose::Mat3x4::IDENTITY; character.palette.len()];
     poser.palette(character, None, WriteOnly::over(&mut palette))?;
@@ -191,7 +196,12 @@ fn rest_bounds(character: &Character) -> Result<Aabb> {
         }
     }
     let mut posed = PosedVertices::default();
-    for primitive in &character.primitives {
+    let mut morphed = MorphedVertices::default();
+    for index in 0..character.primitives.len() {
+        morph(&character.primitives[index], poser.weights(), &mut morphed)?;
+        let positions = &mut character.primitives[index].positions;
+        let base = std::mem::replace(positions, std::mem::take(&mut morphed.positions));
+        let primitive = &character.primitives[index];
         skin(character, primitive, &palette, &mut posed)?;
         for point in &posed.positions {
             if !point.is_finite() {
@@ -200,6 +210,7 @@ fn rest_bounds(character: &Character) -> Result<Aabb> {
             }
             bounds = bounds.with_point(*point);
         }
+        character.primitives[index].positions = base;
     }
     Ok(bounds)
 }

@@ -1,9 +1,10 @@
 //! Raw primitives to drawable ones.
 
 use super::influences::{self, Tally, VertexInfluences};
+use super::morphs::{self, Streams};
 use super::palette::{Entries, Palette};
 use super::{dangling, joint_or_missing, normals, note, weld};
-use crate::character::{Affine, Influences, JointIndices, Primitive};
+use crate::character::{Affine, Influences, JointIndices, MorphTarget, Primitive};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawPrimitive, Repair, RepairKind};
 use glam::{Vec2, Vec3};
@@ -24,6 +25,8 @@ pub(super) struct Draft {
     joints: Vec<u32>,
     weights: Vec<u16>,
     indices: Vec<u32>,
+    targets: Vec<MorphTarget>,
+    first_weight: u32,
 }
 
 /// An error about a part of a primitive.
@@ -69,7 +72,12 @@ pub(super) fn draft(
         normals = Cow::Owned(normals::smooth(&raw.positions, &raw.indices));
     }
     let per_vertex = per_vertex(raw, &all);
-    let (keys, width) = keys(raw, &normals, &all, per_vertex);
+    let morphed = Streams {
+        normals: !normals.is_empty(),
+        tangents: !raw.tangents.is_empty(),
+    };
+    let classes = morphs::classes(raw, morphed);
+    let (keys, width) = keys(raw, &normals, &all, per_vertex, &classes);
     let welded = weld::weld(&keys, width, &raw.indices);
     let mut joints = Vec::with_capacity(welded.kept.len() * per_vertex);
     let mut weights = Vec::with_capacity(welded.kept.len() * per_vertex);
@@ -92,6 +100,8 @@ pub(super) fn draft(
         per_vertex,
         joints,
         weights,
+        targets: morphs::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
+        first_weight: 0,
         indices: welded.indices,
     }))
 }
@@ -129,6 +139,7 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     check_finite(raw, "NORMAL", &raw.normals, |v| v.to_array())?;
     check_finite(raw, "TEXCOORD", &raw.uvs, |v| v.to_array())?;
     check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
+    morphs::check_targets(raw)?;
     if !raw.indices.len().is_multiple_of(3) {
         let why = AssetFault::Invalid("the number of indices is no multiple of 3");
         return Err(fault_at(raw, "indices", why));
@@ -214,12 +225,14 @@ fn keys(
     normals: &[Vec3],
     all: &VertexInfluences,
     per_vertex: usize,
+    classes: &[u64],
 ) -> (Vec<u32>, usize) {
     let present = |there: bool, words: usize| if there { words } else { 0 };
     let width = 3
         + present(!normals.is_empty(), 3)
         + present(!raw.uvs.is_empty(), 2)
         + present(!raw.colors.is_empty(), 4)
+        + present(!classes.is_empty(), 2)
         + per_vertex * 2;
     let mut keys = Vec::with_capacity(raw.positions.len() * width);
     for (vertex, position) in raw.positions.iter().enumerate() {
@@ -234,6 +247,9 @@ fn keys(
         if let Some(color) = raw.colors.get(vertex) {
             push(color);
         }
+        if let Some(class) = classes.get(vertex) {
+            keys.extend([*class as u32, (class >> 32) as u32]);
+        }
         for (entry, weight) in padded(all.of(vertex), per_vertex) {
             keys.extend([entry, weight.into()]);
         }
@@ -242,6 +258,12 @@ fn keys(
 }
 
 impl Draft {
+    /// The same with its first target driven by this weight of the character.
+    pub(super) fn driven_from(mut self, first_weight: u32) -> Self {
+        self.first_weight = first_weight;
+        self
+    }
+
     /// The primitive, addressing its range of the palette.
     pub(super) fn finish(self, palette: &Palette, default_material: usize) -> Result<Primitive> {
         let positions: Vec<u32> = self.joints.iter().map(|n| palette.position(*n)).collect();
@@ -289,8 +311,8 @@ impl Draft {
                 joints,
                 weights: if single { Vec::new() } else { self.weights },
             },
-            targets: Vec::new(),
-            first_weight: 0,
+            targets: self.targets,
+            first_weight: self.first_weight,
             indices,
             mixed_winding: any_mirrored && !all_mirrored,
         })

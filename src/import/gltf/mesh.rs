@@ -21,6 +21,7 @@ pub(super) fn read(
         materials,
         vertices: 0,
         indices: 0,
+        morph_elements: 0,
         repairs,
     };
     for (index, mesh) in doc.meshes.iter().enumerate() {
@@ -91,6 +92,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) quantized: bool,
     vertices: u64,
     pub(super) indices: u64,
+    /// Elements of morph targets that were read so far.
+    pub(super) morph_elements: u64,
     repairs: &'r mut Vec<Repair>,
 }
 
@@ -120,7 +123,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn leave_out(&mut self, at: &At, part: &str, kind: RepairKind, count: usize) {
+    pub(super) fn leave_out(&mut self, at: &At, part: &str, kind: RepairKind, count: usize) {
         if count > 0 {
             self.repairs.push(Repair {
                 object: at.object(part),
@@ -152,7 +155,6 @@ impl Reader<'_, '_> {
         if has_tangents && !raw.attributes.contains_key("NORMAL") {
             self.leave_out(at, "attributes.TANGENT", RepairKind::TangentsIgnored, 1);
         }
-        self.leave_out(at, "targets", RepairKind::LeftOut, raw.targets.len());
         let mut primitive = RawPrimitive {
             mesh: at.mesh,
             number: at.number,
@@ -163,6 +165,7 @@ impl Reader<'_, '_> {
             uvs: self.uvs(at, raw)?,
             colors: self.colors(at, raw)?,
             indices: self.triangles(at, raw, mode, count)?,
+            targets: self.targets(at, raw)?,
             ..RawPrimitive::default()
         };
         if skin.is_some() && !self.influences(at, raw, &mut primitive)? {

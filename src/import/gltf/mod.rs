@@ -11,14 +11,17 @@ mod attributes;
 mod container;
 mod image;
 mod json;
+mod json_morph;
 mod material;
 mod mesh;
+mod morph;
 mod parse;
 mod ranges;
 mod resources;
 mod scene;
 mod skin;
 mod source;
+mod sparse;
 mod triangles;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
@@ -31,11 +34,12 @@ use std::path::Path;
 ///
 /// Read are: the chosen scene's meshes with all sets of joints and weights, normals, one set of
 /// texture coordinates (the base colour texture's) and one of colours; skins, whether or not their
-/// joints are in the scene; all animations of translation, rotation and scale; base colours
-/// with their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly;
+/// joints are in the scene; morph targets of positions, normals and tangents, with their weights and
+/// names (`extras.targetNames` of the mesh); all animations of translation, rotation, scale and weights; base
+/// colours with their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly;
 /// so, with a [`Repair`], does one with a skin but without joints and weights.
-/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them, and of
-/// the materials in use alpha modes other than opaque and `KHR_materials_pbrSpecularGlossiness`.
+/// Left out, with a [`Repair`], are points and lines, what morph targets do to other attributes or to ones
+/// that the primitive lacks, and of the materials in use alpha modes other than opaque and `KHR_materials_pbrSpecularGlossiness`.
 ///
 /// Of extensions, `KHR_mesh_quantization` and `KHR_texture_transform` (put into the texture
 /// coordinates) are read. Those that change nothing that is imported may be required: the
@@ -126,7 +130,13 @@ fn read_raw(
     let carriers = scene::mesh_nodes(&doc, &parents, options, repairs)?;
     let nodes = scene::nodes(&doc, parents);
     let mut materials = material::read(&doc)?;
-    let primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;
+    morph::check(&doc)?;
+    let morphs = morph::weights(&mut source)?;
+    let mut primitives = mesh::read(&mut source, &carriers, &materials, repairs)?;
+    for primitive in &mut primitives {
+        let of_node = morphs.binary_search_by_key(&primitive.node, |morph| morph.node);
+        primitive.morph = of_node.ok();
+    }
     let images = material::load_images(&mut source, &mut materials, &primitives, repairs)?;
     Ok(RawCharacter {
         name: options.name.clone(),
@@ -136,7 +146,7 @@ fn read_raw(
         materials: materials.into_iter().map(|m| m.material).collect(),
         images,
         animations: animation::read(&mut source, repairs)?,
-        morphs: Vec::new(),
+        morphs,
     })
 }
 
