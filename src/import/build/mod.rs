@@ -7,6 +7,7 @@ mod normals;
 mod palette;
 mod primitive;
 mod skeleton;
+mod targets;
 mod weld;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
@@ -77,7 +78,7 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
         character.primitives.push(finished);
     }
     character.palette = palette.into_joints(&character.primitives);
-    character.morph_reaches = morphs::reaches(&character.primitives);
+    character.morph_reaches = targets::reaches(&character.primitives);
     character.rest_bounds = rest_bounds(&mut character)?;
     Ok(Imported { character, repairs })
 }

@@ -1,8 +1,8 @@
 //! Raw primitives to drawable ones.
 
 use super::influences::{self, Tally, VertexInfluences};
-use super::morphs::{self, Streams};
 use super::palette::{Entries, Palette};
+use super::targets::{self, Streams};
 use super::{dangling, joint_or_missing, normals, note, weld};
 use crate::character::{Affine, Influences, JointIndices, MorphTarget, Primitive};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
@@ -76,7 +76,7 @@ pub(super) fn draft(
         normals: !normals.is_empty(),
         tangents: !raw.tangents.is_empty(),
     };
-    let classes = morphs::classes(raw, morphed);
+    let classes = targets::classes(raw, morphed);
     let (keys, width) = keys(raw, &normals, &all, per_vertex, &classes);
     let welded = weld::weld(&keys, width, &raw.indices);
     let mut joints = Vec::with_capacity(welded.kept.len() * per_vertex);
@@ -100,7 +100,7 @@ pub(super) fn draft(
         per_vertex,
         joints,
         weights,
-        targets: morphs::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
+        targets: targets::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
         first_weight: 0,
         indices: welded.indices,
     }))
@@ -139,7 +139,7 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     check_finite(raw, "NORMAL", &raw.normals, |v| v.to_array())?;
     check_finite(raw, "TEXCOORD", &raw.uvs, |v| v.to_array())?;
     check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
-    morphs::check_targets(raw)?;
+    targets::check_targets(raw)?;
     if !raw.indices.len().is_multiple_of(3) {
         let why = AssetFault::Invalid("the number of indices is no multiple of 3");
         return Err(fault_at(raw, "indices", why));

@@ -85,21 +85,18 @@ pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
             .or(mesh.name.as_deref())
             .unwrap_or_default());
         let names = mesh.extras.target_names.iter().take(count);
-        let names: Vec<Box<str>> = {
-            // Every weight of the character names its owner, too.
-            let each = size_of::<MorphWeight>() + size_of::<f32>() + owner.len();
-            let bytes = names.clone().map(|name| size_of::<Box<str>>() + name.len());
-            let bytes = bytes.sum::<usize>() as u64 + count as u64 * each as u64;
-            source.charge(bytes, || object(ObjectKind::Node, index, "weights"))?;
-            names.map(|name| cut(name)).collect()
-        };
+        // Every weight of the character names its owner, too.
+        let each = size_of::<MorphWeight>() + size_of::<f32>() + owner.len();
+        let named = names.clone().map(|name| size_of::<Box<str>>() + name.len());
+        let bytes = named.sum::<usize>() as u64 + count as u64 * each as u64;
+        source.charge(bytes, || object(ObjectKind::Node, index, "weights"))?;
         let given = [&node.weights, &mesh.weights];
         let given = given.into_iter().find(|weights| !weights.is_empty());
         morphs.push(RawMorph {
             node: index,
             owner,
             weights: given.map_or_else(|| vec![0.0; count], |weights| weights.to_vec()),
-            names,
+            names: names.map(|name| cut(name)).collect(),
         });
     }
     Ok(morphs)
