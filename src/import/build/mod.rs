@@ -3,6 +3,7 @@
 mod clips;
 mod influences;
 mod loss;
+mod narrow;
 mod normals;
 mod palette;
 mod primitive;
@@ -80,11 +81,16 @@ fn assemble(raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Im
     character.palette = palette.into_joints(&character.primitives);
     winding::mark_flips(&mut character);
     character.rest_bounds = rest_bounds(&character)?;
-    let influence_loss = losses.measure(&character)?;
+    let mut influence_loss = losses.measure(&character)?;
+    let narrowing = match options.narrow_for_instances {
+        Some(instances) => narrow::narrow(&mut character, instances, &mut influence_loss)?,
+        None => None,
+    };
     Ok(Imported {
         character,
         repairs,
         influence_loss,
+        narrowing,
     })
 }
 
