@@ -34,26 +34,24 @@ pub(super) struct Piece {
 /// As [`Primitive::split`].
 pub(super) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Piece>>> {
     check(primitive)?;
-    let wide = |joints: Vec<u16>| joints.into_iter().map(u32::from).collect();
     let used = used_joints(primitive);
     if used.len() <= bounds.max_joints {
         return Ok(Some(vec![Piece {
             triangles: (0..primitive.indices.len() as u32 / 3).collect(),
-            entries: wide(used),
+            entries: used.into_iter().map(u32::from).collect(),
         }]));
     }
-    let Some(sets) = joint_sets(primitive, bounds)? else {
+    if used.len().div_ceil(bounds.max_joints) > bounds.max_parts {
+        return Ok(None);
+    }
+    let Some(sets) = joint_sets(primitive, &used, bounds)? else {
         return Ok(None);
     };
-    let parts = cut::cut(
-        sets,
-        primitive.palette.len(),
-        bounds.max_joints,
-        bounds.max_parts,
-    );
+    let parts = cut::cut(sets, used.len(), bounds.max_joints, bounds.max_parts);
+    let entry = |number: u16| u32::from(used[usize::from(number)]);
     let piece = |part: cut::Part| Piece {
         triangles: part.triangles,
-        entries: wide(part.joints),
+        entries: part.joints.into_iter().map(entry).collect(),
     };
     Ok(parts.map(|parts| parts.into_iter().map(piece).collect()))
 }
@@ -82,13 +80,19 @@ fn used_joints(primitive: &Primitive) -> Vec<u16> {
     used.map(|(joint, _)| joint as u16).collect()
 }
 
-fn joint_sets(primitive: &Primitive, bounds: Bounds) -> Result<Option<JointSets>> {
+/// What each triangle follows, by places in `used`.
+fn joint_sets(primitive: &Primitive, used: &[u16], bounds: Bounds) -> Result<Option<JointSets>> {
+    let mut places = vec![0_u16; primitive.palette.len()];
+    for (place, joint) in used.iter().enumerate() {
+        places[usize::from(*joint)] = place as u16;
+    }
     let mut sets = JointSets::default();
     let mut joints = Vec::new();
     for (triangle, corners) in primitive.indices.as_chunks::<3>().0.iter().enumerate() {
         joints.clear();
         for vertex in corners {
-            joints.extend(joints_of(&primitive.influences, *vertex));
+            let followed = joints_of(&primitive.influences, *vertex);
+            joints.extend(followed.map(|joint| places[usize::from(joint)]));
         }
         joints.sort_unstable();
         joints.dedup();
