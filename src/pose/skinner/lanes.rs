@@ -1,6 +1,7 @@
 //! Eight vertices side by side: what the kernels need of a vector unit, and plain code for it.
 
 use super::super::Mat3x4;
+use glam::Vec4;
 
 /// How many vertices a block has.
 pub(super) const WIDTH: usize = 8;
@@ -102,9 +103,10 @@ impl Plain {
 /// # Safety
 /// At `offset` from `palette` there is an entry.
 #[inline(always)]
-unsafe fn entry<'a>(palette: *const Mat3x4, offset: u32) -> &'a Mat3x4 {
+unsafe fn rows(palette: *const Mat3x4, offset: u32) -> [Vec4; 3] {
     // SAFETY: the caller's contract. Offsets are multiples of an entry's size.
-    unsafe { &*palette.byte_add(offset as usize) }
+    let [a, b, c] = unsafe { (*palette.byte_add(offset as usize)).rows };
+    [a.into(), b.into(), c.into()]
 }
 
 impl Lanes for Plain {
@@ -202,8 +204,8 @@ impl Lanes for Plain {
         let mut columns = [Self([0.0; WIDTH]); 4];
         for (lane, offset) in influence.offsets.into_iter().enumerate() {
             // SAFETY: the caller's contract.
-            let entry = unsafe { entry(palette, offset) };
-            for (column, value) in columns.iter_mut().zip(entry.rows[row]) {
+            let values = unsafe { rows(palette, offset) }[row].to_array();
+            for (column, value) in columns.iter_mut().zip(values) {
                 column.0[lane] = value;
             }
         }
@@ -218,22 +220,19 @@ impl Lanes for Plain {
         };
         for lane in 0..WIDTH {
             // SAFETY: the caller's contract.
-            let base = unsafe { entry(palette, first.offsets[lane]) }.rows;
+            let base = unsafe { rows(palette, first.offsets[lane]) };
             let mut sum = base;
             for influence in others {
                 // SAFETY: the caller's contract.
-                let entry = unsafe { entry(palette, influence.offsets[lane]) };
-                let weight = influence.weights.0[lane];
+                let entry = unsafe { rows(palette, influence.offsets[lane]) };
+                let weight = Vec4::splat(influence.weights.0[lane]);
                 for row in 0..3 {
-                    for column in 0..4 {
-                        let difference = entry.rows[row][column] - base[row][column];
-                        sum[row][column] = fused(weight, difference, sum[row][column]);
-                    }
+                    sum[row] += weight * (entry[row] - base[row]);
                 }
             }
-            for row in 0..3 {
-                for column in 0..4 {
-                    blended[row][column].0[lane] = sum[row][column];
+            for (columns, row) in blended.iter_mut().zip(sum) {
+                for (column, value) in columns.iter_mut().zip(row.to_array()) {
+                    column.0[lane] = value;
                 }
             }
         }
