@@ -327,3 +327,6 @@ fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f32 {
     list.reserve(len);
     list.as_mut_ptr().cast()
 }
+
+#[cfg(test)]
+mod tests;
