@@ -113,7 +113,7 @@ impl Deform for Motion {
         unit_or(rotate(self.real, image), normal)
     }
 
-    /// Motion and rotated; the bitangent's sign stays, as nothing mirrors.
+    /// Stretched and rotated; the bitangent's sign stays, as nothing mirrors.
     fn tangent(&self, tangent: Vec4) -> Vec4 {
         let direction = tangent.truncate();
         let image = rotate(self.real, self.shape() * direction);

@@ -5,6 +5,7 @@
 //! - [`gltf`]: a scene from a `.glb` or `.gltf` file;
 //! - [`raw`]: a scene from a `RawCharacter`, for characters that are made by code;
 //! - [`compare`]: a scene against the crate's `Character`;
+//! - [`methods`]: the skinning methods;
 //! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
 //! - [`made`]: a glTF file of all oddities;
 //! - [`rig`]: a small character for tests of single stages;
@@ -23,6 +24,7 @@ pub mod compare;
 pub mod gltf;
 pub mod made;
 pub mod maths;
+pub mod methods;
 pub mod random;
 pub mod raw;
 pub mod rig;
