@@ -268,7 +268,7 @@ fn the_rest_pose_is_checked() {
         assert_eq!((&*name, at), ("middle", PoseAt::Rest));
         assert!(matches!(why, Unheld::Mirror { .. }));
     }
-    // What is mirrored twice is not.
+    // What is mirrored twice is not mirrored: only the base is, here.
     let twice = rig([Vec3::splat(-1.0), Vec3::splat(-1.0), Vec3::ONE]);
     assert_eq!(refusal(check_method(&twice, Method::QuatOffset)).0, "base");
 
