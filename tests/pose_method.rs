@@ -264,7 +264,7 @@ fn poses_that_callers_give_are_checked_or_projected() {
     palette_checked(&character, &model, WriteOnly::over(&mut checked)).unwrap();
     assert_eq!(checked, [DualQuat::IDENTITY; 3]);
 
-    model[1] = model[1] * Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
+    model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
     let error = palette_checked(&character, &model, WriteOnly::over(&mut checked)).unwrap_err();
     let Error::Unheld {
         method,
