@@ -31,14 +31,14 @@ pub struct Worst {
 }
 
 /// One drawable part, paired with its primitive.
-struct Pairing<'a> {
-    part: &'a Part,
-    primitive: &'a Primitive,
+pub struct Pairing<'a> {
+    pub part: &'a Part,
+    pub primitive: &'a Primitive,
     /// (the scene's vertex, the primitive's vertex)
-    vertices: Vec<(usize, usize)>,
+    pub vertices: Vec<(usize, usize)>,
     /// For each palette entry that the primitive uses: the node and the inverse bind matrix.
-    entries: BTreeMap<usize, (usize, M4)>,
-    flipped: bool,
+    pub entries: BTreeMap<usize, (usize, M4)>,
+    pub flipped: bool,
 }
 
 /// Compares everything; panics where the two differ in structure.
@@ -51,10 +51,7 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
         scene.parts.len(),
         "primitives"
     );
-    let parts = scene.parts.iter().zip(character.primitives());
-    let pairings: Vec<Pairing> = parts
-        .map(|(part, primitive)| pair(scene, character, &nodes, part, primitive, size))
-        .collect();
+    let pairings = pairings(scene, character);
     let mut worst = Worst {
         vertices: pairings.iter().map(|p| p.vertices.len()).sum(),
         flipped: pairings.iter().filter(|p| p.flipped).count(),
@@ -81,10 +78,16 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
 
 /// For each part the pairs of (the scene's vertex, the primitive's vertex).
 pub fn vertex_pairs(scene: &Scene, character: &Character) -> Vec<Vec<(usize, usize)>> {
+    let pairings = pairings(scene, character).into_iter();
+    pairings.map(|pairing| pairing.vertices).collect()
+}
+
+/// All parts with their primitives.
+pub fn pairings<'a>(scene: &'a Scene, character: &'a Character) -> Vec<Pairing<'a>> {
     let (nodes, size) = (joint_nodes(scene), scene.size());
     let parts = scene.parts.iter().zip(character.primitives());
     parts
-        .map(|(part, primitive)| pair(scene, character, &nodes, part, primitive, size).vertices)
+        .map(|(part, primitive)| pair(scene, character, &nodes, part, primitive, size))
         .collect()
 }
 
