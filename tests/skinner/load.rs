@@ -1,9 +1,6 @@
 //! Characters of any number of vertices and influences, and palettes of every format for them.
 
-#![allow(
-    dead_code,
-    reason = "shared by test crates that each use a part of it"
-)]
+#![allow(dead_code, reason = "shared by test crates that each use a part of it")]
 
 use crate::reference::rng::Rng;
 use throng::character::{Character, Transform};

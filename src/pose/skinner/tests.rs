@@ -82,16 +82,16 @@ fn check(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) {
             skinner
                 .skin_primitive(number, palette, weights, &mut got)
                 .unwrap();
-            // Measured: 9e-7 for positions, 8e-7 for directions.
+            // Measured: 7.2e-7 for positions, 6.0e-7 for directions.
             for (got, want) in got.positions.iter().zip(&want.positions) {
-                assert!(got.abs_diff_eq(*want, 4e-6), "{got} {want}");
+                assert!(got.abs_diff_eq(*want, 3e-6), "{got} {want}");
                 (min, max) = (min.min(*got), max.max(*got));
             }
             for (got, want) in got.normals.iter().zip(&want.normals) {
-                assert!(got.abs_diff_eq(*want, 4e-6), "{got} {want}");
+                assert!(got.abs_diff_eq(*want, 3e-6), "{got} {want}");
             }
             for (got, want) in got.tangents.iter().zip(&want.tangents) {
-                assert!(got.abs_diff_eq(*want, 4e-6), "{got} {want}");
+                assert!(got.abs_diff_eq(*want, 3e-6), "{got} {want}");
                 assert_eq!(got.w, want.w);
             }
             let lengths =
