@@ -11,7 +11,7 @@ use throng::glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use throng::import::{
     self, ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 
 /// A chain of joints 1 cm apart, and no mesh yet.
 fn chain(joints: usize) -> RawCharacter {
@@ -392,9 +392,11 @@ fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<u32>> {
         .palette(character, clip, WriteOnly::over(&mut palette))
         .unwrap();
     let mut all = Vec::new();
+    let weights = poser.weights().to_vec();
     let mut posed = PosedVertices::default();
     for primitive in character.primitives() {
-        skin(character, primitive, &palette, &mut posed).unwrap();
+        let palette = PaletteRef::Mat3x4(&palette);
+        skin(character, primitive, palette, &weights, &mut posed).unwrap();
         for corners in primitive.indices.chunks(3) {
             let mut words = Vec::new();
             for vertex in corners {
