@@ -35,7 +35,7 @@ pub(crate) fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
         let both = match faces {
             Faces::Both => true,
             Faces::Front => false,
-            Faces::Drawn => material.double_sided || primitive.mixed_winding,
+            Faces::Drawn => material.double_sided,
         };
         for triangle in primitive.indices.chunks_exact(3) {
             let corners = [0, 1, 2].map(|c| vertices.positions[triangle[c] as usize].as_dvec3());
