@@ -17,6 +17,10 @@ const uint THRONG_ALPHA_BLEND = 2u;
 const uint THRONG_UNLIT = 4u;
 const uint THRONG_TEXTURE_SHIFT = 8u;  // five bits: which textures there are, in the order below
 
+// ThrongTexture.uv_set
+const uint THRONG_UV_SECOND = 1u;       // the second set of texture coordinates, else the first
+const uint THRONG_UV_TRANSFORMED = 2u;  // else matrix and offset change nothing
+
 // The textures of a material.
 const uint THRONG_BASE_COLOR = 0u;
 const uint THRONG_METALLIC_ROUGHNESS = 1u;
@@ -76,9 +80,12 @@ ThrongMaterial throng_material() {
     return throng_materials[throng_primitives[throng_in_primitive].material];
 }
 
-// Texture coordinates before the offset, from both sets of them.
+// Texture coordinates before the offset, from both sets of them. Those that need no transform are taken as they are: in pixels
+// that only help with derivatives lavapipe reads zeros from buffers.
 vec2 throng_turn_uv(ThrongTexture where, vec4 sets) {
-    return mat2(where.uv_matrix.xy, where.uv_matrix.zw) * (where.uv_set == 1u ? sets.zw : sets.xy);
+    vec2 uv = mix(sets.xy, sets.zw, bvec2((where.uv_set & THRONG_UV_SECOND) != 0u));
+    vec2 turned = mat2(where.uv_matrix.xy, where.uv_matrix.zw) * uv;
+    return mix(uv, turned, bvec2((where.uv_set & THRONG_UV_TRANSFORMED) != 0u));
 }
 
 vec2 throng_texture_uv(ThrongTexture where) {
