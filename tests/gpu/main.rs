@@ -17,3 +17,4 @@ mod model;
 mod parts;
 mod pictures;
 mod slots;
+mod winding;
