@@ -65,6 +65,16 @@ pub enum Error {
         /// The generation that is alive or will be next.
         alive: u32,
     },
+    /// One of several things that a call was given is wrong.
+    #[error("{what} {index}: {why}")]
+    Each {
+        /// What it is one of, such as `skin job`.
+        what: &'static str,
+        /// Which, in the order in which they were given.
+        index: u64,
+        /// What is wrong with it.
+        why: Box<Self>,
+    },
     /// More was asked for than there is room.
     #[error("{what}: {asked} asked, room for {cap}")]
     Capacity {

@@ -10,9 +10,9 @@ use glam::{Vec3, Vec4};
 /// A blended dual quaternion, its real part of unit length, and the stretch that goes before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Motion {
-    real: Vec4,
-    dual: Vec4,
-    stretch: Vec3,
+    pub(super) real: Vec4,
+    pub(super) dual: Vec4,
+    pub(super) stretch: Vec3,
 }
 
 impl Motion {
@@ -33,7 +33,7 @@ impl Motion {
 }
 
 /// A blend whose real part is shorter than this, squared, has no direction.
-const DEGENERATE: f32 = 1e-12;
+pub(super) const DEGENERATE: f32 = 1e-12;
 
 /// Dual quaternion linear blending (Kavan et al. 2008, algorithm 1), in this order:
 ///

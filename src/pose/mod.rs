@@ -20,6 +20,7 @@ mod palette;
 mod project;
 mod skin;
 mod skinned_layout;
+mod skinner;
 mod write_only;
 
 pub use animate::animate;
@@ -31,6 +32,7 @@ pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected, posed_bounds};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
+pub use skinner::{SkinJob, Skinner, skin_many};
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};
