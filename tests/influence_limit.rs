@@ -13,7 +13,7 @@ use throng::import::{
     self, ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform, RepairKind,
 };
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
@@ -190,9 +190,11 @@ fn positions(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<V3>> 
     poser
         .palette(character, clip, WriteOnly::over(&mut palette))
         .unwrap();
+    let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let posed = |primitive| {
         let mut out = PosedVertices::default();
-        skin(character, primitive, &palette, &mut out).unwrap();
+        let palette = PaletteRef::from(palette.as_slice());
+        skin(character, primitive, palette, &weights, &mut out).unwrap();
         let wide = out.positions.iter().map(|p| p.to_array().map(f64::from));
         wide.collect()
     };

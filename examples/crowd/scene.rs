@@ -71,6 +71,7 @@ impl Scene {
             instances: (self.layout.persons.len() as u32).max(1),
             palette_entries: u32::try_from(entries).unwrap_or(u32::MAX).max(1),
             views: 1,
+            ..Capacity::default()
         }
     }
 
@@ -81,6 +82,7 @@ impl Scene {
             instances,
             palette_entries: instances,
             views: 1,
+            ..Capacity::default()
         }
     }
 

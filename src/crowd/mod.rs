@@ -68,6 +68,18 @@ pub struct Capacity {
 }
 
 impl Capacity {
+    /// Room for a thousand instances of 64 joints, none of them skinned to memory and no history.
+    pub const DEFAULT: Self = Self {
+        instances: 1024,
+        palette_entries: 65_536,
+        views: 4,
+        morph_weights: 4096,
+        blended: 1024,
+        skinned_words: 0,
+        cpu_skinned_words: 0,
+        histories: 0,
+    };
+
     /// Words of a slot's morph weights: a count for each instance, and two for each weight.
     fn morph_words(&self) -> u32 {
         self.morph_weights.saturating_mul(3).max(4)
@@ -76,16 +88,7 @@ impl Capacity {
 
 impl Default for Capacity {
     fn default() -> Self {
-        Self {
-            instances: 1024,
-            palette_entries: 65_536,
-            views: 4,
-            morph_weights: 4096,
-            blended: 1024,
-            skinned_words: 0,
-            cpu_skinned_words: 0,
-            histories: 0,
-        }
+        Self::DEFAULT
     }
 }
 

@@ -34,7 +34,8 @@ pub struct SetLayout {
 }
 
 /// What a set of [`SetLayout`] refers to. `None` leaves a binding unwritten, which is allowed for
-/// those that no shader used with the set reads.
+/// those that no shader used with the set reads; bindings 8 to 10 may be `None` for any shader, so long as no
+/// instance and no view leads to them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SetBuffers<'a> {
     /// Binding 0; its range is one view.
@@ -202,6 +203,11 @@ impl SetLayout {
     /// # Safety
     /// `set` has this layout and is not in use; buffers and images are alive for as long as it is.
     pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
+        // A shader that looks whether there is something to read refers to the binding all the same.
+        let nothing = buffers.geometry.map(|geometry| vk::DescriptorBufferInfo {
+            range: 16,
+            ..geometry
+        });
         let infos = [
             buffers.view,
             buffers.ring_palettes,
@@ -211,9 +217,9 @@ impl SetLayout {
             buffers.geometry,
             buffers.primitives,
             buffers.materials,
-            buffers.morphs,
-            buffers.skinned,
-            buffers.history,
+            buffers.morphs.or(nothing),
+            buffers.skinned.or(nothing),
+            buffers.history.or(nothing),
         ]
         .map(Option::into_iter)
         .map(Iterator::collect::<Vec<_>>);

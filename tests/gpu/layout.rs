@@ -3,7 +3,7 @@
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
-use throng::gpu::layout::{Instance, Primitive, View};
+use throng::gpu::layout::{Instance, Material, Primitive, Texture, View};
 
 /// What the decorations of a module say of its structs.
 #[derive(Default)]
@@ -80,18 +80,34 @@ fn structs_lie_as_the_shaders_have_them() {
         (
             "ThrongInstance",
             size_of::<Instance>(),
-            members!(Instance: world_from_model, tint, palette_base, source, character, user),
+            members!(Instance: world_from_model, tint, palette_base, source, character, user, stamp,
+                morphs, skinned, reserved),
         ),
         (
             "ThrongPrimitive",
             size_of::<Primitive>(),
             members!(Primitive: vertex_count, palette_offset, influences, flags, positions, joints,
-                weights, normals, uvs, colors, material, reserved, base_color),
+                weights, normals, uvs, colors, material, tangents, uvs1, targets, target_count,
+                first_weight, skinned_positions, skinned_normals, skinned_tangents, reserved,
+                base_color),
+        ),
+        (
+            "ThrongTexture",
+            size_of::<Texture>(),
+            members!(Texture: uv_matrix, uv_offset, uv_set, slot),
+        ),
+        (
+            "ThrongMaterial",
+            size_of::<Material>(),
+            members!(Material: base_color, emissive, alpha_cutoff, metallic, roughness,
+                normal_scale, occlusion_strength, flags, reserved, textures),
         ),
         (
             "ThrongView",
             size_of::<View>(),
-            members!(View: clip_from_world, eye, sun_direction, sun_color, sky_color, ground_color),
+            members!(View: clip_from_world, steady_clip_from_world, previous_clip_from_world, eye,
+                sun_direction, sun_color, sky_color, ground_color, history, has_history,
+                shadow_layers, shadow_texel, shadow_bias, shadow_from_world),
         ),
     ];
     let expected = [
@@ -100,7 +116,17 @@ fn structs_lie_as_the_shaders_have_them() {
             vec!["ThrongInstance", "ThrongPrimitive", "ThrongView"],
         ),
         // A fragment shader uses no instance; the compiler keeps its declaration or not.
-        ("crowd.frag", vec!["ThrongPrimitive", "ThrongView"]),
+        (
+            "crowd.frag",
+            vec![
+                "ThrongPrimitive",
+                "ThrongView",
+                "ThrongMaterial",
+                "ThrongTexture",
+            ],
+        ),
+        ("motion.vert", vec!["ThrongInstance", "ThrongView"]),
+        ("skin.comp", vec!["ThrongInstance", "ThrongPrimitive"]),
         (
             "test/skin_probe.comp",
             vec!["ThrongInstance", "ThrongPrimitive"],
@@ -130,9 +156,9 @@ fn structs_lie_as_the_shaders_have_them() {
 
 #[test]
 fn scatter_moves_whole_records() {
-    // It knows a record as 5 vec4, and a table index as one word.
+    // It knows a record as 6 vec4, and a table index as one word.
     let module = Module::read(&spirv("scatter.comp"));
-    assert_eq!(size_of::<Instance>(), 5 * 16);
+    assert_eq!(size_of::<Instance>(), 6 * 16);
     let strides: BTreeSet<u32> = module.strides.values().copied().collect();
     assert_eq!(strides, BTreeSet::from([4, 16]));
 }

@@ -22,6 +22,7 @@ const START: Capacity = Capacity {
     instances: 8,
     palette_entries: 120,
     views: 1,
+    ..Capacity::DEFAULT
 };
 
 /// What an instance should be.
@@ -164,6 +165,7 @@ impl Model {
             tint: self.tint(),
             user: self.rng.bits() as u32,
             play,
+            ..Spawn::default()
         };
         let need = self.kinds[character].palette().len() as u32;
         let (alive, entries) = (self.members.len() as u32, self.entries());
@@ -260,6 +262,7 @@ impl Model {
             // Less than there is, sometimes: nothing shrinks.
             palette_entries: self.capacity.palette_entries + self.rng.below(60) as u32 - 10,
             views: 1 + self.rng.below(2) as u32,
+            ..Capacity::DEFAULT
         };
         crowd
             .reserve(&mut setup.context.allocator, &capacity)
@@ -269,6 +272,7 @@ impl Model {
             instances: max(self.capacity.instances, capacity.instances),
             palette_entries: max(self.capacity.palette_entries, capacity.palette_entries),
             views: max(self.capacity.views, capacity.views),
+            ..Capacity::DEFAULT
         };
         assert_eq!(crowd.capacity(), self.capacity);
     }
@@ -362,7 +366,7 @@ impl Model {
                 mirrored,
                 expected,
             });
-            word += count as usize * (21 + 12 * entries);
+            word += count as usize * (25 + 12 * entries);
         }
         assert!(word as u64 * 4 <= output_words(outputs) * 4);
         self.check_stats(&frame.stats(), &flight);
@@ -396,7 +400,7 @@ fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u
         let (first, entries, expected) = (part.first, part.entries, &part.expected);
         let (plain, mirrored) = (part.plain, part.mirrored);
         assert_eq!(expected.len(), plain + mirrored, "instances of kind {kind}");
-        let stride = 21 + 12 * entries;
+        let stride = 25 + 12 * entries;
         let run = &words[first..][..stride * expected.len()];
         let mut seen = BTreeMap::new();
         for (at, words) in run.chunks_exact(stride.max(1)).enumerate() {
@@ -407,7 +411,7 @@ fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u
             assert!(source == SOURCE_RING || source == SOURCE_RESIDENT);
             let one = Expected {
                 record,
-                palette: words[21..].to_vec(),
+                palette: words[25..].to_vec(),
                 animated: source == SOURCE_RING,
                 mirrored: at >= plain,
             };

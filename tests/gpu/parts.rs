@@ -12,7 +12,7 @@ use throng::ash::{self, vk};
 use throng::builtin;
 use throng::character::{Affine, Character, JointIndices, Transform};
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
-use throng::gpu::layout::{Instance, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
@@ -85,7 +85,15 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let (gpu, allocator) = setup.parts();
     let device = unsafe { Device::new(&gpu) }.unwrap();
     let mut set_layout = SetLayout::new(&device).unwrap();
-    let mesh = unsafe { SkinnedMesh::new(&device, allocator, &mut upload, character) };
+    let mesh = unsafe {
+        SkinnedMesh::new(
+            &device,
+            allocator,
+            &mut upload,
+            character,
+            throng::pose::Method::Linear,
+        )
+    };
     let mut mesh = mesh.unwrap();
     let ring = PaletteRingDesc {
         slots: 2,
@@ -106,7 +114,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         records.push(Instance {
             world_from_model: Mat3x4::from_affine(&stand.world_from_model),
             tint: [1.0; 4],
-            palette_base: if resident { 0 } else { palette_base },
+            palette_base: if resident { 0 } else { palette_base * 3 },
             source: if resident {
                 SOURCE_RESIDENT
             } else {
@@ -114,6 +122,10 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
             },
             character: 0,
             user: at,
+            stamp: 0,
+            morphs: NONE,
+            skinned: NONE,
+            reserved: 0,
         });
     }
     let instances = storage(setup, "instances", &words(&records));
@@ -136,9 +148,9 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let skin = Probe::new(context, "test/skin_probe.comp", set_layout.handle());
     let deformed = skin.output(context, u64::from(vertices * count) * 8);
     let look = Probe::new(context, "test/crowd_probe.comp", set_layout.handle());
-    let stride = 21 + 12 * entries;
+    let stride = 25 + 12 * entries;
     let looked = look.output(context, u64::from(count * stride));
-    let offsets = [0, ring.dynamic_offset(SLOT), 0];
+    let offsets = [0, ring.dynamic_offset(SLOT), 0, 0];
     let record = |raw: &ash::Device, cmd| {
         unsafe {
             upload.record(&device, cmd);
@@ -183,7 +195,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
 
 fn own_set(setup: &Setup, layout: &SetLayout) -> (vk::DescriptorPool, vk::DescriptorSet) {
     let device = &setup.context.device;
-    let sizes = SetLayout::pool_sizes(1);
+    let sizes = SetLayout::pool_sizes(1, 5);
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(1)
         .pool_sizes(&sizes);
@@ -226,7 +238,7 @@ fn seen(
     for (at, record) in records.iter().enumerate() {
         let words = &looked.words()[(records.len() - 1 - at) * stride..][..stride];
         assert_eq!(words[0], at as u32, "the visible list is read");
-        let bytes: Vec<u8> = words[1..21].iter().flat_map(|w| w.to_ne_bytes()).collect();
+        let bytes: Vec<u8> = words[1..25].iter().flat_map(|w| w.to_ne_bytes()).collect();
         assert_eq!(bytes, self::words(&[*record]), "the instance's record");
         let primitive = |count: usize| {
             let run: Vec<&[u32]> = vertices.by_ref().take(count).collect();
@@ -235,7 +247,7 @@ fn seen(
                 .collect()
         };
         all.push(Seen {
-            palette: words[21..].to_vec(),
+            palette: words[25..].to_vec(),
             vertices: character
                 .primitives()
                 .iter()

@@ -147,7 +147,15 @@ fn parts_that_are_not_made_leave_nothing() {
             |counted| {
                 let mut upload = Upload::new();
                 let allocator = &mut counted.allocator;
-                let mesh = unsafe { SkinnedMesh::new(&device, allocator, &mut upload, &character) };
+                let mesh = unsafe {
+                    SkinnedMesh::new(
+                        &device,
+                        allocator,
+                        &mut upload,
+                        &character,
+                        throng::pose::Method::Linear,
+                    )
+                };
                 if mesh.is_err() {
                     assert!(
                         upload.is_empty() && upload.bytes() == 0,
@@ -295,6 +303,7 @@ fn growth_that_fails_changes_nothing() {
                 instances: now.instances + asked,
                 palette_entries: now.palette_entries + asked * 100,
                 views: now.views,
+                ..Capacity::DEFAULT
             };
             crowd.reserve(&mut counted.allocator, &capacity)
         });

@@ -128,6 +128,7 @@ impl Setup {
             capacity,
             ring: self.config.ring,
             min_offset_alignment: self.config.min_offset_alignment,
+            skinned_usage: vk::BufferUsageFlags::empty(),
             profile: self.config.profile,
         }
     }
@@ -178,6 +179,7 @@ pub const SMALL: Capacity = Capacity {
     instances: 64,
     palette_entries: 4096,
     views: 4,
+    ..Capacity::DEFAULT
 };
 
 /// From `eye` towards `at`, with depth from 0 (near) to 1.
