@@ -16,4 +16,5 @@ mod misuse;
 mod model;
 mod parts;
 mod pictures;
+mod skin_stage;
 mod slots;

@@ -23,6 +23,7 @@ pub mod compare;
 pub mod gltf;
 pub mod made;
 pub mod maths;
+pub mod methods;
 pub mod random;
 pub mod raw;
 pub mod rig;
