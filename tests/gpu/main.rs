@@ -16,5 +16,6 @@ mod misuse;
 mod model;
 mod parts;
 mod pictures;
+mod skin_stage;
 mod slots;
 mod winding;
