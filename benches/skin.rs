@@ -6,6 +6,7 @@
 //!
 //! - `skin/load.rs`: the characters and palettes;
 //! - `skin/cpu.rs`: the CPU's figures, on one core and on all;
+//! - `skin/scalar.rs`: a scalar loop to compare with;
 //! - `skin/bytes.rs`: what a vertex takes in memory;
 //! - `skin/report.rs`: the tables.
 
@@ -19,6 +20,8 @@ mod load;
 mod machine;
 #[path = "skin/report.rs"]
 mod report;
+#[path = "skin/scalar.rs"]
+mod scalar;
 #[path = "common/timing.rs"]
 mod timing;
 

@@ -85,6 +85,18 @@ pub enum Error {
         /// How many fit.
         cap: u64,
     },
+    /// A triangle follows more joints than the parts of its primitive may use, so that no split keeps it.
+    #[error("{primitive}: triangle {triangle} follows {joints} joints, {cap} are allowed")]
+    TriangleJoints {
+        /// The primitive's name.
+        primitive: Box<str>,
+        /// Which triangle.
+        triangle: usize,
+        /// How many palette entries its vertices follow.
+        joints: usize,
+        /// How many a part may use.
+        cap: usize,
+    },
     /// An argument outside what its function takes.
     #[error("{what}: {why}")]
     Argument {

@@ -2,15 +2,18 @@
 
 use crate::Outcome;
 use crate::load::{Format, Load, Palettes};
+use crate::scalar;
 use crate::timing::{Time, in_turn};
 use std::hint::black_box;
-use throng::pose::{SkinJob, WriteOnly, skin, skin_many};
+use throng::pose::{PaletteRef, SkinJob, WriteOnly, skin, skin_many};
 
 /// What is timed: one instance's positions and normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
     /// [`skin`], vertex by vertex.
     Plain,
+    /// A tight scalar loop, for matrices only.
+    Loop,
     /// [`Skinner::skin`](throng::pose::Skinner::skin), with the best code that the CPU has.
     Skinner,
     /// The same in plain code.
@@ -22,8 +25,9 @@ pub(crate) enum Figure {
 }
 
 impl Figure {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Plain,
+        Self::Loop,
         Self::Skinner,
         Self::Portable,
         Self::Bounds,
@@ -33,6 +37,7 @@ impl Figure {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
+            Self::Loop => "loop",
             Self::Skinner => "Skinner",
             Self::Portable => "portable",
             Self::Bounds => "bounds",
@@ -50,6 +55,13 @@ impl Load {
                     skin(&self.character, primitive, palette, &[], &mut self.posed)?;
                 }
                 black_box(&self.posed);
+            }
+            Figure::Loop => {
+                if let PaletteRef::Mat3x4(palette) = palette {
+                    let primitive = &self.character.primitives()[0];
+                    scalar::skin(primitive, palette, &mut self.words);
+                    black_box(&self.words);
+                }
             }
             Figure::Skinner => {
                 let out = WriteOnly::over(&mut self.words);

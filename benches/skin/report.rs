@@ -1,6 +1,7 @@
 //! The tables.
 
 use crate::cpu::{Figure, INFLUENCES, INSTANCES, Row, Scaling};
+use crate::load::Format;
 use crate::{NAME, Outcome, bytes, machine};
 
 pub(crate) fn print(rounds: usize, rows: &[Row], scaling: &Scaling) -> Outcome {
@@ -25,6 +26,9 @@ fn print_vertices(rows: &[Row]) {
     println!("|---|{}", "---:|".repeat(names.len() + 1));
     for row in rows {
         let cells = Figure::ALL.map(|figure| {
+            if figure == Figure::Loop && row.format != Format::Mat3x4 {
+                return "–".to_owned();
+            }
             let (time, vertices) = (row.time(figure), row.vertices as f64);
             let (median, min) = (time.median_ns / vertices, time.min_ns / vertices);
             format!("{median:.2} ({min:.2})")
@@ -36,18 +40,22 @@ fn print_vertices(rows: &[Row]) {
 fn print_ratios(rows: &[Row]) {
     println!("\nRatios, of medians (of minima):\n");
     println!(
-        "| format | influences | speed of Skinner / plain (aim: 4 for Mat3x4 and 4 influences) | speed of portable / plain | speed of Skinner / portable | time of Skinner / memcpy |"
+        "| format | influences | speed of Skinner / plain (aim: 4) | speed of Skinner / loop | speed of portable / plain | speed of Skinner / portable | time of Skinner / memcpy |"
     );
-    println!("|---|---:|---:|---:|---:|---:|");
+    println!("|---|---:|---:|---:|---:|---:|---:|");
     for row in rows {
         let ratio = |of, to| {
+            if of == Figure::Loop && row.format != Format::Mat3x4 {
+                return "–".to_owned();
+            }
             let ratio = row.time(of).over(row.time(to));
             format!("{:.2} ({:.2})", ratio.of_medians, ratio.of_minima)
         };
         println!(
-            "{} {} | {} | {} | {} |",
+            "{} {} | {} | {} | {} | {} |",
             head(row),
             ratio(Figure::Plain, Figure::Skinner),
+            ratio(Figure::Loop, Figure::Skinner),
             ratio(Figure::Plain, Figure::Portable),
             ratio(Figure::Portable, Figure::Skinner),
             ratio(Figure::Skinner, Figure::Memcpy),
@@ -63,7 +71,10 @@ fn print_scaling(scaling: &Scaling) {
     println!("\n`skin_many`, {INSTANCES} instances, Mat3x4, {INFLUENCES} influences:\n");
     println!("| threads | ns a vertex, median (minimum) | speed by that of one thread |");
     println!("|---:|---:|---:|");
-    for (threads, time) in scaling.threads.iter().zip(scaling.times) {
+    for (number, (threads, time)) in scaling.threads.iter().zip(scaling.times).enumerate() {
+        if scaling.threads[..number].contains(threads) {
+            continue;
+        }
         let vertices = scaling.vertices as f64;
         let speed = scaling.times[0].over(time);
         println!(

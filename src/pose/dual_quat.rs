@@ -106,18 +106,14 @@ impl Deform for Motion {
         rotate(self.real, self.stretch * point) + translation(self.real, self.dual)
     }
 
-    /// By the stretch's cofactors `(yz, zx, xy)`, scaled to a largest stretch of 1, then rotated.
-    fn normal(&self, normal: Vec3) -> Vec3 {
-        let Vec3 { x, y, z } = self.shape();
-        let image = Vec3::new(y * z, z * x, x * y) * normal;
-        unit_or(rotate(self.real, image), normal)
-    }
-
-    /// Motion and rotated; the bitangent's sign stays, as nothing mirrors.
-    fn tangent(&self, tangent: Vec4) -> Vec4 {
-        let direction = tangent.truncate();
-        let image = rotate(self.real, self.shape() * direction);
-        unit_or(image, direction).extend(tangent.w)
+    fn directions(&self, normal: Option<&mut Vec3>, tangent: Option<&mut Vec4>) {
+        let shape = self.shape();
+        if let Some(normal) = normal {
+            *normal = self.normal(shape, *normal);
+        }
+        if let Some(tangent) = tangent {
+            *tangent = self.tangent(shape, *tangent);
+        }
     }
 }
 
@@ -130,5 +126,18 @@ impl Motion {
         } else {
             self.stretch
         }
+    }
+
+    /// By the stretch's cofactors `(yz, zx, xy)`, then rotated.
+    fn normal(&self, Vec3 { x, y, z }: Vec3, normal: Vec3) -> Vec3 {
+        let image = Vec3::new(y * z, z * x, x * y) * normal;
+        unit_or(rotate(self.real, image), normal)
+    }
+
+    /// Stretched and rotated; the bitangent's sign stays, as nothing mirrors.
+    fn tangent(&self, shape: Vec3, tangent: Vec4) -> Vec4 {
+        let direction = tangent.truncate();
+        let image = rotate(self.real, shape * direction);
+        unit_or(image, direction).extend(tangent.w)
     }
 }

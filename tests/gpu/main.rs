@@ -19,3 +19,4 @@ mod parts;
 mod pictures;
 mod skin_stage;
 mod slots;
+mod winding;

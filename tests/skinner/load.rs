@@ -1,10 +1,15 @@
 //! Characters of any number of vertices and influences, and palettes of every format for them.
 
+#![allow(dead_code, reason = "shared by test crates that each use a part of it")]
+
 use crate::reference::rng::Rng;
 use throng::character::{Character, Transform};
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
+use throng::pose::{
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, Poser, QuatOffset, Skinner,
+    WriteOnly, palette_projected,
+};
 
 /// Influences a vertex.
 pub(crate) const COUNTS: [usize; 6] = [1, 2, 4, 8, 16, 20];
@@ -153,4 +158,43 @@ impl Palettes {
             PaletteRef::QuatOffset(&self.offsets),
         ]
     }
+}
+
+pub(crate) fn both(character: &Character) -> [Skinner; 2] {
+    [
+        Skinner::new(character).unwrap(),
+        Skinner::new(character).unwrap().portable(),
+    ]
+}
+
+pub(crate) fn rest_weights(character: &Character) -> Vec<f32> {
+    let weights = character.morph_weights().iter();
+    weights.map(|weight| weight.rest).collect()
+}
+
+/// A palette of the character's own in every format, of a clip or of the rest pose.
+pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palettes {
+    fn all<E: PaletteEntry>(character: &Character, model: &[Affine3A], nothing: E) -> Vec<E> {
+        let mut list = vec![nothing; character.palette().len()];
+        palette_projected(character, model, WriteOnly::over(&mut list)).unwrap();
+        list
+    }
+    let mut poser = Poser::new();
+    let model = poser.pose(character, clip).unwrap();
+    Palettes {
+        matrices: all(character, model, Mat3x4::IDENTITY),
+        duals: all(character, model, DualQuat::IDENTITY),
+        stretched: all(character, model, DualQuatStretch::IDENTITY),
+        offsets: all(character, model, QuatOffset::IDENTITY),
+    }
+}
+
+/// All models, and the built-in one.
+pub(crate) fn models() -> Vec<Character> {
+    let mut models = vec![throng::builtin::mannequin().unwrap().character];
+    for file in crate::reference::assets::files() {
+        let imported = throng::import::gltf_file(&file, &ImportOptions::default());
+        models.push(imported.unwrap_or_else(|e| panic!("{e}")).character);
+    }
+    models
 }

@@ -120,7 +120,9 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
     #[inline(never)]
     fn careful_normal(&self, normal: [L; 3]) -> [L; 3] {
         in_each(normal, |lane, normal| {
-            self.of(lane).normal(Vec3::from_array(normal)).to_array()
+            let mut image = Vec3::from_array(normal);
+            self.of(lane).directions(Some(&mut image), None);
+            image.to_array()
         })
     }
 
@@ -128,7 +130,9 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
     #[inline(never)]
     fn careful_tangent(&self, tangent: [L; 4]) -> [L; 4] {
         in_each(tangent, |lane, tangent| {
-            self.of(lane).tangent(Vec4::from_array(tangent)).to_array()
+            let mut image = Vec4::from_array(tangent);
+            self.of(lane).directions(None, Some(&mut image));
+            image.to_array()
         })
     }
 }

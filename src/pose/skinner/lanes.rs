@@ -178,9 +178,8 @@ impl Lanes for Plain {
     #[inline(always)]
     fn where_above(mut self, by: Self, limit: f32, other: Self) -> Self {
         for lane in 0..WIDTH {
-            if !(by.0[lane] > limit) {
-                self.0[lane] = other.0[lane];
-            }
+            let above = by.0[lane] > limit;
+            self.0[lane] = if above { self.0[lane] } else { other.0[lane] };
         }
         self
     }

@@ -24,9 +24,10 @@ pub use many::{SkinJob, skin_many};
 use super::morph::expect_finite;
 use super::palette::expect_len;
 use super::skinned_layout::{TANGENT_WORDS, VECTOR_WORDS};
-use super::{PaletteRef, PosedVertices, SkinnedLayout, WriteOnly};
+use super::{Mat3x4, PaletteRef, PosedVertices, Poser, SkinnedLayout, WriteOnly};
 use crate::character::{Aabb, Character};
 use crate::error::{Error, Result};
+use glam::Vec3;
 use kernel::{Out, Task, Unit};
 use pack::Part;
 use scratch::Scratch;
@@ -62,6 +63,8 @@ pub struct Skinner {
     parts: Vec<Part>,
     palette_len: usize,
     weights_len: usize,
+    /// Which palette entries mirror in the rest pose.
+    mirrored: Vec<bool>,
     unit: Unit,
     spare: Mutex<Vec<Scratch>>,
 }
@@ -74,6 +77,8 @@ impl Skinner {
     /// [`Error::Capacity`] if the deformed vertices do not fit the layout, as [`SkinnedLayout::new`].
     pub fn new(character: &Character) -> Result<Self> {
         let part = |primitive| Part::new(character, primitive);
+        let mut rest = vec![Mat3x4::IDENTITY; character.palette().len()];
+        Poser::new().palette(character, None, WriteOnly::over(&mut rest))?;
         Ok(Self {
             layout: SkinnedLayout::new(character)?,
             parts: character
@@ -83,6 +88,7 @@ impl Skinner {
                 .collect::<Result<_>>()?,
             palette_len: character.palette().len(),
             weights_len: character.morph_weights().len(),
+            mirrored: rest.iter().map(mirrors).collect(),
             unit: Unit::best(),
             spare: Mutex::default(),
         })
@@ -267,6 +273,22 @@ impl Skinner {
             && own.eq(theirs)
     }
 
+    /// For each entry, whether it mirrors now and not in the rest pose, or the other way round; empty if there are no
+    /// such entries.
+    pub(super) fn turned(&self, palette: PaletteRef<'_>) -> Vec<bool> {
+        let entry = |index: usize| match palette {
+            PaletteRef::Mat3x4(list) => mirrors(&list[index]),
+            // The other formats hold no mirror.
+            _ => false,
+        };
+        let turned = |(index, mirrored): (usize, &bool)| entry(index) != *mirrored;
+        if self.mirrored.iter().enumerate().any(turned) {
+            self.mirrored.iter().enumerate().map(turned).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
     fn part(&self, primitive: usize) -> Result<&Part> {
         self.parts.get(primitive).ok_or(Error::NotFound {
             what: "primitive",
@@ -275,7 +297,7 @@ impl Skinner {
         })
     }
 
-    fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
+    pub(super) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
         expect_len("palette", palette.len(), self.palette_len)?;
         expect_len("morph weights", weights.len(), self.weights_len)?;
         expect_finite(weights)
@@ -290,6 +312,14 @@ impl Skinner {
     }
 }
 
+/// Whether the determinant is negative. In `f64`, which does not underflow.
+fn mirrors(matrix: &Mat3x4) -> bool {
+    let [x, y, z] = matrix
+        .rows
+        .map(|[x, y, z, _]| Vec3::new(x, y, z).as_dvec3());
+    x.dot(y.cross(z)) < 0.0
+}
+
 /// Room for `len` elements of `WORDS` words, whatever was there before.
 fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f32 {
     const { assert!(size_of::<T>() == WORDS as usize * size_of::<f32>()) };
@@ -297,3 +327,6 @@ fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f32 {
     list.reserve(len);
     list.as_mut_ptr().cast()
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,9 +33,9 @@ const CAPACITY: Capacity = Capacity {
 
 /// Of a channel of 8 bits, between the GPU's normals of 16 bits and the CPU's of 32.
 const SHADE: u8 = 2;
-/// Of 9216 texels, those that differ by more: at edges, where vertices are an ulp apart. Measured: 0 between vertex and
-/// compute, see the test's output for the CPU.
-const EDGES: usize = 12;
+/// Of 9216 texels, those that differ by more: at edges, where vertices are an ulp apart. Measured: 1 on the CPU, and between
+/// vertex and compute none at all.
+const EDGES: usize = 8;
 
 /// Characters with all that passes tell apart: every method, morph targets, masks and blending, and every model.
 fn characters() -> Vec<(Character, Kind)> {
@@ -183,7 +183,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         let mut rng = Rng::new(5);
         let mut instances = Vec::new();
         for kind in Kind::ALL {
-            let mut raw = made::raw(kind, 4, &mut rng);
+            let mut raw = made::raw(kind, 4, 150, &mut rng);
             // Whichever way a triangle is turned.
             raw.materials = vec![Material {
                 double_sided: true,
