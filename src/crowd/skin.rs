@@ -138,7 +138,7 @@ impl Frame<'_> {
                 self.record_copies(cmd, regions);
             }
             for (number, listed) in crowd.listed.iter().enumerate() {
-                if number > 0 || !regions.is_empty() {
+                if number == 0 && !regions.is_empty() {
                     // They write other words of one buffer.
                     device.barrier(cmd, both, both);
                 }

@@ -12,6 +12,7 @@ mod reference;
 mod support;
 
 mod layout;
+mod limits;
 mod misuse;
 mod model;
 mod parts;

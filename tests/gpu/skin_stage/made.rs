@@ -55,7 +55,7 @@ impl Kind {
 
 /// Three primitives: with normals, tangents and morph targets; with positions alone; with normals. The clip `move`
 /// turns each joint by up to a radian, which blends of dual quaternions survive with half of their length.
-pub(super) fn raw(kind: Kind, influences: usize, rng: &mut Rng) -> RawCharacter {
+pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> RawCharacter {
     let at = |joint: usize| Vec3::new(joint as f32 * 0.1, (joint % 4) as f32 * 0.2, 0.1);
     let node = |joint: usize| RawNode {
         name: format!("joint {joint}").into(),
@@ -82,10 +82,10 @@ pub(super) fn raw(kind: Kind, influences: usize, rng: &mut Rng) -> RawCharacter 
             values,
         }));
     }
-    let mut morphed = primitive(150, influences, [true, true], rng);
+    let mut morphed = primitive(vertices, influences, [true, true], rng);
     morphed.morph = Some(0);
     morphed.targets = (0..WEIGHTS)
-        .map(|number| target(150, number, rng))
+        .map(|number| target(vertices, number, rng))
         .collect();
     RawCharacter {
         name: format!("{kind:?} of {influences}").into(),
@@ -115,9 +115,14 @@ pub(super) fn raw(kind: Kind, influences: usize, rng: &mut Rng) -> RawCharacter 
 }
 
 pub(super) fn character(kind: Kind, influences: usize, rng: &mut Rng) -> Character {
-    let made = raw(kind, influences, rng).build(&ImportOptions::default());
+    sized(kind, influences, 150, rng)
+}
+
+/// Of so many vertices in the first primitive.
+pub(super) fn sized(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> Character {
+    let made = raw(kind, influences, vertices, rng).build(&ImportOptions::default());
     let character = made.unwrap().character;
-    assert_eq!(character.vertex_count(), 150 + 70 + 65);
+    assert_eq!(character.vertex_count(), vertices + 70 + 65);
     assert_eq!(character.morph_weights().len(), WEIGHTS);
     character
 }
