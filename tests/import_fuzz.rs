@@ -6,7 +6,7 @@ mod common {
     pub(crate) mod gltf_builder;
 }
 
-use common::gltf_builder::{Builder, F32, U8, U16, arm, glb, triangle};
+use common::gltf_builder::{Builder, F32, I8, U8, U16, arm, glb, triangle};
 use serde_json::{Value, json};
 use throng::character::{AlphaMode, Material};
 use throng::import::{ImportOptions, gltf};
@@ -52,7 +52,9 @@ impl Random {
 
 /// Imports and, where that works, plays all clips; neither may panic, and what comes out is finite.
 fn digest(bytes: &[u8]) -> bool {
-    use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
+    use throng::pose::{
+        Mat3x4, MorphedVertices, PosedVertices, Poser, WriteOnly, morph, morphed_bounds, skin,
+    };
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
         ..options()
@@ -78,6 +80,16 @@ fn digest(bytes: &[u8]) -> bool {
         poser
             .palette(&imported, Some((clip, f64::from(time_s))), out)
             .unwrap();
+        assert_eq!(poser.weights().len(), imported.morph_weights().len());
+        // A spline may leave the range of 32-bit numbers between its keys.
+        if poser.weights().iter().all(|weight| weight.is_finite()) {
+            morphed_bounds(&imported, &palette, poser.weights()).unwrap();
+            let mut morphed = MorphedVertices::default();
+            for primitive in imported.primitives().iter().take(2) {
+                morph(primitive, poser.weights(), &mut morphed).unwrap();
+                assert_eq!(morphed.positions.len(), primitive.vertex_count());
+            }
+        }
         for primitive in imported.primitives().iter().take(2) {
             skin(
                 &imported,
@@ -131,6 +143,23 @@ fn common_invariants(character: &throng::character::Character) {
             for (joint, weight) in influences.of(vertex) {
                 assert!(range.start + joint < range.end);
                 used[range.start + joint] |= weight > 0.0;
+            }
+        }
+        let weights = primitive.first_weight as usize + primitive.targets.len();
+        assert!(primitive.targets.is_empty() || weights <= character.morph_weights().len());
+        for target in &primitive.targets {
+            let count = target.vertices.len();
+            assert!(target.vertices.is_sorted_by(|a, b| a < b));
+            assert!(
+                target
+                    .vertices
+                    .last()
+                    .is_none_or(|v| (*v as usize) < vertices)
+            );
+            assert_eq!(target.positions.len(), count);
+            for list in [&target.positions, &target.normals, &target.tangents] {
+                assert!(list.iter().all(|delta| delta.is_finite()));
+                assert!(list.is_empty() || list.len() == count);
             }
         }
         for (stream, len) in [
@@ -250,7 +279,53 @@ fn everything() -> Builder {
         .unwrap()
         .push(json!({ "primitives": [
         { "attributes": { "POSITION": 0 }, "mode": 5, "targets": [{}] },
-        { "attributes": { "POSITION": 0 }, "mode": 6 } ] }));
+        { "attributes": { "POSITION": 0 }, "mode": 6, "targets": [{ "COLOR_0": 0 }] } ] }));
+    b
+}
+
+/// A file of morph targets: dense, sparse, sparse over a view, quantised, on two nodes, all three
+/// kinds of curves.
+fn morphs() -> Builder {
+    let mut b = triangle();
+    b.json["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
+    let normals = b.accessor("VEC3", F32, &[[0.0, 0.0, 1.0_f32]; 3].concat());
+    let dense = b.accessor("VEC3", F32, &[0.5_f32; 9]);
+    let bytes = b.normalized("VEC3", I8, &[0_i8, 1, 2, 3, -4, 5, 0, 0, 0]);
+    let places = b.view(&[0_u8, 2]);
+    let values = b.view(&[0.25_f32; 6]);
+    let sparse = json!({ "count": 2,
+        "indices": { "bufferView": places, "componentType": U8 },
+        "values": { "bufferView": values } });
+    let [thin, over] = [
+        json!(null),
+        b.json["accessors"][dense]["bufferView"].clone(),
+    ]
+    .map(|view| {
+        b.add(
+            "accessors",
+            json!({ "bufferView": view, "componentType": F32, "type": "VEC3", "count": 3,
+                "sparse": sparse }),
+        )
+    });
+    let primitive = &mut b.json["meshes"][0]["primitives"][0];
+    primitive["attributes"]["NORMAL"] = json!(normals);
+    primitive["targets"] = json!([
+        { "POSITION": dense, "NORMAL": thin }, { "POSITION": bytes, "TEXCOORD_0": 0 },
+        { "POSITION": over } ]);
+    b.json["meshes"][0]["weights"] = json!([0.5, 0, -1]);
+    b.json["meshes"][0]["extras"] = json!({ "targetNames": ["a", "b"] });
+    b.json["nodes"] = json!([{ "mesh": 0 }, { "mesh": 0, "weights": [1, 1, 1], "name": "n" }]);
+    b.json["scenes"] = json!([{ "nodes": [0, 1] }]);
+    let times = b.accessor("SCALAR", F32, &[0.25_f32, 0.75]);
+    let values: Vec<f32> = (0..18).map(|v| v as f32 * 0.1).collect();
+    let cubic = b.accessor("SCALAR", F32, &values);
+    let linear = b.normalized("SCALAR", U8, &[0_u8, 50, 100, 150, 200, 250]);
+    let sampler = |output: usize, kind: &str| json!({ "input": times, "output": output, "interpolation": kind });
+    let channel = |sampler: usize, node: usize| json!({ "sampler": sampler, "target": { "node": node, "path": "weights" } });
+    b.json["animations"] = json!([
+        { "samplers": [sampler(cubic, "CUBICSPLINE"), sampler(linear, "LINEAR")],
+          "channels": [channel(0, 0), channel(1, 1)] },
+        { "samplers": [sampler(linear, "STEP")], "channels": [channel(0, 1)] } ]);
     b
 }
 
@@ -273,6 +348,8 @@ fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = vec![
         everything().glb(),
         everything().gltf(),
+        morphs().glb(),
+        morphs().gltf(),
         arm().glb(),
         triangle().gltf(),
     ];
@@ -282,6 +359,7 @@ fn seeds() -> Vec<Vec<u8>> {
             let folder = std::path::PathBuf::from(folder);
             for name in [
                 "CesiumMan.glb",
+                "MorphStressTest.glb",
                 "SimpleSkin.gltf",
                 "quad_skin.glb",
                 "RiggedSimple.glb",

@@ -21,11 +21,20 @@ const MATRIX_BOUND: f64 = 1e-5;
 const POSITION_BOUND: f64 = 5e-5;
 /// In radians, for skinned normals.
 const NORMAL_BOUND: f64 = 1e-3;
+/// For morph weights, which the tests keep within about 3: a spline sums four products, each rounded
+/// a few times at 6e-8 of up to 3.
+const WEIGHT_BOUND: f64 = 3e-6;
 
 fn show(name: &str, worst: &Worst) {
     println!(
-        "{name:24} matrices {:7.1e}  positions {:7.1e}  normals {:7.1e} rad  ({} vertices, {} poses, {} triangles turned over)",
-        worst.matrix, worst.position, worst.normal, worst.vertices, worst.poses, worst.turned
+        "{name:24} matrices {:7.1e}  positions {:7.1e}  normals {:7.1e} rad  weights {:7.1e}  ({} vertices, {} poses, {} triangles turned over)",
+        worst.matrix,
+        worst.position,
+        worst.normal,
+        worst.weight,
+        worst.vertices,
+        worst.poses,
+        worst.turned
     );
 }
 
@@ -35,6 +44,7 @@ fn over(name: &str, worst: &Worst) -> Vec<String> {
         ("matrices", worst.matrix, MATRIX_BOUND),
         ("positions", worst.position, POSITION_BOUND),
         ("normals", worst.normal, NORMAL_BOUND),
+        ("weights", worst.weight, WEIGHT_BOUND),
     ];
     let over = bounds.into_iter().filter(|(_, got, bound)| got > bound);
     let words = |(what, got, bound)| {
@@ -86,6 +96,29 @@ fn random_characters_agree_with_the_reference() {
     }
     show("200 random characters", &total);
     assert!(total.turned > 20, "some triangles lie under mirrors");
+}
+
+#[test]
+fn random_characters_that_morph_agree_with_the_reference() {
+    let mut total = Worst::default();
+    let mut weights = 0;
+    for seed in 0..150 {
+        let made = random::morphing(seed);
+        let scene = raw::scene(&made);
+        let character = made.build(&ImportOptions::default()).unwrap();
+        weights += character.morph_weights().len();
+        let worst = compare(&scene, &character);
+        let all = over(&format!("random morphing character {seed}"), &worst);
+        assert!(all.is_empty(), "{all:#?}");
+        total.matrix = total.matrix.max(worst.matrix);
+        total.position = total.position.max(worst.position);
+        total.normal = total.normal.max(worst.normal);
+        total.weight = total.weight.max(worst.weight);
+        total.vertices += worst.vertices;
+        total.poses += worst.poses;
+    }
+    show("150 that morph", &total);
+    assert!(weights > 500, "{weights} weights");
 }
 
 #[test]

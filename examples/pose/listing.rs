@@ -2,7 +2,9 @@
 
 use super::{plural, title};
 use std::fmt::Write as _;
-use throng::character::{AlphaMode, Character, Material, NO_PARENT, Primitive, RawClip, SkinInfo};
+use throng::character::{
+    AlphaMode, Character, Material, MorphWeight, NO_PARENT, Primitive, RawClip, SkinInfo,
+};
 use throng::import::Imported;
 
 /// Rows of cells, each column as wide as its widest cell; columns of numbers are set to the right,
@@ -40,7 +42,7 @@ fn counted(count: usize, one: &str) -> [String; 2] {
     [count.to_string(), unit]
 }
 
-/// Skins, joints, clips, primitives, materials and repairs.
+/// Skins, joints, clips, primitives, morph weights, materials and repairs.
 pub(super) fn listing(model: &Imported) -> String {
     let size = model.rest_bounds().size();
     let mut text = format!(
@@ -64,6 +66,7 @@ pub(super) fn listing(model: &Imported) -> String {
     text += &section("Joints", joints(model));
     text += &section("Clips", clips(model));
     text += &section("Primitives", primitives(model));
+    text += &section("Morph weights", morph_weights(model));
     text += &section("Materials", materials(model));
     let repairs = model.repairs.iter().enumerate();
     let repairs = repairs.map(|(index, repair)| vec![index.to_string(), repair.to_string()]);
@@ -108,6 +111,11 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
         let mut row = vec![index.to_string(), title(clip.name())];
         row.extend([format!("{:.4}", clip.duration_s()), "s".into()]);
         row.extend(counted(clip.tracks().len(), "track"));
+        let weights = clip.weight_tracks().iter();
+        let weights: usize = weights.map(|track| track.count as usize).sum();
+        if weights > 0 {
+            row.push(plural(weights, "morph weight"));
+        }
         if clip.start_s() > 0.0 {
             row.push(format!("first key at {:.4} s", clip.start_s()));
         }
@@ -128,6 +136,11 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
             streams(part),
             format!("material {}", title(material)),
         ]);
+        if !part.targets.is_empty() {
+            let first = part.first_weight as usize;
+            let last = first + part.targets.len();
+            row.push(format!("morph weights {first}..{last}"));
+        }
         row
     };
     model.primitives().iter().enumerate().map(row).collect()
@@ -197,4 +210,22 @@ fn textures(material: &Material) -> String {
     } else {
         all.join(", ")
     }
+}
+
+/// What each drives: a target of every primitive of its owner's mesh.
+fn morph_weights(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, weight): (usize, &MorphWeight)| {
+        let moved = |part: &Primitive| {
+            let number = index.checked_sub(part.first_weight as usize);
+            let target = number.and_then(|number| part.targets.get(number));
+            target.map_or(0, |target| target.vertices.len())
+        };
+        let moved = model.primitives().iter().map(moved).sum();
+        let mut row = vec![index.to_string(), title(&weight.name)];
+        row.push(format!("of {}", title(&weight.owner)));
+        row.extend(counted(moved, "vertex"));
+        row.push(format!("{:.4} at rest", weight.rest));
+        row
+    };
+    model.morph_weights().iter().enumerate().map(row).collect()
 }

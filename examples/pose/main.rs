@@ -13,7 +13,7 @@ use throng::builtin;
 use throng::character::Character;
 use throng::import::{self, ImportOptions, Imported};
 
-/// Poses a model without Vulkan: lists its skins, joints, clips, primitives, materials and repairs,
+/// Poses a model without Vulkan: lists its skins, joints, clips, primitives, morph weights, materials and repairs,
 /// and writes the posed mesh as Wavefront OBJ.
 #[derive(Debug, Clone, Parser)]
 #[command(

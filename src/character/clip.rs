@@ -119,19 +119,64 @@ impl RawClip {
                 "two tracks drive the same property of one joint",
             ));
         }
-        let first = |t: &Track| t.values.times_s().first().copied();
-        let last = |t: &Track| t.values.times_s().last().copied();
-        Ok(Self {
+        let mut clip = Self {
             name: name.into(),
-            start_s: tracks
-                .iter()
-                .filter_map(first)
-                .reduce(f32::min)
-                .unwrap_or(0.0),
-            duration_s: tracks.iter().filter_map(last).fold(0.0, f32::max),
+            start_s: 0.0,
+            duration_s: 0.0,
             tracks,
             weight_tracks: Vec::new(),
-        })
+        };
+        clip.measure();
+        Ok(clip)
+    }
+
+    /// The same with these tracks of morph weights in place of those that it had, sorted by first
+    /// weight. The character has `weights` of them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] or [`Error::NotFound`] for a weight that the character lacks, a track without
+    /// weights or keys, key times that are negative, not finite or not strictly increasing, a wrong
+    /// number of values, values that are not finite, or two tracks for one weight.
+    pub fn with_weight_tracks(
+        mut self,
+        mut tracks: Vec<WeightTrack>,
+        weights: usize,
+    ) -> Result<Self> {
+        for track in &tracks {
+            let end = u64::from(track.first_weight) + u64::from(track.count);
+            if track.count == 0 {
+                return Err(invalid("weight track", "drives no weights"));
+            }
+            if end > weights as u64 {
+                return Err(Error::NotFound {
+                    what: "morph weight",
+                    index: end - 1,
+                    count: weights as u64,
+                });
+            }
+            check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
+        }
+        tracks.sort_by_key(|track| track.first_weight);
+        // Neither sum overflows: both ends were compared with the number of weights.
+        let overlap =
+            |pair: &[WeightTrack]| pair[1].first_weight - pair[0].first_weight < pair[0].count;
+        if tracks.windows(2).any(overlap) {
+            return Err(invalid("weight tracks", "two tracks drive the same weight"));
+        }
+        self.weight_tracks = tracks;
+        self.measure();
+        Ok(self)
+    }
+
+    /// Finds where the first and the last key lie.
+    fn measure(&mut self) {
+        let tracks = self.tracks.iter().map(|track| track.values.times_s());
+        let weights = self.weight_tracks.iter();
+        let all = tracks.chain(weights.map(|track| track.keys.times_s.as_slice()));
+        let firsts = all.clone().filter_map(|times| times.first().copied());
+        let lasts = all.filter_map(|times| times.last().copied());
+        self.start_s = firsts.reduce(f32::min).unwrap_or(0.0);
+        self.duration_s = lasts.fold(0.0, f32::max);
     }
 
     /// The clip's name, or empty.
@@ -181,6 +226,11 @@ fn invalid(what: &'static str, why: &'static str) -> Error {
 }
 
 fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
+    check_wide(keys, 1, finite)
+}
+
+/// Checks keys of `width` values each.
+fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> Result<()> {
     let times = &keys.times_s;
     if times.is_empty() {
         return Err(invalid("track", "has no keys"));
@@ -190,7 +240,7 @@ fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
     } else {
         1
     };
-    let need = times.len() * per_key;
+    let need = times.len().saturating_mul(per_key * width);
     if keys.values.len() != need {
         return Err(Error::Argument {
             what: "track values",

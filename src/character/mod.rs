@@ -113,7 +113,7 @@ pub struct PaletteJoint {
     /// sign. Conservative: told from the ranges of the scale tracks, and never false where the sign does change.
     /// Poses that a caller makes are not looked at.
     pub may_flip: bool,
-    /// Box around every vertex that this entry influences, in mesh (bind) space.
+    /// Box around every vertex that this entry influences, in mesh (bind) space, without morph targets.
     /// A posed vertex is a convex combination of its entries' images, so the union
     /// of these boxes under the palette bounds the posed character.
     pub bounds: Aabb,
@@ -144,6 +144,19 @@ pub struct Character {
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) rest_bounds: Aabb,
+    /// Sorted by entry, then weight; each pair once.
+    pub(crate) morph_reaches: Vec<MorphReach>,
+}
+
+/// How far a morph weight moves the vertices that a palette entry influences.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct MorphReach {
+    /// Index into [`Character::palette`].
+    pub(crate) entry: u32,
+    /// Index into [`Character::morph_weights`].
+    pub(crate) weight: u32,
+    /// Metres along each axis of mesh (bind) space, per unit of the weight.
+    pub(crate) reach: Vec3,
 }
 
 /// A weight that drives a morph target of every primitive of one mesh of a character.
@@ -258,6 +271,7 @@ impl Character {
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             rest_bounds: self.rest_bounds,
+            morph_reaches: self.morph_reaches.clone(),
         }
     }
 

@@ -153,8 +153,8 @@ impl Crowd {
 
     /// Room for what the frames need of a character on the CPU.
     fn make_room(&mut self, character: &Character) {
-        self.poser.make_room(character.skeleton().len());
         let weights = character.morph_weights().len();
+        self.poser.make_room(character.skeleton().len(), weights);
         self.weights
             .reserve(weights.saturating_sub(self.weights.len()));
         self.sorted

@@ -3,7 +3,6 @@
 use super::buffers::Written;
 use super::instances::Slot;
 use super::{Crowd, Frame};
-use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes;
 use std::time::Instant;
@@ -66,7 +65,7 @@ impl Crowd {
             counters.cpu.palette_ms += animated.elapsed().as_secs_f64() * 1e3;
         }
         if instance.morphs.size > 0 {
-            gather_weights(rig, instance, &mut self.weights);
+            gather_weights(self.poser.weights(), instance, &mut self.weights);
             let share = instance.morphs;
             let (section, at) = (self.buffers.sections.morphs, u64::from(share.start) * 4);
             let active = active_count(&self.weights);
@@ -85,10 +84,10 @@ impl Crowd {
     }
 }
 
-/// An instance's morph weights: at rest, as its clip has them, as the caller set them.
-fn gather_weights(rig: &Character, instance: &Slot, weights: &mut Vec<f32>) {
+/// An instance's morph weights: as its clip or the rest pose have them, then as the caller set them.
+fn gather_weights(posed: &[f32], instance: &Slot, weights: &mut Vec<f32>) {
     weights.clear();
-    weights.extend(rig.morph_weights().iter().map(|weight| weight.rest));
+    weights.extend(posed);
     for (weight, set) in weights.iter_mut().zip(&instance.weights) {
         if !set.is_nan() {
             *weight = *set;

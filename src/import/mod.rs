@@ -61,6 +61,9 @@ pub struct ImportOptions {
     pub max_vertices: usize,
     /// Most triangle indices, all primitives together.
     pub max_indices: usize,
+    /// Most elements of morph targets, all targets of all drawable parts together, as the file stores
+    /// them: a target has one a vertex for each attribute, or those of its sparse part alone.
+    pub max_morph_elements: u64,
     /// Most keys, all clips together.
     pub max_keys: usize,
     /// Most texels of one image.
@@ -81,6 +84,7 @@ impl Default for ImportOptions {
             max_primitives: 65_536,
             max_vertices: 4 << 20,
             max_indices: 24 << 20,
+            max_morph_elements: 1 << 28,
             max_keys: 16 << 20,
             max_image_texels: 8192 * 8192,
         }

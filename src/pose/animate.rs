@@ -41,18 +41,18 @@ pub fn animate(clip: &RawClip, time_s: f64, local: &mut [Transform]) -> Result<(
 }
 
 /// A time, and the key that it came after in the track before: mostly, tracks share their times.
-struct Playhead {
-    time_s: f64,
-    key: usize,
+pub(super) struct Playhead {
+    pub(super) time_s: f64,
+    pub(super) key: usize,
 }
 
 /// Where a time falls among the keys: on one (or past either end), or between two of them.
-enum Span {
+pub(super) enum Span {
     At(usize),
     Between { from: usize, u: f32, length_s: f32 },
 }
 
-fn find(times_s: &[f32], at: &mut Playhead) -> Span {
+pub(super) fn find(times_s: &[f32], at: &mut Playhead) -> Span {
     let time_s = at.time_s;
     let Some(from) = last_key(times_s, at) else {
         return Span::At(0);
@@ -103,7 +103,7 @@ where
 }
 
 /// The cubic Hermite spline of glTF 2.0, appendix C.5; tangents are per second.
-fn hermite<T>(value: T, out: T, next_in: T, next: T, u: f32, length_s: f32) -> T
+pub(super) fn hermite<T>(value: T, out: T, next_in: T, next: T, u: f32, length_s: f32) -> T
 where
     T: Copy + Add<Output = T> + Mul<f32, Output = T>,
 {

@@ -2,12 +2,15 @@
 //!
 //! ```text
 //! clip, time ──animate──▶ local pose ──palette──▶ model pose ──▶ palette ──skin──▶ vertices
+//!            └─animate_weights──▶ morph weights ──morph──▶ morphed vertices ─┘
 //! ```
 //!
-//! Each stage is a plain function over slices. [`Poser`] owns the two intermediate poses and
-//! runs the stages in order; one poser serves any number of instances of any character in turn.
+//! Each stage is a plain function over slices. [`Poser`] owns the two intermediate poses and the
+//! morph weights and runs the stages in order; one poser serves any number of instances of any character in turn.
 
 mod animate;
+mod animate_weights;
+mod bounds;
 mod dual_quat;
 mod entry;
 mod format;
@@ -23,12 +26,14 @@ mod skinned_layout;
 mod write_only;
 
 pub use animate::animate;
+pub use animate_weights::animate_weights;
+pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use layer::{Layer, Looping};
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
-pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected, posed_bounds};
+pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use write_only::WriteOnly;
@@ -41,6 +46,7 @@ use crate::error::{Error, Result};
 pub struct Poser {
     local: Vec<Transform>,
     model: Vec<Affine>,
+    weights: Vec<f32>,
 }
 
 impl Poser {
@@ -50,14 +56,16 @@ impl Poser {
         Self::default()
     }
 
-    /// Room for a skeleton of `joints` joints, which then allocates nothing.
+    /// Room for a character of `joints` joints and `weights` morph weights, which then allocates nothing.
     #[cfg(feature = "vulkan")]
-    pub(crate) fn make_room(&mut self, joints: usize) {
+    pub(crate) fn make_room(&mut self, joints: usize, weights: usize) {
+        let more = weights.saturating_sub(self.weights.len());
+        self.weights.reserve(more);
         self.local.reserve(joints.saturating_sub(self.local.len()));
         self.model.reserve(joints.saturating_sub(self.model.len()));
     }
 
-    /// Local and model pose of `character`: of a clip at a time (its index, and seconds in the
+    /// Local and model pose and morph weights of `character`: of a clip at a time (its index, and seconds in the
     /// clip's own time, clamped to it), or the rest pose.
     ///
     /// # Errors
@@ -67,7 +75,7 @@ impl Poser {
         self.compose(character)
     }
 
-    /// The animate stage alone: the local pose. The model pose stays that of the pose before.
+    /// The animate stage alone: the local pose and the morph weights. The model pose stays that of the pose before.
     ///
     /// # Errors
     /// As [`Self::pose`].
@@ -85,6 +93,12 @@ impl Poser {
             .extend(skeleton.joints().iter().map(|joint| joint.rest));
         if let Some((clip, time_s)) = clip {
             animate(clip, time_s, &mut self.local)?;
+        }
+        self.weights.clear();
+        let rest = character.morph_weights().iter();
+        self.weights.extend(rest.map(|weight| weight.rest));
+        if let Some((clip, time_s)) = clip {
+            animate_weights(clip, time_s, &mut self.weights)?;
         }
         Ok(())
     }
@@ -120,6 +134,13 @@ impl Poser {
     #[must_use]
     pub fn local(&self) -> &[Transform] {
         &self.local
+    }
+
+    /// The morph weights that were computed last: one for each of [`Character::morph_weights`], the
+    /// clip's where it drives them, those of the rest pose elsewhere.
+    #[must_use]
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
     }
 
     /// The model pose that was computed last: character space from each joint's space.

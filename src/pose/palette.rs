@@ -2,7 +2,7 @@
 
 use super::held::{Tolerance, unheld};
 use super::{PaletteEntry, WriteOnly};
-use crate::character::{Aabb, Affine, Character, NO_PARENT, PaletteJoint, Skeleton, Transform};
+use crate::character::{Affine, Character, NO_PARENT, PaletteJoint, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, PoseAt, Result};
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
@@ -146,52 +146,6 @@ pub fn palette_checked<E: PaletteEntry>(
         None => written,
         Some((joint, why)) => Err(unheld(character, E::METHOD, joint, PoseAt::Given, why)),
     }
-}
-
-/// A box around the posed character, in character space: the union of each palette entry's box
-/// under its skinning matrix. Never too small, usually somewhat too large.
-///
-/// A vertex is a convex combination of its entries' images, so the union holds it; it is
-/// widened by what rounding can add on either side.
-///
-/// # Errors
-/// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette.
-pub fn posed_bounds(character: &Character, palette: &[Mat3x4]) -> Result<Aabb> {
-    expect_len("palette", palette.len(), character.palette().len())?;
-    let (mut all, mut slack) = (Aabb::EMPTY, Vec3::ZERO);
-    for (entry, matrix) in character.palette().iter().zip(palette) {
-        if !entry.bounds.is_empty() {
-            let (posed, magnitude) = posed_box(entry.bounds, matrix);
-            all = all.union(posed);
-            slack = slack.max(magnitude * ROUNDING);
-        }
-    }
-    Ok(Aabb {
-        min: all.min - slack,
-        max: all.max + slack,
-    })
-}
-
-/// Relative to the greatest sum of magnitudes that an entry's image of a coordinate is added up from. The skin
-/// stage rounds each difference from the strongest entry, each product and each partial sum once, by at most
-/// 2⁻²⁴ of two such sums: a blend of 16 influences and a point come to 2 × 21 of those, a box's own corners to
-/// 8. More influences than 16 a vertex round in both directions and stay far below their worst case.
-const ROUNDING: f32 = 64.0 / 16_777_216.0;
-
-/// The box under the matrix, and the magnitudes that its coordinates are added up from.
-fn posed_box(bounds: Aabb, matrix: &Mat3x4) -> (Aabb, Vec3) {
-    let (center, half) = (bounds.center(), bounds.size() * 0.5);
-    let spread = center.abs() + half;
-    let axes = matrix.rows.map(|row| {
-        let (axis, offset) = (Vec3::new(row[0], row[1], row[2]), row[3]);
-        let magnitude = axis.abs().dot(spread) + offset.abs();
-        (axis.dot(center) + offset, axis.abs().dot(half), magnitude)
-    });
-    let posed = Aabb {
-        min: Vec3::from_array(axes.map(|(center, reach, _)| center - reach)),
-        max: Vec3::from_array(axes.map(|(center, reach, _)| center + reach)),
-    };
-    (posed, Vec3::from_array(axes.map(|(_, _, sum)| sum)))
 }
 
 pub(super) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {

@@ -5,7 +5,6 @@ use crate::help::*;
 use serde_json::json;
 use throng::character::{Interpolation, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::import::RepairKind;
 
 #[test]
 fn translation_rotation_scale_in_every_interpolation() {
@@ -153,16 +152,4 @@ fn quantised_rotation_keys() {
         assert!(keys.values[0].abs_diff_eq(Quat::from_xyzw(0.0, 0.0, half, half), tolerance));
         assert!(keys.values.iter().all(|q| (q.length() - 1.0).abs() < 1e-6));
     }
-}
-
-#[test]
-fn weights_channels_are_left_out() {
-    let mut b = arm();
-    b.json["animations"][0]["channels"]
-        .as_array_mut()
-        .unwrap()
-        .push(json!({ "sampler": 0, "target": { "node": 0, "path": "weights" } }));
-    let c = import(&b);
-    assert_eq!(c.clips()[0].tracks().len(), 1);
-    assert!(has(&c, RepairKind::LeftOut, 1));
 }

@@ -11,7 +11,7 @@ use super::scene::{Part, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
 use throng::character::{Affine, Character, NO_PARENT, Primitive};
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, posed_bounds, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, morphed_bounds, skin};
 
 /// The worst that was found. Lengths are fractions of the model's size: the largest edge of the
 /// box around the mesh at rest.
@@ -23,6 +23,8 @@ pub struct Worst {
     pub position: f64,
     /// Between skinned normals, in radians, where the blended matrix is far from flat.
     pub normal: f64,
+    /// Between morph weights.
+    pub weight: f64,
     /// The clip and time of the worst matrix.
     pub at: Option<(usize, f64)>,
     pub poses: usize,
@@ -291,13 +293,16 @@ fn pose(
     worst: &mut Worst,
 ) {
     let globals = scene.globals(clip);
-    let palette = palette(character, clip);
-    let bounds = posed_bounds(character, &palette).unwrap();
-    let weights = character.morph_weights().iter();
-    let weights: Vec<f32> = weights.map(|weight| weight.rest).collect();
+    let (palette, weights) = palette(character, clip);
+    let theirs = scene.weights(clip);
+    worst.weight = maximum(
+        worst.weight,
+        weight_error(scene, character, &weights, &theirs),
+    );
+    let bounds = morphed_bounds(character, &palette, &weights).unwrap();
     let mut posed = PosedVertices::default();
     for pairing in pairings {
-        let part = pairing.part;
+        let part = &scene.morphed(pairing.part, &theirs);
         skin(
             character,
             pairing.primitive,
@@ -338,17 +343,39 @@ fn maximum(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
-fn palette(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
+/// The largest difference between two weights. The character has those that drive what is drawn, in order.
+fn weight_error(scene: &Scene, character: &Character, ours: &[f32], theirs: &[Vec<f64>]) -> f64 {
+    let drawn = |morph: &usize| scene.parts.iter().any(|p| p.morph == Some(*morph));
+    let drawn: Vec<usize> = (0..scene.morphs.len()).filter(drawn).collect();
+    let listed = drawn.iter().flat_map(|m| {
+        let morph = &scene.morphs[*m];
+        (0..morph.rest.len()).map(move |at| (&morph.rest, morph.names.get(at), at))
+    });
+    let listed: Vec<_> = listed.collect();
+    assert_eq!(character.morph_weights().len(), listed.len(), "weights");
+    for (weight, (rest, name, at)) in character.morph_weights().iter().zip(listed) {
+        assert_eq!(f64::from(weight.rest), rest[at]);
+        assert_eq!(&*weight.name, name.map_or("", String::as_str));
+    }
+    let theirs = drawn.iter().flat_map(|morph| &theirs[*morph]);
+    let pairs = ours.iter().zip(theirs);
+    pairs.fold(0.0, |worst, (a, b)| {
+        maximum(worst, (f64::from(*a) - b).abs())
+    })
+}
+
+/// The palette and the morph weights.
+fn palette(character: &Character, clip: Option<(usize, f64)>) -> (Vec<Mat3x4>, Vec<f32>) {
     let mut memory = vec![MaybeUninit::uninit(); character.palette().len()];
     let mut poser = Poser::new();
     poser
         .palette(character, clip, WriteOnly::new(&mut memory))
         .unwrap();
     // SAFETY: the palette stage returned without an error, so it has written every element.
-    memory
+    let palette = memory
         .into_iter()
-        .map(|entry| unsafe { entry.assume_init() })
-        .collect()
+        .map(|entry| unsafe { entry.assume_init() });
+    (palette.collect(), poser.weights().to_vec())
 }
 
 fn matrix_error(

@@ -4,7 +4,8 @@
 
 use super::maths::{Q, V3, from_columns};
 use super::scene::{
-    Channel, Clip, Curve, Local, Node, Part, Path as Property, Scene, Skin, normalised,
+    Channel, Clip, Curve, Local, Morph, Node, Part, Path as Property, Scene, Skin, Target,
+    normalised,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -118,10 +119,12 @@ impl File {
             name: json["name"].as_str().unwrap_or_default().into(),
             channels: self.channels(json),
         });
+        let morphs = self.morphs();
         Scene {
             skins: skins.collect(),
             clips: clips.collect(),
-            parts: self.parts(&nodes),
+            parts: self.parts(&nodes, &morphs),
+            morphs,
             nodes,
         }
     }
@@ -142,7 +145,30 @@ impl File {
         (0..nodes.len()).map(root).collect()
     }
 
-    fn parts(&self, nodes: &[Node]) -> Vec<Part> {
+    /// Nodes whose mesh has targets, with their own weights, else the mesh's, else zeros.
+    fn morphs(&self) -> Vec<Morph> {
+        let nodes = list(&self.json["nodes"]).iter().enumerate();
+        let morphs = nodes.filter_map(|(node, json)| {
+            let mesh = &self.json["meshes"][index(&json["mesh"])?];
+            let count = list(&mesh["primitives"][0]["targets"]).len();
+            let given = [&json["weights"], &mesh["weights"]];
+            let given = given.into_iter().find(|w| !list(w).is_empty());
+            let rest = match given {
+                Some(weights) => list(weights)
+                    .iter()
+                    .map(|w| narrow(w.as_f64().unwrap()))
+                    .collect(),
+                None => vec![0.0; count],
+            };
+            let names = list(&mesh["extras"]["targetNames"]).iter();
+            let names = names.map(|name| name.as_str().unwrap_or_default().into());
+            let names = names.collect();
+            (count > 0).then_some(Morph { node, rest, names })
+        });
+        morphs.collect()
+    }
+
+    fn parts(&self, nodes: &[Node], morphs: &[Morph]) -> Vec<Part> {
         let visible = self.visible(nodes);
         let mut parts = Vec::new();
         for (node, json) in list(&self.json["nodes"]).iter().enumerate() {
@@ -152,7 +178,9 @@ impl File {
             for primitive in list(&self.json["meshes"][mesh]["primitives"]) {
                 let mode = index(&primitive["mode"]).unwrap_or(4);
                 if mode >= 4 {
-                    parts.push(self.part(node, index(&json["skin"]), primitive, mode));
+                    let mut part = self.part(node, index(&json["skin"]), primitive, mode);
+                    part.morph = morphs.iter().position(|m| m.node == node);
+                    parts.push(part);
                 }
             }
         }
@@ -186,7 +214,20 @@ impl File {
                 .collect(),
             None => (0..positions.len()).collect(),
         };
+        let targets = list(&json["targets"]).iter().map(|target| {
+            let deltas = |name: &str| -> Vec<V3> {
+                let values = index(&target[name]).map(|a| self.accessor(a));
+                let values = values.unwrap_or_default();
+                values.iter().map(|v| [v[0], v[1], v[2]]).collect()
+            };
+            Target {
+                positions: deltas("POSITION"),
+                normals: deltas("NORMAL"),
+            }
+        });
         Part {
+            morph: None,
+            targets: targets.collect(),
             node,
             skin,
             influences: match skin {
@@ -206,6 +247,7 @@ impl File {
                 Some("translation") => Property::Translation,
                 Some("rotation") => Property::Rotation,
                 Some("scale") => Property::Scale,
+                Some("weights") => Property::Weights,
                 _ => continue,
             };
             let Some(node) = index(&json["target"]["node"]) else {
@@ -221,7 +263,16 @@ impl File {
                     _ => Curve::Linear,
                 },
                 times: self.accessor(index(&sampler["input"]).unwrap()).concat(),
-                values: self.accessor(index(&sampler["output"]).unwrap()),
+                values: match path {
+                    Property::Weights => {
+                        let mesh = index(&self.json["nodes"][node]["mesh"]).unwrap();
+                        let primitive = &self.json["meshes"][mesh]["primitives"][0];
+                        let count = list(&primitive["targets"]).len();
+                        let all = self.accessor(index(&sampler["output"]).unwrap()).concat();
+                        all.chunks_exact(count).map(<[f64]>::to_vec).collect()
+                    }
+                    _ => self.accessor(index(&sampler["output"]).unwrap()),
+                },
             });
         }
         channels

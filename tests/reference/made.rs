@@ -167,7 +167,8 @@ pub fn write(folder: &Path) -> PathBuf {
     let mut b = Builder::default();
     let meshes = json!([
         { "name": "strip", "primitives": [skinned(&mut b, rng)] },
-        { "name": "small", "primitives": [fan(&mut b, rng), zeros(&mut b, rng)] },
+        { "name": "small", "primitives": [fan(&mut b, rng), zeros(&mut b, rng)],
+          "weights": [0.25, -0.5], "extras": { "targetNames": ["first", 2] } },
     ]);
     let inverse_bind = matrices(rng, 4);
     let skin = b.accessor("MAT4", F32, false, &inverse_bind, 0);
@@ -188,7 +189,7 @@ pub fn write(folder: &Path) -> PathBuf {
             { "name": "c", "rotation": [0, 0.6, 0, 0.8] },
             { "name": "small on a matrix", "mesh": 1 },
             { "name": "body", "mesh": 0, "skin": 0, "translation": [100, 0, 0] },
-            { "name": "small on a mirror", "mesh": 1, "translation": [0.1, 0.2, 0.3] },
+            { "name": "small on a mirror", "mesh": 1, "translation": [0.1, 0.2, 0.3], "weights": [1, 0.5] },
             { "name": "elsewhere", "mesh": 1 },
         ],
         "meshes": meshes,
@@ -213,8 +214,14 @@ fn skinned(b: &mut Builder, rng: &mut Rng) -> Value {
     let normals: Vec<_> = (0..COUNT)
         .map(|_| rng.direction().to_array().map(f64::from).to_vec())
         .collect();
+    let bends = b.accessor("VEC3", I8, true, &vectors(rng, COUNT, 0.5), 8);
     json!({
         "mode": 5,
+        "targets": [
+            { "POSITION": b.accessor("VEC3", F32, false, &vectors(rng, COUNT, 0.5), 0), "NORMAL": bends },
+            { "NORMAL": bends },
+            { "POSITION": b.accessor("VEC3", F32, false, &vectors(rng, COUNT, 0.5), 12) },
+        ],
         "attributes": {
             "POSITION": positions,
             "NORMAL": b.accessor("VEC3", I16, true, &normals, 8),
@@ -233,6 +240,10 @@ fn fan(b: &mut Builder, rng: &mut Rng) -> Value {
         "mode": 6,
         "attributes": { "POSITION": b.accessor("VEC3", I16, true, &vectors(rng, 9, 0.9), 8) },
         "indices": b.accessor("SCALAR", U8, false, &order, 0),
+        "targets": [
+            { "POSITION": b.accessor("VEC3", I8, true, &vectors(rng, 9, 0.4), 4) },
+            { "POSITION": b.accessor("VEC3", I16, false, &vectors(rng, 9, 1.4), 0) },
+        ],
     })
 }
 
@@ -240,10 +251,22 @@ fn fan(b: &mut Builder, rng: &mut Rng) -> Value {
 fn zeros(b: &mut Builder, rng: &mut Rng) -> Value {
     let positions = b.accessor("VEC3", F32, false, &vectors(rng, 6, 1.0), 0);
     b.sparse(positions, &[0, 1, 2, 4], &vectors(rng, 4, 1.0), true);
+    let sparse = b.accessor("VEC3", F32, false, &vectors(rng, 6, 0.0), 0);
+    b.sparse(sparse, &[1, 2, 5], &vectors(rng, 3, 0.5), true);
+    let over = b.accessor("VEC3", F32, false, &vectors(rng, 6, 0.5), 16);
+    b.sparse(over, &[0, 3], &vectors(rng, 2, 0.5), false);
     json!({
         "attributes": { "POSITION": positions },
         "indices": b.accessor("SCALAR", U32, false, &listed(6), 0),
+        "targets": [{ "POSITION": sparse }, { "POSITION": over }],
     })
+}
+
+/// Morph weights in 0..1.
+fn amounts(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
+    (0..count)
+        .map(|_| vec![rng.range(0.0, 1.0).into()])
+        .collect()
 }
 
 fn animation(b: &mut Builder, rng: &mut Rng) -> Value {
@@ -262,6 +285,9 @@ fn animation(b: &mut Builder, rng: &mut Rng) -> Value {
         { "input": short, "output": b.accessor("VEC3", F32, false, &vectors(rng, 6, 1.0), 0), "interpolation": "CUBICSPLINE" },
         { "input": long, "output": b.accessor("VEC3", F32, false, &vectors(rng, 5, 1.0), 0), "interpolation": "LINEAR" },
         { "input": long, "output": b.accessor("VEC4", F32, false, &turns, 0) },
+        { "input": short, "output": b.accessor("SCALAR", I16, true, &amounts(rng, 2 * 3 * 3), 0), "interpolation": "CUBICSPLINE" },
+        { "input": long, "output": b.accessor("SCALAR", U8, true, &amounts(rng, 5 * 2), 0) },
+        { "input": long, "output": b.accessor("SCALAR", F32, false, &amounts(rng, 5 * 2), 4), "interpolation": "STEP" },
     ]);
     let channel = |sampler: usize, node: usize, path: &str| json!({ "sampler": sampler, "target": { "node": node, "path": path } });
     json!({
@@ -271,6 +297,8 @@ fn animation(b: &mut Builder, rng: &mut Rng) -> Value {
             channel(0, 1, "rotation"), channel(1, 4, "rotation"), channel(2, 2, "translation"),
             channel(3, 2, "scale"), channel(2, 0, "scale"), channel(4, 7, "rotation"),
             channel(3, 8, "translation"), channel(3, 5, "translation"),
+            channel(5, 6, "weights"), channel(6, 5, "weights"), channel(7, 7, "weights"),
+            channel(6, 8, "weights"),
         ],
     })
 }

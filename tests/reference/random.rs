@@ -2,10 +2,11 @@
 //! all kinds of curves.
 
 use super::rng::Rng;
-use throng::character::{Interpolation, Transform};
+use throng::character::{Interpolation, MorphTarget, Transform};
 use throng::glam::{Mat4, Quat, Vec3, Vec4};
 use throng::import::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
+    RawTransform,
 };
 
 pub fn character(seed: u64) -> RawCharacter {
@@ -27,6 +28,72 @@ pub fn character(seed: u64) -> RawCharacter {
         primitives,
         animations,
         ..RawCharacter::default()
+    }
+}
+
+/// The same with morph targets, weights at rest and curves for them.
+pub fn morphing(seed: u64) -> RawCharacter {
+    let mut raw = character(seed);
+    let rng = &mut Rng::new(!seed);
+    for node in 0..raw.nodes.len().min(4) {
+        let count = 1 + rng.below(6);
+        raw.morphs.push(RawMorph {
+            node,
+            owner: format!("morph {node}").into(),
+            weights: (0..count)
+                .map(|_| {
+                    if rng.chance(2) {
+                        0.0
+                    } else {
+                        rng.range(-0.5, 1.0)
+                    }
+                })
+                .collect(),
+            names: (0..rng.below(count + 1))
+                .map(|at| format!("target {at}").into())
+                .collect(),
+        });
+    }
+    for primitive in &mut raw.primitives {
+        let morph = rng.below(raw.morphs.len());
+        primitive.morph = Some(morph);
+        primitive.targets = (0..raw.morphs[morph].weights.len())
+            .map(|_| target(rng, primitive))
+            .collect();
+    }
+    for animation in &mut raw.animations {
+        for morph in &raw.morphs {
+            if rng.chance(3) {
+                continue;
+            }
+            let mut channel = channel(rng, morph.node, 0);
+            let RawKeys::Translation(keys) = &channel.values else {
+                unreachable!("asked for a translation");
+            };
+            let values = keys.len() * morph.weights.len();
+            channel.values = RawKeys::Weights((0..values).map(|_| rng.range(-0.5, 1.0)).collect());
+            animation.channels.push(channel);
+        }
+    }
+    raw
+}
+
+fn target(rng: &mut Rng, primitive: &RawPrimitive) -> MorphTarget {
+    let vertices = 0..primitive.positions.len() as u32;
+    let vertices: Vec<u32> = vertices.filter(|_| rng.chance(3)).collect();
+    let deltas = |rng: &mut Rng, reach: f32| {
+        let deltas = vertices.iter().map(|_| rng.vector(-reach, reach));
+        deltas.collect::<Vec<_>>()
+    };
+    MorphTarget {
+        positions: deltas(rng, 0.5),
+        normals: if primitive.normals.is_empty() || rng.chance(3) {
+            Vec::new()
+        } else {
+            deltas(rng, 0.3)
+        },
+        tangents: Vec::new(),
+        vertices,
     }
 }
 

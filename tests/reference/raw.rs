@@ -1,7 +1,9 @@
 //! A scene from a `RawCharacter`: its public fields, widened to `f64`.
 
 use super::maths::from_columns;
-use super::scene::{Channel, Clip, Curve, Local, Node, Part, Path, Scene, Skin, normalised};
+use super::scene::{
+    Channel, Clip, Curve, Local, Morph, Node, Part, Path, Scene, Skin, Target, normalised,
+};
 use throng::character::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{RawChannel, RawCharacter, RawKeys, RawPrimitive, RawTransform};
@@ -25,13 +27,23 @@ pub fn scene(raw: &RawCharacter) -> Scene {
     });
     let clips = raw.animations.iter().map(|animation| Clip {
         name: animation.name.to_string(),
-        channels: animation.channels.iter().filter_map(channel).collect(),
+        channels: animation
+            .channels
+            .iter()
+            .map(|channel| self::channel(raw, channel))
+            .collect(),
+    });
+    let morphs = raw.morphs.iter().map(|morph| Morph {
+        node: morph.node,
+        rest: morph.weights.iter().map(|w| f64::from(*w)).collect(),
+        names: morph.names.iter().map(ToString::to_string).collect(),
     });
     Scene {
         nodes: nodes.collect(),
         skins: skins.collect(),
         parts: raw.primitives.iter().map(part).collect(),
         clips: clips.collect(),
+        morphs: morphs.collect(),
     }
 }
 
@@ -43,7 +55,20 @@ fn part(raw: &RawPrimitive) -> Part {
         let pairs = range.map(|at| (raw.joints[at] as usize, f64::from(raw.weights[at])));
         normalised(pairs.collect())
     };
+    let dense = |vertices: &[u32], deltas: &[Vec3]| {
+        let mut dense = vec![[0.0; 3]; raw.positions.len()];
+        for (vertex, delta) in vertices.iter().zip(deltas) {
+            dense[*vertex as usize] = array(delta);
+        }
+        dense
+    };
+    let targets = raw.targets.iter().map(|target| Target {
+        positions: dense(&target.vertices, &target.positions),
+        normals: dense(&target.vertices, &target.normals),
+    });
     Part {
+        morph: raw.morph,
+        targets: targets.collect(),
         node: raw.node,
         skin: raw.skin,
         positions: raw.positions.iter().map(array).collect(),
@@ -60,15 +85,20 @@ fn part(raw: &RawPrimitive) -> Part {
     }
 }
 
-/// `None` for channels of morph weights, which move no joint.
-fn channel(raw: &RawChannel) -> Option<Channel> {
+fn channel(character: &RawCharacter, raw: &RawChannel) -> Channel {
     let (path, values) = match &raw.values {
         RawKeys::Translation(list) => (Path::Translation, list.iter().map(vector).collect()),
         RawKeys::Rotation(list) => (Path::Rotation, list.iter().map(quaternion).collect()),
         RawKeys::Scale(list) => (Path::Scale, list.iter().map(vector).collect()),
-        RawKeys::Weights(_) => return None,
+        RawKeys::Weights(list) => {
+            let morph = character.morphs.iter().find(|m| m.node == raw.node);
+            let count = morph.expect("a node with targets").weights.len();
+            let rows = list.chunks_exact(count);
+            let row = |row: &[f32]| row.iter().map(|w| f64::from(*w)).collect();
+            (Path::Weights, rows.map(row).collect())
+        }
     };
-    Some(Channel {
+    Channel {
         node: raw.node,
         path,
         curve: match raw.interpolation {
@@ -78,7 +108,7 @@ fn channel(raw: &RawChannel) -> Option<Channel> {
         },
         times: raw.times_s.iter().map(|t| f64::from(*t)).collect(),
         values,
-    })
+    }
 }
 
 fn vector(v: &Vec3) -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! Nodes, skins, meshes and clips in `f64`, and what they look like at a time.
 
 use super::maths::{
-    IDENTITY, M4, Q, V3, ZERO, from_columns, mul, normal, point, slerp, trs, unit4,
+    IDENTITY, M4, Q, V3, ZERO, from_columns, length, mul, normal, point, slerp, trs, unit4,
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,22 @@ impl Skin {
     }
 }
 
-/// One primitive on one node. What it shows at rest: morph targets are not applied.
+/// The morph weights of a node.
+#[derive(Debug, Clone)]
+pub struct Morph {
+    pub node: usize,
+    pub rest: Vec<f64>,
+    pub names: Vec<String>,
+}
+
+/// What a morph target adds at weight 1: one vector a vertex, or none at all.
+#[derive(Debug, Clone, Default)]
+pub struct Target {
+    pub positions: Vec<V3>,
+    pub normals: Vec<V3>,
+}
+
+/// One primitive on one node, before its morph targets are applied.
 #[derive(Debug, Clone)]
 pub struct Part {
     pub node: usize,
@@ -60,6 +75,36 @@ pub struct Part {
     /// For every vertex (slot of the skin, weight), weights summing to 1; empty without a skin.
     pub influences: Vec<Vec<(usize, f64)>>,
     pub triangles: Vec<[usize; 3]>,
+    /// Index into the scene's morphs.
+    pub morph: Option<usize>,
+    pub targets: Vec<Target>,
+}
+
+impl Part {
+    /// The part with its targets applied: base + Σ weight × delta, then unit normals. A normal that comes out
+    /// short, whose direction means little, becomes zero.
+    pub fn morphed(&self, weights: &[f64]) -> Self {
+        let mut out = self.clone();
+        let sum = |list: &mut Vec<V3>, deltas: &[V3], weight: f64| {
+            for (value, delta) in list.iter_mut().zip(deltas) {
+                for axis in 0..3 {
+                    value[axis] += weight * delta[axis];
+                }
+            }
+        };
+        for (target, weight) in self.targets.iter().zip(weights) {
+            sum(&mut out.positions, &target.positions, *weight);
+            sum(&mut out.normals, &target.normals, *weight);
+        }
+        if !self.targets.is_empty() {
+            for normal in &mut out.normals {
+                let length = length(*normal);
+                let scale = if length < 0.05 { 0.0 } else { 1.0 / length };
+                *normal = normal.map(|v| v * scale);
+            }
+        }
+        out
+    }
 }
 
 /// A vertex's weights, scaled to sum to 1. Without any, it follows its first joint.
@@ -81,6 +126,7 @@ pub enum Path {
     Translation,
     Rotation,
     Scale,
+    Weights,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +142,7 @@ pub struct Channel {
     pub path: Path,
     pub curve: Curve,
     pub times: Vec<f64>,
-    /// One a key, or three: in-tangent, value, out-tangent.
+    /// One a key, or three: in-tangent, value, out-tangent. Of weights, each has one number a target.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -200,14 +246,35 @@ pub struct Scene {
     pub skins: Vec<Skin>,
     pub parts: Vec<Part>,
     pub clips: Vec<Clip>,
+    pub morphs: Vec<Morph>,
 }
 
 impl Scene {
+    /// The weights of each morph: of a clip at a time, or at rest.
+    pub fn weights(&self, clip: Option<(usize, f64)>) -> Vec<Vec<f64>> {
+        let mut weights: Vec<_> = self.morphs.iter().map(|m| m.rest.clone()).collect();
+        if let Some((index, time)) = clip {
+            let channels = self.clips[index].channels.iter();
+            for channel in channels.filter(|channel| channel.path == Path::Weights) {
+                let morph = self.morphs.iter().position(|m| m.node == channel.node);
+                weights[morph.expect("a node with targets")] = channel.sample(time);
+            }
+        }
+        weights
+    }
+
+    /// A part under the weights of its morph.
+    pub fn morphed(&self, part: &Part, weights: &[Vec<f64>]) -> Part {
+        part.morph
+            .map_or_else(|| part.clone(), |morph| part.morphed(&weights[morph]))
+    }
+
     /// World matrices of all nodes: of a clip at a time, or at rest.
     pub fn globals(&self, clip: Option<(usize, f64)>) -> Vec<M4> {
         let mut locals: Vec<Local> = self.nodes.iter().map(|node| node.local).collect();
         if let Some((index, time)) = clip {
-            for channel in &self.clips[index].channels {
+            let channels = self.clips[index].channels.iter();
+            for channel in channels.filter(|channel| channel.path != Path::Weights) {
                 let value = channel.sample(time);
                 let Local::Trs { t, r, s } = &mut locals[channel.node] else {
                     panic!("node {} has a matrix and is animated", channel.node);
@@ -216,6 +283,7 @@ impl Scene {
                     Path::Translation => t.copy_from_slice(&value),
                     Path::Rotation => r.copy_from_slice(&value),
                     Path::Scale => s.copy_from_slice(&value),
+                    Path::Weights => unreachable!("moves no node"),
                 }
             }
         }
@@ -274,10 +342,10 @@ impl Scene {
 
     /// The model's size: the largest edge of the axis-aligned box around the mesh at rest.
     pub fn size(&self) -> f64 {
-        let globals = self.globals(None);
+        let (globals, weights) = (self.globals(None), self.weights(None));
         let (mut min, mut max) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         for part in &self.parts {
-            let (positions, _) = self.posed(part, &globals);
+            let (positions, _) = self.posed(&self.morphed(part, &weights), &globals);
             for position in part.triangles.iter().flatten().map(|v| positions[*v]) {
                 for axis in 0..3 {
                     min[axis] = min[axis].min(position[axis]);

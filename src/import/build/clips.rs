@@ -1,7 +1,8 @@
 //! Animations to clips.
 
+use super::morphs::Morphs;
 use super::{note, skeleton};
-use crate::character::{Interpolation, Keys, RawClip, Skeleton, Track, TrackValues};
+use crate::character::{Interpolation, Keys, RawClip, Skeleton, Track, TrackValues, WeightTrack};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
 use glam::Quat;
@@ -12,31 +13,62 @@ pub(super) fn build(
     animations: &[RawAnimation],
     skeleton: &Skeleton,
     joint_of: &[Option<u16>],
+    morphs: &Morphs,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<RawClip>> {
-    let clip = |(index, animation)| clip(index, animation, skeleton, joint_of, repairs);
-    animations.iter().enumerate().map(clip).collect()
+    let clips = animations.iter().enumerate();
+    let clips = clips.map(|(index, animation)| {
+        let mut tally = Tally::default();
+        let (tracks, weights) = tracks(index, animation, joint_of, morphs, &mut tally)?;
+        tally.note(index, repairs);
+        RawClip::new(&animation.name, tracks, skeleton)?.with_weight_tracks(weights, morphs.len())
+    });
+    clips.collect()
 }
 
 #[derive(Default)]
 struct Tally {
     outside: u64,
+    undrawn: u64,
     zero: u64,
     normalised: u64,
     flipped: u64,
     equal_times: u64,
 }
 
-fn clip(
+impl Tally {
+    fn note(&self, index: usize, repairs: &mut Vec<Repair>) {
+        let mut object = Object {
+            kind: ObjectKind::Animation,
+            index: Some(index),
+            part: Box::default(),
+        };
+        for (kind, count) in [
+            (RepairKind::EqualKeyTimes, self.equal_times),
+            (RepairKind::ZeroQuaternion, self.zero),
+            (RepairKind::QuaternionNormalised, self.normalised),
+            (RepairKind::AntipodalKey, self.flipped),
+        ] {
+            note(repairs, &object, kind, count);
+        }
+        object.part = "channels on nodes that are not in the skeleton".into();
+        note(repairs, &object, RepairKind::LeftOut, self.outside);
+        object.part = "channels of weights that drive nothing that is drawn".into();
+        note(repairs, &object, RepairKind::LeftOut, self.undrawn);
+    }
+}
+
+/// The tracks of one animation.
+fn tracks(
     index: usize,
     animation: &RawAnimation,
-    skeleton: &Skeleton,
     joint_of: &[Option<u16>],
-    repairs: &mut Vec<Repair>,
-) -> Result<RawClip> {
+    morphs: &Morphs,
+    tally: &mut Tally,
+) -> Result<(Vec<Track>, Vec<WeightTrack>)> {
     let mut tracks = Vec::with_capacity(animation.channels.len());
+    let mut weight_tracks = Vec::new();
     let mut driven = HashSet::new();
-    let mut tally = Tally::default();
     for (number, channel) in animation.channels.iter().enumerate() {
         let at = |part: &str, why| {
             let part = format!("channels[{number}]{part}");
@@ -50,39 +82,36 @@ fn clip(
             let why = AssetFault::Invalid("drives what another channel drives already");
             return Err(at("", why));
         }
-        check(channel, at)?;
+        if let RawKeys::Weights(all) = &channel.values {
+            let Some(morph) = morphs.of_node(channel.node) else {
+                let why = AssetFault::Invalid("drives the weights of a node without morph targets");
+                return Err(at("", why));
+            };
+            check(channel, morph.count, at)?;
+            match morph.first.filter(|_| morph.count > 0) {
+                Some(first) => weight_tracks.push(WeightTrack {
+                    first_weight: first,
+                    count: morph.count as u32,
+                    keys: weights(channel, all, morph.count, tally),
+                }),
+                None => tally.undrawn += 1,
+            }
+            continue;
+        }
+        check(channel, 1, at)?;
         match *joint {
             None => tally.outside += 1,
             Some(joint) => {
-                tracks.extend(values(channel, &mut tally).map(|values| Track { joint, values }))
+                tracks.extend(values(channel, tally).map(|values| Track { joint, values }))
             }
         }
     }
-    let mut object = Object {
-        kind: ObjectKind::Animation,
-        index: Some(index),
-        part: Box::default(),
-    };
-    note(
-        repairs,
-        &object,
-        RepairKind::EqualKeyTimes,
-        tally.equal_times,
-    );
-    note(repairs, &object, RepairKind::ZeroQuaternion, tally.zero);
-    note(
-        repairs,
-        &object,
-        RepairKind::QuaternionNormalised,
-        tally.normalised,
-    );
-    note(repairs, &object, RepairKind::AntipodalKey, tally.flipped);
-    object.part = "channels on nodes that are not in the skeleton".into();
-    note(repairs, &object, RepairKind::LeftOut, tally.outside);
-    RawClip::new(&animation.name, tracks, skeleton)
+    Ok((tracks, weight_tracks))
 }
 
-fn check(channel: &RawChannel, at: impl Fn(&str, AssetFault) -> Error) -> Result<()> {
+/// There are keys, their times ascend, and each has `width` finite values (three times as many for
+/// a spline).
+fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Error) -> Result<()> {
     let times = &channel.times_s;
     if times.is_empty() {
         return Err(at("", AssetFault::Missing("keys")));
@@ -96,6 +125,7 @@ fn check(channel: &RawChannel, at: impl Fn(&str, AssetFault) -> Error) -> Result
         return Err(at("", why));
     }
     let need = times.len() as u64 * per_key(channel.interpolation) as u64;
+    let need = need.saturating_mul(width as u64);
     let (got, broken) = match &channel.values {
         RawKeys::Translation(list) | RawKeys::Scale(list) => {
             (list.len(), list.iter().position(|v| !v.is_finite()))
@@ -179,43 +209,59 @@ fn told_apart(times_s: &[f32]) -> Told {
     told
 }
 
-fn values(channel: &RawChannel, tally: &mut Tally) -> Option<TrackValues> {
-    let interpolation = channel.interpolation;
+/// The times of the keys that stay, and their numbers unless all do.
+fn kept(channel: &RawChannel, tally: &mut Tally) -> (Vec<f32>, Option<Vec<usize>>) {
     let equal = equal_times(&channel.times_s);
     tally.equal_times += equal as u64;
-    let (times_s, keys) = if equal == 0 {
+    if equal == 0 {
         (channel.times_s.clone(), None)
     } else {
         let told = told_apart(&channel.times_s);
         (told.times_s, Some(told.keys))
-    };
-    let keys = keys.as_deref();
+    }
+}
+
+fn weights(channel: &RawChannel, all: &[f32], count: usize, tally: &mut Tally) -> Keys<f32> {
+    let interpolation = channel.interpolation;
+    let (times_s, keys) = kept(channel, tally);
+    let width = per_key(interpolation) * count;
+    Keys {
+        times_s,
+        values: of_keys(all, keys.as_deref(), width),
+        interpolation,
+    }
+}
+
+/// `None` for morph weights, which are no joint's.
+fn values(channel: &RawChannel, tally: &mut Tally) -> Option<TrackValues> {
+    let interpolation = channel.interpolation;
+    let (times_s, keys) = kept(channel, tally);
+    let (keys, width) = (keys.as_deref(), per_key(interpolation));
     Some(match &channel.values {
         RawKeys::Translation(all) => TrackValues::Translation(Keys {
             times_s,
-            values: of_keys(all, keys, interpolation),
+            values: of_keys(all, keys, width),
             interpolation,
         }),
         RawKeys::Scale(all) => TrackValues::Scale(Keys {
             times_s,
-            values: of_keys(all, keys, interpolation),
+            values: of_keys(all, keys, width),
             interpolation,
         }),
         RawKeys::Rotation(all) => TrackValues::Rotation(Keys {
             times_s,
-            values: rotations(of_keys(all, keys, interpolation), interpolation, tally),
+            values: rotations(of_keys(all, keys, width), interpolation, tally),
             interpolation,
         }),
         RawKeys::Weights(_) => return None,
     })
 }
 
-/// The values of these keys, or of all.
-fn of_keys<T: Copy>(all: &[T], keys: Option<&[usize]>, interpolation: Interpolation) -> Vec<T> {
+/// The values of these keys, or of all; each has `width`.
+fn of_keys<T: Copy>(all: &[T], keys: Option<&[usize]>, width: usize) -> Vec<T> {
     let Some(keys) = keys else {
         return all.to_vec();
     };
-    let width = per_key(interpolation);
     let of_key = |key: &usize| all.get(key * width..(key + 1) * width);
     keys.iter().filter_map(of_key).flatten().copied().collect()
 }

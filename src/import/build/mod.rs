@@ -4,11 +4,13 @@ mod clips;
 mod influences;
 mod loss;
 mod materials;
+mod morphs;
 mod normals;
 mod palette;
 mod primitive;
 mod skeleton;
 mod tangents;
+mod targets;
 mod weld;
 mod winding;
 
@@ -19,6 +21,7 @@ use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
 use loss::Losses;
+use morphs::Morphs;
 use palette::Entries;
 
 impl RawCharacter {
@@ -48,16 +51,17 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     materials::check(&mut raw, &mut repairs)?;
     let wanted = wanted_nodes(&raw)?;
     let (skeleton, joint_of) = skeleton::build(&raw.nodes, wanted, options, &mut repairs)?;
+    let morphs = Morphs::new(&raw)?;
     let mut entries = Entries::new(&raw, &joint_of)?;
     let mut drafts = Vec::with_capacity(raw.primitives.len());
     for primitive in &raw.primitives {
         let draft = primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
-        drafts.extend(draft);
+        drafts.extend(draft.map(|draft| draft.driven_from(morphs.first_weight(primitive))));
     }
     let rest = skeleton::rest_model(&skeleton, &joint_of)?;
     let losses = Losses::new(&entries, &mut drafts);
     let palette = entries.finish(&rest)?;
-    let clips = clips::build(&raw.animations, &skeleton, &joint_of, &mut repairs)?;
+    let clips = clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
     let mut materials = raw.materials;
     let default_material = materials.len();
     if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
@@ -72,8 +76,9 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         materials,
         images: raw.images,
         clips,
-        morph_weights: Vec::new(),
+        morph_weights: morphs.into_weights(),
         rest_bounds: Aabb::EMPTY,
+        morph_reaches: Vec::new(),
     };
     for draft in drafts {
         let finished = draft.finish(&palette, default_material)?;
@@ -81,6 +86,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     }
     character.palette = palette.into_joints(&character.primitives);
     winding::mark_flips(&mut character);
+    character.morph_reaches = targets::reaches(&character.primitives);
     character.rest_bounds = rest_bounds(&character)?;
     let influence_loss = losses.measure(&character)?;
     Ok(Imported {
@@ -159,7 +165,7 @@ fn skin_infos(skins: &[super::RawSkin], joint_of: &[Option<u16>]) -> Vec<SkinInf
     skins.iter().filter_map(info).collect()
 }
 
-/// Box around the skinned rest pose; around the joints where nothing is drawn.
+/// Box around the morphed and skinned rest pose; around the joints where nothing is drawn.
 fn rest_bounds(character: &Character) -> Result<Aabb> {
     let mut poser = Poser::new();
     let mut palette = vec![crate::pose::Mat3x4::IDENTITY; character.palette.len()];

@@ -2,8 +2,9 @@
 
 use super::influences::{self, Dropped, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
+use super::targets::{self, Streams};
 use super::{dangling, joint_or_missing, normals, note, tangents, weld, winding};
-use crate::character::{Affine, Influences, JointIndices, Primitive};
+use crate::character::{Affine, Influences, JointIndices, MorphTarget, Primitive};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawPrimitive, Repair, RepairKind};
 use glam::{Vec2, Vec3, Vec4};
@@ -29,6 +30,8 @@ pub(super) struct Draft {
     indices: Vec<u32>,
     /// What its vertices lost to a limit of the influences, by its own vertices.
     pub(super) dropped: Vec<Dropped>,
+    targets: Vec<MorphTarget>,
+    first_weight: u32,
 }
 
 /// An error about a part of a primitive.
@@ -75,7 +78,12 @@ pub(super) fn draft(
     }
     let tangents = tangents::read(raw, &normals, &object, repairs);
     let per_vertex = per_vertex(raw, &all);
-    let (keys, width) = keys(raw, &normals, &tangents, &all, per_vertex);
+    let morphed = Streams {
+        normals: !normals.is_empty(),
+        tangents: !tangents.is_empty(),
+    };
+    let classes = targets::classes(raw, morphed);
+    let (keys, width) = keys(raw, &normals, &tangents, &all, per_vertex, &classes);
     let welded = weld::weld(&keys, width, &raw.indices);
     let mut joints = Vec::with_capacity(welded.kept.len() * per_vertex);
     let mut weights = Vec::with_capacity(welded.kept.len() * per_vertex);
@@ -101,6 +109,8 @@ pub(super) fn draft(
         joints,
         weights,
         dropped: renumbered(all.dropped(), &raw.indices, &welded.indices),
+        targets: targets::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
+        first_weight: 0,
         indices: welded.indices,
     }))
 }
@@ -158,6 +168,7 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     check_finite(raw, "TEXCOORD", &raw.uvs, |v| v.to_array())?;
     check_finite(raw, "second TEXCOORD", &raw.uvs1, |v| v.to_array())?;
     check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
+    targets::check_targets(raw)?;
     if !raw.indices.len().is_multiple_of(3) {
         let why = AssetFault::Invalid("the number of indices is no multiple of 3");
         return Err(fault_at(raw, "indices", why));
@@ -247,6 +258,7 @@ fn keys(
     tangents: &[Vec4],
     all: &VertexInfluences,
     per_vertex: usize,
+    classes: &[u64],
 ) -> (Vec<u32>, usize) {
     let present = |there: bool, words: usize| if there { words } else { 0 };
     let width = 3
@@ -255,6 +267,7 @@ fn keys(
         + present(!raw.uvs.is_empty(), 2)
         + present(!raw.uvs1.is_empty(), 2)
         + present(!raw.colors.is_empty(), 4)
+        + present(!classes.is_empty(), 2)
         + per_vertex * 2;
     let mut keys = Vec::with_capacity(raw.positions.len() * width);
     for (vertex, position) in raw.positions.iter().enumerate() {
@@ -274,6 +287,9 @@ fn keys(
         if let Some(color) = raw.colors.get(vertex) {
             push(color);
         }
+        if let Some(class) = classes.get(vertex) {
+            keys.extend([*class as u32, (class >> 32) as u32]);
+        }
         for (entry, weight) in padded(all.of(vertex), per_vertex) {
             keys.extend([entry, weight.into()]);
         }
@@ -282,6 +298,12 @@ fn keys(
 }
 
 impl Draft {
+    /// The same with its first target driven by this weight of the character.
+    pub(super) fn driven_from(mut self, first_weight: u32) -> Self {
+        self.first_weight = first_weight;
+        self
+    }
+
     /// The primitive, addressing its range of the palette.
     pub(super) fn finish(self, palette: &Palette, default_material: usize) -> Result<Primitive> {
         let positions: Vec<u32> = self.joints.iter().map(|n| palette.position(*n)).collect();
@@ -323,8 +345,8 @@ impl Draft {
                 joints,
                 weights: if single { Vec::new() } else { self.weights },
             },
-            targets: Vec::new(),
-            first_weight: 0,
+            targets: self.targets,
+            first_weight: self.first_weight,
             indices,
         })
     }

@@ -1,9 +1,9 @@
 //! Accessors: elements, read byte by byte, so that alignment does not matter.
 
-use super::json::{Accessor, Sparse};
+use super::json::Accessor;
 use super::source::{Bytes, Source};
 use super::{fault_of, object};
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
 
 /// A component type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +70,9 @@ pub(super) fn shape(kind: &str, component: Component) -> Option<(usize, usize)> 
 /// The elements of an accessor. Every element lies within the bytes.
 #[derive(Debug)]
 pub(super) struct Elements<'a> {
-    bytes: Bytes<'a>,
-    start: usize,
-    stride: usize,
+    pub(super) bytes: Bytes<'a>,
+    pub(super) start: usize,
+    pub(super) stride: usize,
     pub(super) count: usize,
     pub(super) component: Component,
     pub(super) normalized: bool,
@@ -147,13 +147,7 @@ impl<'a> Source<'a> {
             component,
             normalized: accessor.normalized,
         };
-        if let Some(view) = accessor.buffer_view {
-            let stride = self.doc.buffer_views[view as usize].byte_stride;
-            let (bytes, start, _) = self.view(view, &object)?;
-            elements.bytes = bytes;
-            elements.start = start + accessor.byte_offset as usize;
-            elements.stride = stride.map_or(size, |stride| stride as usize);
-        }
+        self.place(&mut elements, accessor, &object)?;
         if accessor.buffer_view.is_none() || accessor.sparse.is_some() {
             self.charge((count as u64).saturating_mul(size as u64), || {
                 object.clone()
@@ -161,6 +155,23 @@ impl<'a> Source<'a> {
             self.overlay(&mut elements, accessor, size, &object)?;
         }
         Ok(elements)
+    }
+
+    /// Points the elements at the accessor's view, if it has one.
+    pub(super) fn place(
+        &mut self,
+        elements: &mut Elements<'a>,
+        accessor: &Accessor,
+        object: &Object,
+    ) -> Result<()> {
+        if let Some(view) = accessor.buffer_view {
+            let stride = self.doc.buffer_views[view as usize].byte_stride;
+            let (bytes, start, _) = self.view(view, object)?;
+            elements.bytes = bytes;
+            elements.start = start + accessor.byte_offset as usize;
+            elements.stride = stride.map_or(elements.stride, |stride| stride as usize);
+        }
+        Ok(())
     }
 
     /// Copies the elements (zeros where there is no view) and puts the sparse values over them.
@@ -182,64 +193,11 @@ impl<'a> Source<'a> {
             }
         }
         if let Some(sparse) = &accessor.sparse {
-            self.put_sparse(&mut dense, sparse, accessor.count, size, object)?;
+            self.put_sparse(&mut dense, accessor, sparse, size, object)?;
         }
         elements.bytes = Bytes::Shared(dense.into());
         elements.start = 0;
         elements.stride = size;
         Ok(())
     }
-
-    /// Puts the values of the sparse part over the elements that it names.
-    fn put_sparse(
-        &mut self,
-        dense: &mut [u8],
-        sparse: &Sparse,
-        count: u64,
-        size: usize,
-        object: &Object,
-    ) -> Result<()> {
-        // All of them are read, even if only the first elements are wanted.
-        let read = sparse.count.saturating_mul(size as u64);
-        self.charge(read, || object.clone())?;
-        let (bytes, start, _) = self.view(sparse.indices.buffer_view, object)?;
-        let component = Component::from_code(sparse.indices.component_type);
-        let component = component.unwrap_or(Component::U32);
-        let places = Elements {
-            bytes,
-            start: start + sparse.indices.byte_offset as usize,
-            stride: component.size(),
-            count: sparse.count as usize,
-            component,
-            normalized: false,
-        };
-        let (values, start, _) = self.view(sparse.values.buffer_view, object)?;
-        let start = start + sparse.values.byte_offset as usize;
-        let mut before = None;
-        for at in 0..places.count {
-            let place = places.integer(at, 0);
-            if u64::from(place) >= count || before.is_some_and(|before| place <= before) {
-                return Err(wrong_place(object, at, place));
-            }
-            before = Some(place);
-            let from = values.as_ref().get(start + at * size..);
-            let from = from.and_then(|values| values.get(..size));
-            let to = dense.chunks_exact_mut(size).nth(place as usize);
-            if let (Some(from), Some(to)) = (from, to) {
-                to.copy_from_slice(from);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn wrong_place(object: &Object, at: usize, place: u32) -> Error {
-    let mut object = object.clone();
-    object.part = "sparse.indices (which must ascend and stay below count)".into();
-    let why = AssetFault::Value {
-        what: "index",
-        index: at as u64,
-        value: place.into(),
-    };
-    fault_of(object, why)
 }

@@ -2,6 +2,7 @@
 
 use super::accessor::{Component, Elements};
 use super::json::{Animation, AnimationSampler, Document};
+use super::morph::target_count;
 use super::source::Source;
 use super::{fault_of, lookup, not_allowed, object};
 use crate::character::Interpolation;
@@ -11,7 +12,7 @@ use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind};
 use glam::{Quat, Vec3};
 use std::collections::HashSet;
 
-/// All animations, without channels that drive no node or morph targets.
+/// All animations, without channels that drive no node.
 pub(super) fn read(
     source: &mut Source<'_>,
     repairs: &mut Vec<Repair>,
@@ -25,30 +26,24 @@ pub(super) fn read(
             name: animation.name.as_deref().unwrap_or_default().into(),
             channels: Vec::with_capacity(animation.channels.len()),
         };
-        let (mut nodeless, mut weights) = (0, 0);
+        let mut nodeless = 0;
         let mut driven = HashSet::new();
         for number in 0..animation.channels.len() {
             let target = target(doc, index, number, &mut driven)?;
             match target.node {
                 None => nodeless += 1,
-                Some(_) if target.path == "weights" => weights += 1,
                 Some(node) => {
                     let channel = curve(source, animation, &target, node, &mut keys)?;
                     raw.channels.push(channel);
                 }
             }
         }
-        for (part, count) in [
-            ("channels without a node", nodeless),
-            ("weights channels", weights),
-        ] {
-            if count > 0 {
-                repairs.push(Repair {
-                    object: object(ObjectKind::Animation, index, part),
-                    kind: RepairKind::LeftOut,
-                    count,
-                });
-            }
+        if nodeless > 0 {
+            repairs.push(Repair {
+                object: object(ObjectKind::Animation, index, "channels without a node"),
+                kind: RepairKind::LeftOut,
+                count: nodeless,
+            });
         }
         animations.push(raw);
     }
@@ -59,6 +54,8 @@ pub(super) fn read(
 struct Target<'a> {
     node: Option<usize>,
     path: &'a str,
+    /// How many morph targets the node has.
+    targets: usize,
     place: Place,
 }
 
@@ -81,6 +78,7 @@ fn target<'a>(
     let mut target = Target {
         node: None,
         path,
+        targets: 0,
         place: Place { index, sampler },
     };
     let Some(node) = channel.target.node else {
@@ -94,6 +92,11 @@ fn target<'a>(
     }
     if !driven.insert((node, path)) {
         let why = AssetFault::Invalid("is driven by another channel already");
+        return Err(fault_of(at("target"), why));
+    }
+    target.targets = target_count(doc, &doc.nodes[node]);
+    if path == "weights" && target.targets == 0 {
+        let why = AssetFault::Invalid("drives the weights of a node without morph targets");
         return Err(fault_of(at("target"), why));
     }
     target.node = Some(node);
@@ -148,11 +151,17 @@ fn curve(
     } else {
         1
     };
-    let need = times_s.len() as u64 * per_key;
+    let width = if target.path == "weights" {
+        target.targets as u64
+    } else {
+        1
+    };
+    let need = (times_s.len() as u64 * per_key).saturating_mul(width);
     let output = |kind| values(source, place, sampler.output, kind, need);
     let values = match target.path {
         "rotation" => RawKeys::Rotation(rotations(output)?),
         "scale" => RawKeys::Scale(vectors(output)?),
+        "weights" => RawKeys::Weights(numbers(output)?),
         _ => RawKeys::Translation(vectors(output)?),
     };
     Ok(RawChannel {
@@ -196,6 +205,12 @@ fn rotations<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> R
     Ok((0..elements.count).map(value).collect())
 }
 
+fn numbers<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> Result<Vec<f32>> {
+    let elements = output("SCALAR")?;
+    let value = |at| elements.number(at, 0);
+    Ok((0..elements.count).map(value).collect())
+}
+
 fn vectors<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> Result<Vec<Vec3>> {
     let elements = output("VEC3")?;
     let value = |key| Vec3::from_array(elements.numbers(key));
@@ -210,13 +225,13 @@ fn values<'a>(
     need: u64,
 ) -> Result<Elements<'a>> {
     let at = || place.object("output");
-    let rotation = kind == "VEC4";
+    let integers = kind != "VEC3";
     let allow = |component, normalized| match component {
         Component::F32 => true,
         Component::U32 => false,
-        _ => rotation && normalized,
+        _ => integers && normalized,
     };
-    let allowed = if rotation {
+    let allowed = if integers {
         "5126, or normalised 5120 to 5123"
     } else {
         "5126"

@@ -1,18 +1,19 @@
 //! The JSON of glTF 2.0, as far as it is read. Nothing here is checked but its form.
 
 use super::json_material::{Image, Material, Sampler, Texture};
+use super::json_morph::{MeshExtras, Target as MorphTarget, Weights};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
 
 /// The most elements of any list. A file of a few bytes an element could otherwise take
 /// a hundred times its size in memory.
-const MAX_LIST: usize = 1 << 18;
+pub(super) const MAX_LIST: usize = 1 << 18;
 
 /// The most attributes of one primitive. They are walked once for each node that carries it.
-const MAX_ATTRIBUTES: usize = 1 << 12;
+pub(super) const MAX_ATTRIBUTES: usize = 1 << 12;
 
 /// A list of at most [`MAX_LIST`] elements.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
 }
 
 /// A whole number. JSON does not tell `24` from `24.0`, and some writers write the latter.
-struct Whole(u64);
+pub(super) struct Whole(pub(super) u64);
 
 /// The greatest number up to which 64-bit floats tell all whole numbers apart.
 const MAX_WHOLE_FLOAT: f64 = (1_u64 << 53) as f64;
@@ -218,11 +219,17 @@ pub(super) struct Node {
     pub(super) translation: Option<[f32; 3]>,
     pub(super) rotation: Option<[f32; 4]>,
     pub(super) scale: Option<[f32; 3]>,
+    #[serde(default)]
+    pub(super) weights: Weights,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Mesh {
     pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) weights: Weights,
+    #[serde(default)]
+    pub(super) extras: MeshExtras,
     pub(super) primitives: List<Primitive>,
 }
 
@@ -236,7 +243,7 @@ pub(super) struct Primitive {
     #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) mode: Option<u64>,
     #[serde(default)]
-    pub(super) targets: List<IgnoredAny>,
+    pub(super) targets: List<MorphTarget>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -21,6 +21,7 @@ pub(super) fn read(
         texture_needs,
         vertices: 0,
         indices: 0,
+        morph_elements: 0,
         repairs,
     };
     for (index, mesh) in doc.meshes.iter().enumerate() {
@@ -92,6 +93,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) quantized: bool,
     vertices: u64,
     pub(super) indices: u64,
+    /// Elements of morph targets that were read so far.
+    pub(super) morph_elements: u64,
     repairs: &'r mut Vec<Repair>,
 }
 
@@ -149,7 +152,6 @@ impl Reader<'_, '_> {
         if self.vertices > cap {
             return Err(at.cap("vertices", self.vertices, cap));
         }
-        self.leave_out(at, "targets", RepairKind::LeftOut, raw.targets.len());
         let mut primitive = RawPrimitive {
             mesh: at.mesh,
             number: at.number,
@@ -160,6 +162,7 @@ impl Reader<'_, '_> {
             tangents: self.tangents(at, raw)?,
             colors: self.colors(at, raw)?,
             indices: self.triangles(at, raw, mode, count)?,
+            targets: self.targets(at, raw)?,
             ..RawPrimitive::default()
         };
         [primitive.uvs, primitive.uvs1] = self.texture_coordinates(at, raw)?;

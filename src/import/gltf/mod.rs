@@ -12,14 +12,17 @@ mod container;
 mod image;
 mod json;
 mod json_material;
+mod json_morph;
 mod material;
 mod mesh;
+mod morph;
 mod parse;
 mod ranges;
 mod resources;
 mod scene;
 mod skin;
 mod source;
+mod sparse;
 mod texture;
 mod triangles;
 
@@ -33,19 +36,20 @@ use std::path::Path;
 ///
 /// Read are: the chosen scene's meshes with all sets of joints and weights, normals, tangents, one
 /// set of colours and the texture coordinates that the material's textures name (`TEXCOORD_0` if
-/// there are no textures); skins, whether or not their joints are in the scene; all animations of
-/// translation, rotation and scale; metallic-roughness materials with their textures (PNG, JPEG).
-/// A mesh on a node without a skin follows that node rigidly; so, with a [`Repair`], does one with
-/// a skin but without joints and weights. A primitive without a material gets the format's own,
-/// which is white, metallic and rough.
+/// there are no textures); morph targets of positions, normals and tangents, with their weights and
+/// names (`extras.targetNames` of the mesh); skins, whether or not their joints are in the scene; all
+/// animations of translation, rotation, scale and weights; metallic-roughness materials with their
+/// textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly; so, with a
+/// [`Repair`], does one with a skin but without joints and weights. A primitive without a material
+/// gets the format's own, which is white, metallic and rough.
 ///
 /// A material's textures may use two sets of coordinates, whichever these are: the first that one
 /// of [`Material::textures`](crate::character::Material::textures) names becomes
 /// [`uvs`](crate::character::Primitive::uvs), the second
 /// [`uvs1`](crate::character::Primitive::uvs1). A texture over a third one is left out.
 ///
-/// Left out, with a [`Repair`], are points and lines, morph targets and what animates them, and of
-/// the materials in use textures whose pixels only an extension gives, and the `KHR_materials_*`
+/// Left out, with a [`Repair`], are points and lines, what morph targets do to other attributes or to
+/// ones that the primitive lacks, and of the materials in use textures whose pixels only an extension gives, and the `KHR_materials_*`
 /// extensions that are not read and change how a surface looks.
 ///
 /// Of extensions, `KHR_mesh_quantization`, `KHR_texture_transform`,
@@ -138,7 +142,13 @@ fn read_raw(
     let nodes = scene::nodes(&doc, parents);
     texture::check(&doc)?;
     let (mut materials, needs) = material::read(&doc)?;
+    morph::check(&doc)?;
+    let morphs = morph::weights(&mut source)?;
     let mut primitives = mesh::read(&mut source, &carriers, &needs, repairs)?;
+    for primitive in &mut primitives {
+        let of_node = morphs.binary_search_by_key(&primitive.node, |morph| morph.node);
+        primitive.morph = of_node.ok();
+    }
     let images = texture::load_images(&mut source, &mut materials, needs, &primitives, repairs)?;
     material::give_default(&mut materials, &mut primitives);
     Ok(RawCharacter {
@@ -149,7 +159,7 @@ fn read_raw(
         materials,
         images,
         animations: animation::read(&mut source, repairs)?,
-        morphs: Vec::new(),
+        morphs,
     })
 }
 

@@ -1,0 +1,203 @@
+//! Morph targets: checked, welded with their vertices, and measured.
+
+use super::dangling;
+use super::primitive::fault_at;
+use crate::character::{MorphReach, MorphTarget, Primitive};
+use crate::error::{AssetFault, Result};
+use crate::import::RawPrimitive;
+use glam::Vec3;
+use std::collections::HashMap;
+
+/// Lists as long as they must be, vertices that there are, ascending, and finite deltas.
+pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
+    for (number, target) in raw.targets.iter().enumerate() {
+        let at = |part: &str, why| Err(fault_at(raw, &format!("targets[{number}]{part}"), why));
+        let need = target.vertices.len();
+        for (part, list, optional) in [
+            (".POSITION", &target.positions, false),
+            (".NORMAL", &target.normals, true),
+            (".TANGENT", &target.tangents, true),
+        ] {
+            if list.len() != need && !(optional && list.is_empty()) {
+                let why = AssetFault::Count {
+                    what: "the list of deltas",
+                    got: list.len() as u64,
+                    need: need as u64,
+                };
+                return at(part, why);
+            }
+            if let Some(slot) = list.iter().position(|delta| !delta.is_finite()) {
+                let broken = list[slot].to_array().into_iter().find(|v| !v.is_finite());
+                let why = AssetFault::Value {
+                    what: "vertex",
+                    index: target.vertices[slot].into(),
+                    value: broken.unwrap_or(f32::NAN).into(),
+                };
+                return at(part, why);
+            }
+        }
+        if !target.vertices.is_sorted_by(|a, b| a < b) {
+            let why = AssetFault::Invalid("the vertices do not ascend");
+            return at("", why);
+        }
+        let count = raw.positions.len();
+        if let Some(last) = target.vertices.last().filter(|v| **v as usize >= count) {
+            return at("", dangling("vertex", *last as usize, count));
+        }
+    }
+    Ok(())
+}
+
+/// The streams that the targets of a primitive can add to, beside positions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Streams {
+    pub(super) normals: bool,
+    pub(super) tangents: bool,
+}
+
+impl Streams {
+    /// What a target adds to the vertex in one of its slots; `None` for nothing.
+    fn delta(self, target: &MorphTarget, slot: usize) -> Option<[Vec3; 3]> {
+        let of = |list: &[Vec3]| list.get(slot).copied().unwrap_or(Vec3::ZERO);
+        let delta = [
+            of(&target.positions),
+            of(if self.normals { &target.normals } else { &[] }),
+            of(if self.tangents { &target.tangents } else { &[] }),
+        ];
+        (delta != [Vec3::ZERO; 3]).then_some(delta)
+    }
+}
+
+/// A number for every vertex, the same for two of them at one position only if all targets add the same
+/// to both. Empty without targets.
+pub(super) fn classes(raw: &RawPrimitive, streams: Streams) -> Vec<u64> {
+    if raw.targets.is_empty() {
+        return Vec::new();
+    }
+    // Most vertices stand alone, so that there is nothing to tell them from.
+    let shared = shared_positions(&raw.positions);
+    let mut classes = vec![0_u64; raw.positions.len()];
+    let mut next = 1;
+    let mut parts = HashMap::new();
+    // Each target parts the classes that there were before it; vertices that it leaves alone stay.
+    for target in &raw.targets {
+        parts.clear();
+        for (slot, vertex) in target.vertices.iter().enumerate() {
+            if !shared[*vertex as usize] {
+                continue;
+            }
+            if let Some(delta) = streams.delta(target, slot) {
+                // Adding 0 makes −0 and 0 the same.
+                let bits = delta.map(|d| (d + Vec3::ZERO).to_array().map(f32::to_bits));
+                let class = &mut classes[*vertex as usize];
+                *class = *parts.entry((*class, bits)).or_insert_with(|| {
+                    next += 1;
+                    next - 1
+                });
+            }
+        }
+    }
+    classes
+}
+
+/// Which vertices have the position of another.
+fn shared_positions(positions: &[Vec3]) -> Vec<bool> {
+    let mut shared = vec![false; positions.len()];
+    let mut first_at = HashMap::with_capacity(positions.len());
+    for (vertex, position) in positions.iter().enumerate() {
+        let first = *first_at
+            .entry(position.to_array().map(f32::to_bits))
+            .or_insert(vertex);
+        if first != vertex {
+            shared[first] = true;
+            shared[vertex] = true;
+        }
+    }
+    shared
+}
+
+/// The targets over the vertices that stay, which are `kept`, ascending, out of `count`.
+pub(super) fn welded(
+    targets: &[MorphTarget],
+    streams: Streams,
+    kept: &[usize],
+    count: usize,
+) -> Vec<MorphTarget> {
+    if targets.is_empty() {
+        return Vec::new();
+    }
+    let mut number_of = vec![u32::MAX; count];
+    for (number, vertex) in kept.iter().enumerate() {
+        number_of[*vertex] = number as u32;
+    }
+    let welded = |target: &MorphTarget| {
+        let slots = target.vertices.iter().enumerate();
+        // The slot of each vertex that stays and moves, and its new number.
+        let kept = slots.filter_map(|(slot, vertex)| {
+            let number = number_of[*vertex as usize];
+            let moves = number != u32::MAX && streams.delta(target, slot).is_some();
+            moves.then_some((slot, number))
+        });
+        let kept: Vec<(usize, u32)> = kept.collect();
+        let of = |wanted: bool, list: &[Vec3]| -> Vec<Vec3> {
+            let list = if wanted { list } else { &[] };
+            let picked = kept.iter().filter_map(|(slot, _)| list.get(*slot).copied());
+            let picked: Vec<Vec3> = picked.collect();
+            if picked.iter().all(|delta| *delta == Vec3::ZERO) {
+                Vec::new()
+            } else {
+                picked
+            }
+        };
+        MorphTarget {
+            vertices: kept.iter().map(|(_, number)| *number).collect(),
+            positions: kept
+                .iter()
+                .map(|(slot, _)| target.positions[*slot])
+                .collect(),
+            normals: of(streams.normals, &target.normals),
+            tangents: of(streams.tangents, &target.tangents),
+        }
+    };
+    targets.iter().map(welded).collect()
+}
+
+/// How far each weight moves what each palette entry influences, sorted by entry and weight.
+pub(super) fn reaches(primitives: &[Primitive]) -> Vec<MorphReach> {
+    let mut all: Vec<MorphReach> = Vec::new();
+    for primitive in primitives {
+        let start = primitive.palette.start;
+        let mut reach = vec![Vec3::ZERO; primitive.palette.len()];
+        let mut touched = Vec::new();
+        for (number, target) in primitive.targets.iter().enumerate() {
+            for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+                if *delta == Vec3::ZERO {
+                    continue;
+                }
+                for (joint, weight) in primitive.influences.of(*vertex as usize) {
+                    if weight > 0.0 {
+                        if reach[joint] == Vec3::ZERO {
+                            touched.push(joint);
+                        }
+                        reach[joint] = reach[joint].max(delta.abs());
+                    }
+                }
+            }
+            all.extend(touched.drain(..).map(|joint| MorphReach {
+                entry: start + joint as u32,
+                weight: primitive.first_weight + number as u32,
+                reach: std::mem::take(&mut reach[joint]),
+            }));
+        }
+    }
+    all.sort_unstable_by_key(|reach| (reach.entry, reach.weight));
+    all.dedup_by(|next, kept| {
+        let same = (next.entry, next.weight) == (kept.entry, kept.weight);
+        if same {
+            kept.reach = kept.reach.max(next.reach);
+        }
+        same
+    });
+    all.shrink_to_fit();
+    all
+}

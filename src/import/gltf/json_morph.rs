@@ -1,0 +1,190 @@
+//! The JSON of morph targets: their attributes, kept small, and their names, which stand where anything may stand.
+
+use super::json::{List, MAX_ATTRIBUTES, MAX_LIST, Whole};
+use core::fmt::Formatter;
+use core::num::NonZeroU32;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// The accessors of one morph target. There may be a target for every few bytes of text, so each is
+/// kept as the number after it.
+#[derive(Debug, Default)]
+pub(super) struct Target {
+    position: Option<NonZeroU32>,
+    normal: Option<NonZeroU32>,
+    tangent: Option<NonZeroU32>,
+    last_other: Option<NonZeroU32>,
+    /// How many attributes of other names there are.
+    pub(super) others: u16,
+}
+
+impl Target {
+    /// The accessor of `POSITION`, `NORMAL` or `TANGENT`.
+    pub(super) fn get(&self, name: &str) -> Option<u64> {
+        let number = match name {
+            "POSITION" => self.position,
+            "NORMAL" => self.normal,
+            "TANGENT" => self.tangent,
+            _ => None,
+        };
+        number.map(|number| u64::from(number.get()) - 1)
+    }
+
+    /// The greatest of all indices.
+    pub(super) fn greatest(&self) -> Option<u64> {
+        let all = [self.position, self.normal, self.tangent, self.last_other];
+        let greatest = all.into_iter().flatten().max();
+        greatest.map(|number| u64::from(number.get()) - 1)
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Target;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Target, A::Error> {
+                let mut target = Target::default();
+                while let Some((name, Whole(index))) = map.next_entry::<String, _>()? {
+                    let after = u32::try_from(index).ok().and_then(|i| i.checked_add(1));
+                    let Some(number) = after.and_then(NonZeroU32::new) else {
+                        return Err(A::Error::custom("an index of more than 4294967294"));
+                    };
+                    match name.as_str() {
+                        "POSITION" => target.position = Some(number),
+                        "NORMAL" => target.normal = Some(number),
+                        "TANGENT" => target.tangent = Some(number),
+                        _ if usize::from(target.others) == MAX_ATTRIBUTES => {
+                            return Err(A::Error::custom("more than 4096 attributes"));
+                        }
+                        _ => {
+                            target.others += 1;
+                            target.last_other = target.last_other.max(Some(number));
+                        }
+                    }
+                }
+                Ok(target)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// The names of a mesh's morph targets, by a convention that most writers follow: `extras.targetNames`.
+/// Extras may be of any form, so what is of another is passed over.
+#[derive(Debug, Default)]
+pub(super) struct MeshExtras {
+    pub(super) target_names: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for MeshExtras {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Lenient(all) = Lenient::<Extras>::deserialize(deserializer)?;
+        let names = all.and_then(|Extras(names)| names).unwrap_or_default();
+        Ok(Self {
+            target_names: names.0,
+        })
+    }
+}
+
+struct Extras(Option<Names>);
+#[derive(Default)]
+struct Names(Vec<String>);
+struct Text(String);
+
+/// A value of the wanted form, or nothing.
+struct Lenient<T>(Option<T>);
+
+/// What can be made of one of the forms that a JSON value may have; `None` of the others.
+trait Form<'de>: Sized {
+    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+    fn text(_: &str) -> Option<Self> {
+        None
+    }
+}
+
+impl<'de> Form<'de> for Extras {
+    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        let mut names = None;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "targetNames" {
+                names = map.next_value::<Lenient<Names>>()?.0;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(Some(Self(names)))
+    }
+}
+
+impl<'de> Form<'de> for Names {
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut names = Vec::new();
+        while let Some(Lenient(name)) = list.next_element::<Lenient<Text>>()? {
+            // There are no more targets than this.
+            if names.len() < MAX_LIST {
+                names.push(name.map_or_else(String::new, |Text(name)| name));
+            }
+        }
+        Ok(Some(Self(names)))
+    }
+}
+
+impl Form<'_> for Text {
+    fn text(text: &str) -> Option<Self> {
+        Some(Self(text.into()))
+    }
+}
+
+impl<'de, T: Form<'de>> Deserialize<'de> for Lenient<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any<T>(core::marker::PhantomData<T>);
+        impl<'de, T: Form<'de>> Visitor<'de> for Any<T> {
+            type Value = Lenient<T>;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
+                f.write_str("anything")
+            }
+            fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Lenient(None))
+            }
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+                Ok(Lenient(None))
+            }
+            fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
+                Ok(Lenient(None))
+            }
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+                Ok(Lenient(None))
+            }
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(Lenient(None))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Lenient(T::text(text)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                T::map(map).map(Lenient)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                T::list(list).map(Lenient)
+            }
+        }
+        deserializer.deserialize_any(Any(core::marker::PhantomData))
+    }
+}
+
+/// Weights: a list that may be absent or empty, which means the same.
+pub(super) type Weights = List<f32>;

@@ -1,0 +1,255 @@
+//! Morph targets: what they add, made sparse one target at a time, and the weights of nodes.
+
+use super::accessor::Component;
+use super::json::{Document, Node, Primitive};
+use super::mesh::{At, Reader};
+use super::source::Source;
+use super::sparse::Stored;
+use super::{cut, fault_of, lookup, object};
+use crate::character::{MorphTarget, MorphWeight};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::{RawMorph, RepairKind};
+use glam::Vec3;
+
+/// What a target can add to, in the order in which streams are kept here.
+const NAMES: [&str; 3] = ["POSITION", "NORMAL", "TANGENT"];
+
+/// Checks that the targets refer to accessors that there are, that all primitives of a mesh have as
+/// many, and that there are as many weights.
+pub(super) fn check(doc: &Document) -> Result<()> {
+    for (index, mesh) in doc.meshes.iter().enumerate() {
+        let need = mesh.primitives.first().map_or(0, |p| p.targets.len());
+        for (number, primitive) in mesh.primitives.iter().enumerate() {
+            let part = || format!("primitives[{number}].targets");
+            let got = primitive.targets.len();
+            expect_count(got, need, || (ObjectKind::Mesh, index, part()))?;
+            for (target, attributes) in primitive.targets.iter().enumerate() {
+                if let Some(accessor) = attributes.greatest() {
+                    let part = || format!("{}[{target}]", part());
+                    let referrer = || object(ObjectKind::Mesh, index, part());
+                    lookup(&doc.accessors, accessor, "accessor", referrer)?;
+                }
+            }
+        }
+        if !mesh.weights.is_empty() {
+            let place = || (ObjectKind::Mesh, index, "weights".into());
+            expect_count(mesh.weights.len(), need, place)?;
+        }
+    }
+    for (index, node) in doc.nodes.iter().enumerate() {
+        if !node.weights.is_empty() {
+            let place = || (ObjectKind::Node, index, "weights".into());
+            expect_count(node.weights.len(), target_count(doc, node), place)?;
+        }
+    }
+    Ok(())
+}
+
+fn expect_count(
+    got: usize,
+    need: usize,
+    place: impl FnOnce() -> (ObjectKind, usize, String),
+) -> Result<()> {
+    if got == need {
+        return Ok(());
+    }
+    let (kind, index, part) = place();
+    let why = AssetFault::Count {
+        what: "the list (one for each morph target of the mesh)",
+        got: got as u64,
+        need: need as u64,
+    };
+    Err(fault_of(object(kind, index, part), why))
+}
+
+/// How many morph targets the mesh of a node has, if it carries one.
+pub(super) fn target_count(doc: &Document, node: &Node) -> usize {
+    let mesh = node.mesh.and_then(|mesh| doc.meshes.get(mesh as usize));
+    let first = mesh.and_then(|mesh| mesh.primitives.first());
+    first.map_or(0, |primitive| primitive.targets.len())
+}
+
+/// The weights of all nodes whose meshes have targets, in the order of the nodes.
+pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
+    let doc = source.doc;
+    let mut morphs = Vec::new();
+    for (index, node) in doc.nodes.iter().enumerate() {
+        let count = target_count(doc, node);
+        let Some(mesh) = node.mesh.filter(|_| count > 0) else {
+            continue;
+        };
+        let mesh = &doc.meshes[mesh as usize];
+        let owner = cut(node
+            .name
+            .as_deref()
+            .or(mesh.name.as_deref())
+            .unwrap_or_default());
+        let names = mesh.extras.target_names.iter().take(count);
+        // Every weight of the character names its owner, too.
+        let each = size_of::<MorphWeight>() + size_of::<f32>() + owner.len();
+        let named = names.clone().map(|name| size_of::<Box<str>>() + name.len());
+        let bytes = named.sum::<usize>() as u64 + count as u64 * each as u64;
+        source.charge(bytes, || object(ObjectKind::Node, index, "weights"))?;
+        let given = [&node.weights, &mesh.weights];
+        let given = given.into_iter().find(|weights| !weights.is_empty());
+        morphs.push(RawMorph {
+            node: index,
+            owner,
+            weights: given.map_or_else(|| vec![0.0; count], |weights| weights.to_vec()),
+            names: names.map(|name| cut(name)).collect(),
+        });
+    }
+    Ok(morphs)
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// The targets of a primitive, without what they do to attributes that it lacks or that are
+    /// not morphed.
+    pub(super) fn targets(&mut self, at: &At, raw: &Primitive) -> Result<Vec<MorphTarget>> {
+        let bytes = raw.targets.len() as u64 * size_of::<MorphTarget>() as u64;
+        self.source.charge(bytes, || at.object("targets"))?;
+        let has = |name| raw.attributes.contains_key(name);
+        // Without normals, the format says to ignore tangents.
+        let based = [true, has("NORMAL"), has("NORMAL") && has("TANGENT")];
+        let (mut others, mut baseless) = (0, [0; 3]);
+        let mut targets = Vec::with_capacity(raw.targets.len());
+        let mut moved = Vec::new();
+        for (number, target) in raw.targets.iter().enumerate() {
+            others += usize::from(target.others);
+            let mut streams = [None, None, None];
+            for (stream, name) in NAMES.into_iter().enumerate() {
+                match target.get(name) {
+                    Some(_) if !based[stream] => baseless[stream] += 1,
+                    Some(accessor) => {
+                        let part = format!("targets[{number}].{name}");
+                        streams[stream] = Some(self.deltas(at, raw, &part, name, accessor)?);
+                    }
+                    None => {}
+                }
+            }
+            targets.push(self.thin(at, raw, number, &streams, &mut moved)?);
+        }
+        let part = "targets (attributes other than POSITION, NORMAL, TANGENT)";
+        self.leave_out(at, part, RepairKind::LeftOut, others);
+        for (name, count) in NAMES.into_iter().zip(baseless) {
+            let part = format!("targets ({name} of a primitive that is drawn without)");
+            self.leave_out(at, &part, RepairKind::LeftOut, count);
+        }
+        Ok(targets)
+    }
+
+    /// What one target adds to one attribute.
+    fn deltas(
+        &mut self,
+        at: &At,
+        raw: &Primitive,
+        part: &str,
+        name: &str,
+        accessor: u64,
+    ) -> Result<Stored<'a>> {
+        let quantized = self.quantized;
+        let whole = quantized && name == "POSITION";
+        let allow = |component, normalized| match component {
+            Component::F32 => true,
+            Component::I8 | Component::I16 => whole || (quantized && normalized),
+            _ => false,
+        };
+        let allowed = match (quantized, whole) {
+            (false, _) => "5126; others with KHR_mesh_quantization",
+            (true, true) => "5126, 5120, 5122",
+            (true, false) => "5126, or normalised 5120, 5122",
+        };
+        let object = || at.object(part);
+        let source = &mut *self.source;
+        let (index, accessor) = source.typed(accessor, "VEC3", allowed, allow, object)?;
+        let need = vertex_count(source, raw);
+        if accessor.count != need {
+            let why = AssetFault::Count {
+                what: "the accessor",
+                got: accessor.count,
+                need,
+            };
+            return Err(at.fault(part, why));
+        }
+        source.stored(index)
+    }
+
+    /// The vertices to which a target adds something, and what. `moved` is room to work in.
+    fn thin(
+        &mut self,
+        at: &At,
+        raw: &Primitive,
+        number: usize,
+        streams: &[Option<Stored<'a>>; 3],
+        moved: &mut Vec<u64>,
+    ) -> Result<MorphTarget> {
+        let words = vertex_count(self.source, raw).div_ceil(64);
+        let elements = streams.iter().flatten().map(|stored| stored.len() as u64);
+        let cap = self.source.options.max_morph_elements;
+        self.morph_elements = elements
+            .chain([words])
+            .fold(self.morph_elements, u64::saturating_add);
+        if self.morph_elements > cap {
+            return Err(at.cap("elements of morph targets", self.morph_elements, cap));
+        }
+        moved.clear();
+        moved.resize(words as usize, 0);
+        let mut used = [true, false, false];
+        for (stored, used) in streams.iter().zip(&mut used) {
+            if let Some(stored) = stored {
+                stored.each(|vertex, delta| {
+                    if delta != [0.0; 3] {
+                        moved[vertex / 64] |= 1 << (vertex % 64);
+                        *used = true;
+                    }
+                });
+            }
+        }
+        let count: usize = moved.iter().map(|word| word.count_ones() as usize).sum();
+        let per_vertex = size_of::<u32>() + used.iter().filter(|u| **u).count() * size_of::<Vec3>();
+        let bytes = count as u64 * per_vertex as u64;
+        let part = || at.object(&format!("targets[{number}]"));
+        self.source.charge(bytes, part)?;
+        let mut vertices = Vec::with_capacity(count);
+        for (at, word) in moved.iter().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                vertices.push((at * 64) as u32 + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+        let [positions, normals, tangents] = [0, 1, 2].map(|stream: usize| {
+            let listed = if used[stream] { &vertices[..] } else { &[] };
+            picked(streams[stream].as_ref(), listed)
+        });
+        Ok(MorphTarget {
+            vertices,
+            positions,
+            normals,
+            tangents,
+        })
+    }
+}
+
+fn vertex_count(source: &Source<'_>, raw: &Primitive) -> u64 {
+    let position = raw.attributes.get("POSITION").copied().unwrap_or_default();
+    source.doc.accessors[position as usize].count
+}
+
+/// What is stored for these vertices, which ascend; zeros for the others.
+fn picked(stored: Option<&Stored<'_>>, vertices: &[u32]) -> Vec<Vec3> {
+    let mut out = vec![Vec3::ZERO; vertices.len()];
+    let Some(stored) = stored.filter(|_| !vertices.is_empty()) else {
+        return out;
+    };
+    let mut slot = 0;
+    stored.each(|vertex, delta| {
+        while vertices.get(slot).is_some_and(|v| (*v as usize) < vertex) {
+            slot += 1;
+        }
+        if vertices.get(slot).is_some_and(|v| *v as usize == vertex) {
+            out[slot] = Vec3::from_array(delta);
+        }
+    });
+    out
+}

@@ -1,0 +1,167 @@
+//! Sparse accessors: elements that stand over a view's, or over zeros.
+
+use super::accessor::{Component, Elements, shape};
+use super::json::{Accessor, Sparse};
+use super::source::{Bytes, Source};
+use super::{fault_of, object};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+
+/// The elements of an accessor of three components as the file stores them. Nothing is copied.
+#[derive(Debug)]
+pub(super) struct Stored<'a> {
+    base: Option<Elements<'a>>,
+    over: Option<Over<'a>>,
+}
+
+/// The values of a sparse part, and the elements that they stand for: ascending, each less than the
+/// accessor's count.
+#[derive(Debug)]
+struct Over<'a> {
+    places: Elements<'a>,
+    values: Elements<'a>,
+}
+
+impl Stored<'_> {
+    /// How many elements [`Self::each`] goes through.
+    pub(super) fn len(&self) -> usize {
+        let over = self.over.as_ref().map_or(0, |over| over.places.count);
+        self.base.as_ref().map_or(over, |base| base.count)
+    }
+
+    /// Every element that is stored, in ascending order, with its place; the others are zero.
+    pub(super) fn each(&self, mut visit: impl FnMut(usize, [f32; 3])) {
+        let place = |at: usize| -> Option<usize> {
+            let over = self.over.as_ref().filter(|over| at < over.places.count)?;
+            Some(over.places.integer(at, 0) as usize)
+        };
+        let value = |at: usize| match &self.over {
+            Some(over) => over.values.numbers(at),
+            None => [0.0; 3],
+        };
+        let mut next = 0;
+        let Some(base) = &self.base else {
+            while let Some(element) = place(next) {
+                visit(element, value(next));
+                next += 1;
+            }
+            return;
+        };
+        let mut next_place = place(next);
+        for element in 0..base.count {
+            if next_place == Some(element) {
+                visit(element, value(next));
+                next += 1;
+                next_place = place(next);
+            } else {
+                visit(element, base.numbers(element));
+            }
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The elements of an accessor where they lie in the file. Allocates nothing but a buffer that has
+    /// not been loaded yet.
+    pub(super) fn stored(&mut self, index: usize) -> Result<Stored<'a>> {
+        let object = object(ObjectKind::Accessor, index, "");
+        let accessor = &self.doc.accessors[index];
+        let component = Component::from_code(accessor.component_type);
+        let shape = component.and_then(|c| Some((c, shape(&accessor.kind, c)?)));
+        let Some((component, (_, size))) = shape else {
+            return Err(fault_of(object, AssetFault::Missing("a known type")));
+        };
+        let mut base = None;
+        if accessor.buffer_view.is_some() {
+            let mut elements = Elements {
+                bytes: Bytes::Borrowed(&[]),
+                start: 0,
+                stride: size,
+                count: usize::try_from(accessor.count).unwrap_or(usize::MAX),
+                component,
+                normalized: accessor.normalized,
+            };
+            self.place(&mut elements, accessor, &object)?;
+            base = Some(elements);
+        }
+        let over = match &accessor.sparse {
+            Some(sparse) => Some(self.over(accessor, sparse, (component, size), &object)?),
+            None => None,
+        };
+        Ok(Stored { base, over })
+    }
+
+    fn over(
+        &mut self,
+        accessor: &Accessor,
+        sparse: &Sparse,
+        (component, size): (Component, usize),
+        object: &Object,
+    ) -> Result<Over<'a>> {
+        let (bytes, start, _) = self.view(sparse.indices.buffer_view, object)?;
+        let index_type = Component::from_code(sparse.indices.component_type);
+        let index_type = index_type.unwrap_or(Component::U32);
+        let places = Elements {
+            bytes,
+            start: start + sparse.indices.byte_offset as usize,
+            stride: index_type.size(),
+            count: sparse.count as usize,
+            component: index_type,
+            normalized: false,
+        };
+        let mut before = None;
+        for at in 0..places.count {
+            let place = places.integer(at, 0);
+            if u64::from(place) >= accessor.count || before.is_some_and(|before| place <= before) {
+                return Err(wrong_place(object, at, place));
+            }
+            before = Some(place);
+        }
+        let (bytes, start, _) = self.view(sparse.values.buffer_view, object)?;
+        let values = Elements {
+            bytes,
+            start: start + sparse.values.byte_offset as usize,
+            stride: size,
+            count: sparse.count as usize,
+            component,
+            normalized: accessor.normalized,
+        };
+        Ok(Over { places, values })
+    }
+
+    /// Puts the values of the sparse part over the elements that it names.
+    pub(super) fn put_sparse(
+        &mut self,
+        dense: &mut [u8],
+        accessor: &Accessor,
+        sparse: &Sparse,
+        size: usize,
+        object: &Object,
+    ) -> Result<()> {
+        // All of them are read, even if only the first elements are wanted.
+        let read = sparse.count.saturating_mul(size as u64);
+        self.charge(read, || object.clone())?;
+        // The values are copied as bytes, whatever they mean.
+        let Over { places, values } = self.over(accessor, sparse, (Component::U8, size), object)?;
+        for at in 0..places.count {
+            let place = places.integer(at, 0) as usize;
+            let from = values.bytes.as_ref().get(values.start + at * size..);
+            let from = from.and_then(|values| values.get(..size));
+            let to = dense.chunks_exact_mut(size).nth(place);
+            if let (Some(from), Some(to)) = (from, to) {
+                to.copy_from_slice(from);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong_place(object: &Object, at: usize, place: u32) -> Error {
+    let mut object = object.clone();
+    object.part = "sparse.indices (which must ascend and stay below count)".into();
+    let why = AssetFault::Value {
+        what: "index",
+        index: at as u64,
+        value: place.into(),
+    };
+    fault_of(object, why)
+}

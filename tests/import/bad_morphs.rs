@@ -1,0 +1,327 @@
+//! Morph targets and weights that are refused.
+
+use crate::builder::*;
+use crate::help::*;
+use crate::morphs::{quad, sparse, with_clip, with_targets};
+use serde_json::json;
+use throng::character::{Interpolation, MorphTarget};
+use throng::glam::Vec3;
+use throng::import::{
+    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
+    RawPrimitive, RawTransform, gltf,
+};
+
+/// A quad with one target.
+fn one() -> Builder {
+    let mut b = quad();
+    let up = b.accessor("VEC3", F32, &[1.0_f32; 12]);
+    with_targets(b, json!([{ "POSITION": up }]))
+}
+
+#[test]
+fn targets_that_do_not_fit() {
+    let mut b = one();
+    b.json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "attributes": { "POSITION": 0 } }));
+    assert_eq!(
+        refused(&b.glb()),
+        "f: mesh 0, primitives[1].targets: the list (one for each morph target of the mesh) has 0, 1 needed"
+    );
+    for (path, value, words) in [
+        (
+            "/meshes/0/weights",
+            json!([1, 2]),
+            "f: mesh 0, weights: the list (one for each morph target of the mesh) has 2, 1 needed",
+        ),
+        (
+            "/nodes/0/weights",
+            json!([1, 2]),
+            "f: node 0, weights: the list (one for each morph target of the mesh) has 2, 1 needed",
+        ),
+        (
+            "/meshes/0/weights",
+            json!([1e39]),
+            "f: node 0, weights: weight 0 is inf, which is not allowed",
+        ),
+        (
+            "/meshes/0/primitives/0/targets",
+            json!([{ "POSITION": 99 }]),
+            "f: mesh 0, primitives[0].targets[0]: refers to accessor 99, but there are 4",
+        ),
+        (
+            "/meshes/0/primitives/0/targets",
+            json!([{ "COLOR_0": 99 }]),
+            "f: mesh 0, primitives[0].targets[0]: refers to accessor 99, but there are 4",
+        ),
+        (
+            "/meshes/0/primitives/0/targets",
+            json!([{ "POSITION": 2 }]),
+            "f: mesh 0, primitives[0].targets[0].POSITION: the type of the accessor is SCALAR, which is not allowed here (VEC3)",
+        ),
+        (
+            "/accessors/3/count",
+            json!(3),
+            "f: mesh 0, primitives[0].targets[0].POSITION: the accessor has 3, 4 needed",
+        ),
+        (
+            "/accessors/3/componentType",
+            json!(I16),
+            "f: mesh 0, primitives[0].targets[0].POSITION: the component type of the accessor is 5122 (not normalised), which is not allowed here (5126; others with KHR_mesh_quantization)",
+        ),
+    ] {
+        assert_eq!(with(&one(), path, value), words);
+    }
+    let words = with(
+        &one(),
+        "/meshes/0/primitives/0/targets",
+        json!([{ "POSITION": u64::MAX }]),
+    );
+    assert!(
+        words.contains("an index of more than 4294967294"),
+        "{words}"
+    );
+    let words = with(&one(), "/meshes/0/primitives/0/targets", json!([[]]));
+    assert!(
+        words.starts_with("f: mesh 0, primitives[0].targets[0]: "),
+        "{words}"
+    );
+    let words = with(&one(), "/nodes/0/mesh", json!(null));
+    assert!(words.contains("nothing to draw"), "{words}");
+    let mut b = one();
+    b.json["nodes"][0] = json!({ "weights": [1] });
+    assert_eq!(
+        refused(&b.glb()),
+        "f: node 0, weights: the list (one for each morph target of the mesh) has 1, 0 needed"
+    );
+}
+
+#[test]
+fn quantised_targets_are_signed() {
+    let mut b = one();
+    b.json["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
+    let bytes = b.accessor("VEC3", U8, &[1_u8; 12]);
+    let words = with(
+        &b,
+        "/meshes/0/primitives/0/targets",
+        json!([{ "POSITION": bytes }]),
+    );
+    assert!(
+        words.contains("5121 (not normalised), which is not allowed here (5126, 5120, 5122)"),
+        "{words}"
+    );
+    let bytes = b.accessor("VEC3", I8, &[1_i8; 12]);
+    let words = with(
+        &b,
+        "/meshes/0/primitives/0/targets",
+        json!([{ "NORMAL": bytes }]),
+    );
+    assert!(
+        words.contains("targets[0].NORMAL: the component type"),
+        "{words}"
+    );
+}
+
+#[test]
+fn values_and_places_that_are_not_allowed() {
+    let mut b = quad();
+    let mut deltas = [0.0_f32; 12];
+    deltas[7] = f32::NAN;
+    let broken = b.accessor("VEC3", F32, &deltas);
+    let words = refused(&with_targets(b, json!([{}, { "NORMAL": broken }])).glb());
+    assert_eq!(
+        words,
+        "f: mesh 0, primitives[0], targets[1].NORMAL: vertex 2 is NaN, which is not allowed"
+    );
+    for places in [[1, 1], [2, 1], [0, 4]] {
+        let mut b = quad();
+        let up = sparse(&mut b, 4, &places, &[1.0; 6]);
+        let words = refused(&with_targets(b, json!([{ "POSITION": up }])).glb());
+        assert!(
+            words.contains("sparse.indices (which must ascend and stay below count): index 1"),
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn weights_channels_that_do_not_fit() {
+    let mut b = one();
+    with_clip(&mut b, &[0.0, 1.0], &[0.0; 3], "LINEAR");
+    assert_eq!(
+        refused(&b.glb()),
+        "f: animation 0, samplers[0].output: the accessor has 3, 2 needed"
+    );
+    let mut b = one();
+    with_clip(&mut b, &[0.0, 1.0], &[0.0; 2], "CUBICSPLINE");
+    assert!(refused(&b.glb()).contains("the accessor has 2, 6 needed"));
+    let mut b = one();
+    with_clip(&mut b, &[0.0, 1.0], &[0.0, f32::NAN], "LINEAR");
+    assert_eq!(
+        refused(&b.glb()),
+        "f: animation 0, channels[0], value 1: a value is not finite"
+    );
+    let mut b = quad();
+    with_clip(&mut b, &[0.0, 1.0], &[0.0; 2], "LINEAR");
+    assert_eq!(
+        refused(&b.glb()),
+        "f: animation 0, channels[0].target: drives the weights of a node without morph targets"
+    );
+}
+
+#[test]
+fn caps_are_kept() {
+    let refused =
+        |b: &Builder, options: ImportOptions| gltf(&b.glb(), &options).unwrap_err().to_string();
+    let words = refused(
+        &one(),
+        ImportOptions {
+            max_morph_elements: 4,
+            ..options()
+        },
+    );
+    // Four vertices, and a word of the set of those that move.
+    assert!(
+        words.contains("elements of morph targets: 5 is more than the cap of 4"),
+        "{words}"
+    );
+    // What it takes without the target, and a little.
+    let words = refused(
+        &one(),
+        ImportOptions {
+            max_decoded_bytes: 260,
+            ..options()
+        },
+    );
+    assert!(words.contains("bytes of decoded data"), "{words}");
+}
+
+/// A triangle with one target and a clip that drives it.
+fn raw() -> RawCharacter {
+    RawCharacter {
+        nodes: vec![RawNode {
+            name: "node".into(),
+            parent: None,
+            transform: RawTransform::Trs(throng::character::Transform::IDENTITY),
+        }],
+        primitives: vec![RawPrimitive {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+            indices: vec![0, 1, 2],
+            morph: Some(0),
+            targets: vec![MorphTarget {
+                vertices: vec![0, 2],
+                positions: vec![Vec3::X; 2],
+                ..MorphTarget::default()
+            }],
+            ..RawPrimitive::default()
+        }],
+        morphs: vec![RawMorph {
+            weights: vec![0.0],
+            ..RawMorph::default()
+        }],
+        animations: vec![RawAnimation {
+            name: "clip".into(),
+            channels: vec![RawChannel {
+                node: 0,
+                times_s: vec![0.0, 1.0],
+                interpolation: Interpolation::Linear,
+                values: RawKeys::Weights(vec![0.0, 1.0]),
+            }],
+        }],
+        ..RawCharacter::default()
+    }
+}
+
+#[test]
+fn raw_characters_are_checked() {
+    type Change = fn(&mut RawCharacter);
+    assert!(raw().build(&ImportOptions::default()).is_ok());
+    let changes: [(Change, &str); 16] = [
+        (
+            |r| r.primitives[0].targets[0].vertices = vec![2, 0],
+            "targets[0]: the vertices do not ascend",
+        ),
+        (
+            |r| r.primitives[0].targets[0].vertices = vec![1, 1],
+            "targets[0]: the vertices do not ascend",
+        ),
+        (
+            |r| r.primitives[0].targets[0].vertices = vec![0, 3],
+            "targets[0]: refers to vertex 3, but there are 3",
+        ),
+        (
+            |r| r.primitives[0].targets[0].vertices = vec![0],
+            "targets[0].POSITION: the list of deltas has 2, 1 needed",
+        ),
+        (
+            |r| r.primitives[0].targets[0].positions.clear(),
+            "targets[0].POSITION: the list of deltas has 0, 2 needed",
+        ),
+        (
+            |r| r.primitives[0].targets[0].normals = vec![Vec3::X],
+            "targets[0].NORMAL: the list of deltas has 1, 2 needed",
+        ),
+        (
+            |r| r.primitives[0].targets[0].tangents = vec![Vec3::X; 3],
+            "targets[0].TANGENT: the list of deltas has 3, 2 needed",
+        ),
+        (
+            |r| r.primitives[0].targets[0].tangents = vec![Vec3::X, Vec3::INFINITY],
+            "targets[0].TANGENT: vertex 2 is inf",
+        ),
+        (
+            |r| r.primitives[0].targets.clear(),
+            "targets: the list of morph targets (one for each weight) has 0, 1 needed",
+        ),
+        (
+            |r| r.primitives[0].morph = None,
+            "targets: the list of morph targets (one for each weight) has 1, 0 needed",
+        ),
+        (
+            |r| r.primitives[0].morph = Some(1),
+            "morph: refers to morph 1, but there are 1",
+        ),
+        (
+            |r| r.morphs[0].node = 1,
+            "node 1, weights: refers to node 1, but there are 1",
+        ),
+        (
+            |r| r.morphs[0].weights[0] = f32::NAN,
+            "node 0, weights: weight 0 is NaN",
+        ),
+        (
+            |r| r.morphs[0].names = vec!["a".into(), "b".into()],
+            "names has 2, 1 needed",
+        ),
+        (
+            |r| r.morphs.push(r.morphs[0].clone()),
+            "node 0, weights: has morph weights twice",
+        ),
+        (
+            |r| r.animations[0].channels[0].values = RawKeys::Weights(vec![0.0; 3]),
+            "animation 0, channels[0]: the list of values has 3, 2 needed",
+        ),
+    ];
+    for (change, words) in changes {
+        let mut raw = raw();
+        change(&mut raw);
+        let error = raw
+            .build(&ImportOptions::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(words), "{error:?} lacks {words:?}");
+    }
+    let mut raw = raw();
+    raw.primitives[0].morph = None;
+    raw.primitives[0].targets.clear();
+    raw.morphs.clear();
+    let error = raw
+        .build(&ImportOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("channels[0]: drives the weights of a node without"),
+        "{error}"
+    );
+}
