@@ -14,6 +14,7 @@ mod support;
 mod layout;
 mod misuse;
 mod model;
+mod motion;
 mod parts;
 mod pictures;
 mod slots;
