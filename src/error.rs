@@ -65,6 +65,16 @@ pub enum Error {
         /// The generation that is alive or will be next.
         alive: u32,
     },
+    /// One of several things that a call was given is wrong.
+    #[error("{what} {index}: {why}")]
+    Each {
+        /// What it is one of, such as `skin job`.
+        what: &'static str,
+        /// Which, in the order in which they were given.
+        index: u64,
+        /// What is wrong with it.
+        why: Box<Self>,
+    },
     /// More was asked for than there is room.
     #[error("{what}: {asked} asked, room for {cap}")]
     Capacity {
@@ -74,6 +84,18 @@ pub enum Error {
         asked: u64,
         /// How many fit.
         cap: u64,
+    },
+    /// A triangle follows more joints than the parts of its primitive may use, so that no split keeps it.
+    #[error("{primitive}: triangle {triangle} follows {joints} joints, {cap} are allowed")]
+    TriangleJoints {
+        /// The primitive's name.
+        primitive: Box<str>,
+        /// Which triangle.
+        triangle: usize,
+        /// How many palette entries its vertices follow.
+        joints: usize,
+        /// How many a part may use.
+        cap: usize,
     },
     /// An argument outside what its function takes.
     #[error("{what}: {why}")]

@@ -52,11 +52,13 @@ impl Random {
 
 /// Imports and, where that works, plays all clips; neither may panic, and what comes out is finite.
 fn digest(bytes: &[u8]) -> bool {
+    use throng::character::PaletteJoint;
     use throng::pose::{
         Mat3x4, MorphedVertices, PosedVertices, Poser, WriteOnly, morph, morphed_bounds, skin,
     };
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
+        max_influences: [None, Some(1), Some(3)][bytes.len() % 3],
         ..options()
     };
     let imported = match gltf(bytes, &options) {
@@ -70,6 +72,21 @@ fn digest(bytes: &[u8]) -> bool {
         assert!(repair.count > 0 && !repair.to_string().is_empty());
     }
     common_invariants(&imported);
+    let palette = imported.palette();
+    let repeats = |at: &usize| {
+        let same = |other: &PaletteJoint| {
+            other.joint == palette[*at].joint && other.inverse_bind == palette[*at].inverse_bind
+        };
+        palette[..*at].iter().any(same)
+    };
+    let repeats = (0..palette.len()).filter(repeats).count();
+    let told = imported.narrowing.map_or(0, |told| told.repeated_entries);
+    assert_eq!(repeats, told);
+    splits(&imported);
+    if let Some(loss) = imported.influence_loss {
+        assert!(loss.vertex < imported.primitives()[loss.primitive].vertex_count());
+        assert!(loss.displacement_m >= 0.0);
+    }
     let mut poser = Poser::new();
     let mut palette = vec![Mat3x4::IDENTITY; imported.palette().len()];
     let weights: Vec<f32> = imported.morph_weights().iter().map(|w| w.rest).collect();
@@ -102,6 +119,27 @@ fn digest(bytes: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// Splitting works, or names a triangle, and keeps what `Character` promises.
+fn splits(character: &throng::character::Character) {
+    for primitive in character.primitives() {
+        let triangles = primitive.indices.len() / 3;
+        assert_eq!(character.flipping_triangles(primitive).len(), triangles);
+        assert_eq!(primitive.rigid_triangles().len(), triangles);
+    }
+    for max in [1, 2, 5] {
+        match character.split(max) {
+            Ok((split, _)) => {
+                assert_eq!(split.triangle_count(), character.triangle_count());
+                common_invariants(&split);
+            }
+            Err(error) => assert!(
+                matches!(error, throng::Error::TriangleJoints { cap, .. } if cap == max),
+                "{error}"
+            ),
+        }
+    }
 }
 
 /// What `Character` promises.
@@ -179,11 +217,9 @@ fn common_invariants(character: &throng::character::Character) {
         assert!(uvs.all(|uv| uv.is_finite()));
     }
     assert!(used.iter().all(|used| *used));
-    for (at, entry) in character.palette().iter().enumerate() {
+    for entry in character.palette() {
         assert!(usize::from(entry.joint) < skeleton.len());
         assert!(entry.inverse_bind.is_finite() && !entry.bounds.is_empty());
-        assert!(!character.palette()[..at].iter().any(|other| other.joint == entry.joint
-            && other.inverse_bind == entry.inverse_bind));
     }
     assert!(!character.materials().is_empty());
     for material in character.materials() {

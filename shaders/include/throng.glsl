@@ -339,12 +339,15 @@ ThrongDualQuat throng_blend_dual_quat(ThrongPose pose, ThrongPrimitive primitive
         sum.stretch += weight * (entry.stretch - first.stretch);
     }
     precise float length2 = dot(sum.real, sum.real);
-    if (length2 == 0.0) {
-        return first;
+    if (length2 > 1e-12) {
+        precise float scale = 1.0 / sqrt(length2);
+        sum.real *= scale;
+        sum.dual *= scale;
+    } else {
+        // Opposite rotations cancel out: the strongest stands for all.
+        sum.real = first.real;
+        sum.dual = first.dual;
     }
-    precise float scale = 1.0 / sqrt(length2);
-    sum.real *= scale;
-    sum.dual *= scale;
     return sum;
 }
 
@@ -503,6 +506,8 @@ ThrongVertex throng_skin(ThrongPose pose, ThrongPrimitive primitive, uint vertex
         vec3 s = q.stretch;
         result.position = throng_transform_point(q, result.position);
         if (has_normals) {
+            float largest = max(max(abs(s.x), abs(s.y)), abs(s.z));
+            s = largest > 0.0 ? s / largest : s;
             vec3 normal = throng_unit_or(s.yzx * s.zxy * result.normal, result.normal);
             result.normal = throng_rotate(q.real, normal);
         }

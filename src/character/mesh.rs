@@ -31,6 +31,16 @@ impl JointIndices {
         self.len() == 0
     }
 
+    /// Positions in a palette relative to the start of `range`, which holds them and at most 65,536 entries.
+    pub(crate) fn packed(positions: &[u32], range: &Range<u32>) -> Self {
+        let relative = positions.iter().map(|position| position - range.start);
+        if range.len() <= 256 {
+            Self::U8(relative.map(|index| index as u8).collect())
+        } else {
+            Self::U16(relative.map(|index| index as u16).collect())
+        }
+    }
+
     /// Index `at`, counted over all vertices.
     ///
     /// # Panics

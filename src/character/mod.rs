@@ -6,15 +6,26 @@
 //! on, without being checked again, by everything behind it.
 
 mod clip;
+mod cut;
 mod material;
 mod mesh;
+mod pieces;
+mod ranges;
+mod reach;
+mod repack;
 mod skeleton;
+mod split;
 mod triangles;
 
 pub use clip::{Interpolation, Keys, RawClip, Track, TrackValues, WeightTrack};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+
+pub(crate) use pieces::Bounds;
+pub(crate) use reach::reaches;
+pub(crate) use repack::{Offer, Policy, bound, repack};
+pub use split::{Split, SplitReport};
 
 use crate::error::{Error, Result};
 use glam::Vec3;
@@ -123,8 +134,9 @@ pub struct PaletteJoint {
 ///
 /// Invariants:
 /// - joints are stored breadth first, every parent before its children;
-/// - the palette has one entry per distinct (joint, inverse bind matrix) pair that a vertex uses,
-///   and none that no vertex uses;
+/// - the palette has an entry for each distinct (joint, inverse bind matrix) pair that a vertex uses, and none
+///   that no vertex uses; it has more than one only where 8-bit joint indices or a [split](Character::split)
+///   need it;
 /// - every primitive addresses a contiguous range of the palette, and all of its joint indices
 ///   lie in that range; its weights sum to exactly 65,535 at every vertex;
 /// - every triangle index is less than its primitive's vertex count; positions are finite;

@@ -46,6 +46,11 @@ pub struct ImportOptions {
     /// vertex has more, the strongest stay (of equal ones that of the joint nearest to the root) and are scaled
     /// to a sum of 1; [`Imported::influence_loss`] says what that moves. `None`: no weight is dropped.
     pub max_influences: Option<u32>,
+    /// Joint indices beyond 256 palette entries take 16 bits, or 8 where the primitive is cut so that each part uses
+    /// few: at the cost of vertices and palette entries that are there more than once. `Some`: import chooses
+    /// what takes less memory when this many instances have a palette each, of 48 bytes an entry; see
+    /// [`Imported::narrowing`]. `None`: nothing is cut.
+    pub narrow_for_instances: Option<u32>,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
     /// Most bytes of JSON text.
@@ -77,6 +82,7 @@ impl Default for ImportOptions {
             scene: None,
             smooth_normals: false,
             max_influences: None,
+            narrow_for_instances: Some(100),
             max_resource_bytes: 1 << 30,
             max_json_bytes: 256 << 20,
             max_decoded_bytes: 2 << 30,
@@ -103,6 +109,24 @@ pub struct Imported {
     pub repairs: Vec<Repair>,
     /// What [`ImportOptions::max_influences`] has cost; `None` if no vertex lost a weight.
     pub influence_loss: Option<InfluenceLoss>,
+    /// What was done to keep joint indices in 8 bits beyond 256 palette entries; `None` if nothing was.
+    pub narrowing: Option<Narrowing>,
+}
+
+/// Primitives whose palette range was longer than 256 entries, and which have 8-bit joint indices now: cut, or
+/// just given a range of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Narrowing {
+    /// How many primitives there were.
+    pub primitives: usize,
+    /// How many there are in their place.
+    pub parts: usize,
+    /// How many palette entries stand there for the second time or more: 48 bytes each for every instance.
+    pub repeated_entries: usize,
+    /// How many vertices there are more: those that several parts of a primitive use.
+    pub repeated_vertices: usize,
+    /// How many bytes of vertices fewer there are for that, repeated ones counted in.
+    pub bytes_saved: u64,
 }
 
 /// What dropping influences has moved: the vertex that it moves furthest.

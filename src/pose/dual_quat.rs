@@ -10,9 +10,9 @@ use glam::{Vec3, Vec4};
 /// A blended dual quaternion, its real part of unit length, and the stretch that goes before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Motion {
-    real: Vec4,
-    dual: Vec4,
-    stretch: Vec3,
+    pub(super) real: Vec4,
+    pub(super) dual: Vec4,
+    pub(super) stretch: Vec3,
 }
 
 impl Motion {
@@ -33,7 +33,7 @@ impl Motion {
 }
 
 /// A blend whose real part is shorter than this, squared, has no direction.
-const DEGENERATE: f32 = 1e-12;
+pub(super) const DEGENERATE: f32 = 1e-12;
 
 /// Dual quaternion linear blending (Kavan et al. 2008, algorithm 1), in this order:
 ///
@@ -106,18 +106,14 @@ impl Deform for Motion {
         rotate(self.real, self.stretch * point) + translation(self.real, self.dual)
     }
 
-    /// By the stretch's cofactors `(yz, zx, xy)`, scaled to a largest stretch of 1, then rotated.
-    fn normal(&self, normal: Vec3) -> Vec3 {
-        let Vec3 { x, y, z } = self.shape();
-        let image = Vec3::new(y * z, z * x, x * y) * normal;
-        unit_or(rotate(self.real, image), normal)
-    }
-
-    /// Motion and rotated; the bitangent's sign stays, as nothing mirrors.
-    fn tangent(&self, tangent: Vec4) -> Vec4 {
-        let direction = tangent.truncate();
-        let image = rotate(self.real, self.shape() * direction);
-        unit_or(image, direction).extend(tangent.w)
+    fn directions(&self, normal: Option<&mut Vec3>, tangent: Option<&mut Vec4>) {
+        let shape = self.shape();
+        if let Some(normal) = normal {
+            *normal = self.normal(shape, *normal);
+        }
+        if let Some(tangent) = tangent {
+            *tangent = self.tangent(shape, *tangent);
+        }
     }
 }
 
@@ -130,5 +126,18 @@ impl Motion {
         } else {
             self.stretch
         }
+    }
+
+    /// By the stretch's cofactors `(yz, zx, xy)`, then rotated.
+    fn normal(&self, Vec3 { x, y, z }: Vec3, normal: Vec3) -> Vec3 {
+        let image = Vec3::new(y * z, z * x, x * y) * normal;
+        unit_or(rotate(self.real, image), normal)
+    }
+
+    /// Stretched and rotated; the bitangent's sign stays, as nothing mirrors.
+    fn tangent(&self, shape: Vec3, tangent: Vec4) -> Vec4 {
+        let direction = tangent.truncate();
+        let image = rotate(self.real, shape * direction);
+        unit_or(image, direction).extend(tangent.w)
     }
 }

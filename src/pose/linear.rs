@@ -51,12 +51,14 @@ impl Deform for Mat3x4 {
         self.transform_point(point)
     }
 
-    fn normal(&self, normal: Vec3) -> Vec3 {
-        Directions::of(self).normal(normal)
-    }
-
-    fn tangent(&self, tangent: Vec4) -> Vec4 {
-        Directions::of(self).tangent(tangent)
+    fn directions(&self, normal: Option<&mut Vec3>, tangent: Option<&mut Vec4>) {
+        let directions = Directions::of(self);
+        if let Some(normal) = normal {
+            *normal = directions.normal(*normal);
+        }
+        if let Some(tangent) = tangent {
+            *tangent = directions.tangent(*tangent);
+        }
     }
 }
 

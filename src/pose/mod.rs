@@ -20,9 +20,12 @@ mod linear;
 mod method;
 mod morph;
 mod palette;
+mod pick;
 mod project;
+mod ray;
 mod skin;
 mod skinned_layout;
+mod skinner;
 mod write_only;
 
 pub use animate::animate;
@@ -34,8 +37,10 @@ pub use layer::{Layer, Looping};
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
+pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
+pub use skinner::{SkinJob, Skinner, skin_many};
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};

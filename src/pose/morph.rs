@@ -118,7 +118,7 @@ fn add<T>(target: &MorphTarget, deltas: &[Vec3], stream: &mut [T], add: impl Fn(
 }
 
 /// `sum` at length 1, or `base` where it has no direction.
-fn direction(sum: Vec3, base: Vec3) -> Vec3 {
+pub(super) fn direction(sum: Vec3, base: Vec3) -> Vec3 {
     // Scaled to a largest component of 1: squares could overflow or underflow.
     let largest = sum.abs().max_element();
     if largest > 0.0 && largest.is_finite() {

@@ -101,8 +101,8 @@ pub(super) trait Blend: Sized {
 /// What moves a vertex.
 pub(super) trait Deform {
     fn point(&self, point: Vec3) -> Vec3;
-    fn normal(&self, normal: Vec3) -> Vec3;
-    fn tangent(&self, tangent: Vec4) -> Vec4;
+    /// Either may be absent.
+    fn directions(&self, normal: Option<&mut Vec3>, tangent: Option<&mut Vec4>);
 }
 
 fn deform<E: Blend>(
@@ -120,11 +120,10 @@ fn deform<E: Blend>(
     for (vertex, position) in streams.positions.iter_mut().enumerate() {
         let blended = E::blend(entries, primitive.influences.of(vertex))?;
         *position = blended.point(*position);
-        if let Some(normal) = streams.normals.get_mut(vertex) {
-            *normal = blended.normal(*normal);
-        }
-        if let Some(tangent) = streams.tangents.get_mut(vertex) {
-            *tangent = blended.tangent(*tangent);
+        let normal = streams.normals.get_mut(vertex);
+        let tangent = streams.tangents.get_mut(vertex);
+        if normal.is_some() || tangent.is_some() {
+            blended.directions(normal, tangent);
         }
     }
     Ok(())

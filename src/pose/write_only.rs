@@ -101,6 +101,11 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         self.len == 0
     }
 
+    /// Where the first element goes: for writing all of them, and nothing else.
+    pub(super) const fn as_mut_ptr(&mut self) -> *mut T {
+        self.start
+    }
+
     /// A shorter borrow of the same memory.
     #[must_use]
     pub const fn reborrow(&mut self) -> WriteOnly<'_, T> {

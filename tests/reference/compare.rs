@@ -34,15 +34,15 @@ pub struct Worst {
 }
 
 /// One drawable part, paired with its primitive.
-struct Pairing<'a> {
-    part: &'a Part,
-    primitive: &'a Primitive,
+pub struct Pairing<'a> {
+    pub part: &'a Part,
+    pub primitive: &'a Primitive,
     /// (the scene's vertex, the primitive's vertex)
-    vertices: Vec<(usize, usize)>,
+    pub vertices: Vec<(usize, usize)>,
     /// For each palette entry that the primitive uses: the node and the inverse bind matrix.
-    entries: BTreeMap<usize, (usize, M4)>,
+    pub entries: BTreeMap<usize, (usize, M4)>,
     /// How many triangles are the other way round than in the file.
-    turned: usize,
+    pub turned: usize,
 }
 
 /// Compares everything; panics where the two differ in structure.
@@ -89,12 +89,18 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
 /// For each part the pairs of (the scene's vertex, the primitive's vertex), whichever way the triangles are
 /// turned.
 pub fn vertex_pairs(scene: &Scene, character: &Character) -> Vec<Vec<(usize, usize)>> {
+    let pairings = pairings(scene, character).into_iter();
+    pairings.map(|pairing| pairing.vertices).collect()
+}
+
+/// All parts with their primitives.
+pub fn pairings<'a>(scene: &'a Scene, character: &'a Character) -> Vec<Pairing<'a>> {
     let (nodes, size) = (joint_nodes(scene), scene.size());
     let parts = scene.parts.iter().zip(character.primitives());
     parts
         .map(|(part, primitive)| {
             let unknown = vec![None; part.positions.len()];
-            pair(scene, character, &nodes, part, primitive, size, &unknown).vertices
+            pair(scene, character, &nodes, part, primitive, size, &unknown)
         })
         .collect()
 }

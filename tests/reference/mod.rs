@@ -5,6 +5,8 @@
 //! - [`gltf`]: a scene from a `.glb` or `.gltf` file;
 //! - [`raw`]: a scene from a `RawCharacter`, for characters that are made by code;
 //! - [`compare`]: a scene against the crate's `Character`;
+//! - [`blend`]: characters and palettes for tests of blending;
+//! - [`methods`]: the skinning methods;
 //! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
 //! - [`made`]: a glTF file of all oddities;
 //! - [`rig`]: a small character for tests of single stages;
@@ -19,10 +21,12 @@
 )]
 
 pub mod assets;
+pub mod blend;
 pub mod compare;
 pub mod gltf;
 pub mod made;
 pub mod maths;
+pub mod methods;
 pub mod random;
 pub mod raw;
 pub mod rig;

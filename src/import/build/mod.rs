@@ -5,6 +5,7 @@ mod influences;
 mod loss;
 mod materials;
 mod morphs;
+mod narrow;
 mod normals;
 mod palette;
 mod primitive;
@@ -15,7 +16,7 @@ mod weld;
 mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, SkinInfo};
+use crate::character::{Aabb, Character, Material, SkinInfo, reaches};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 #[cfg(feature = "gltf")]
@@ -86,13 +87,18 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     }
     character.palette = palette.into_joints(&character.primitives);
     winding::mark_flips(&mut character);
-    character.morph_reaches = targets::reaches(&character.primitives);
+    character.morph_reaches = reaches(&character.primitives);
     character.rest_bounds = rest_bounds(&character)?;
-    let influence_loss = losses.measure(&character)?;
+    let mut influence_loss = losses.measure(&character)?;
+    let narrowing = match options.narrow_for_instances {
+        Some(instances) => narrow::narrow(&mut character, instances, &mut influence_loss)?,
+        None => None,
+    };
     Ok(Imported {
         character,
         repairs,
         influence_loss,
+        narrowing,
     })
 }
 

@@ -1,7 +1,7 @@
 //! The palette: the distinct (joint, inverse bind) pairs that vertices use.
 
 use super::{joint_or_missing, skeleton, winding};
-use crate::character::{Aabb, Affine, PaletteJoint, Primitive};
+use crate::character::{Aabb, Affine, PaletteJoint, Primitive, bound};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawCharacter, fault};
 use glam::{Affine3A, DMat3};
@@ -182,16 +182,7 @@ impl Palette {
 
     /// The entries, each with the box of the vertices that it moves.
     pub(super) fn into_joints(mut self, primitives: &[Primitive]) -> Vec<PaletteJoint> {
-        for primitive in primitives {
-            for (vertex, position) in primitive.positions.iter().enumerate() {
-                for (joint, weight) in primitive.influences.of(vertex) {
-                    if weight > 0.0 {
-                        let entry = &mut self.joints[primitive.palette.start as usize + joint];
-                        entry.bounds = entry.bounds.with_point(*position);
-                    }
-                }
-            }
-        }
+        bound(&mut self.joints, primitives);
         self.joints
     }
 }

@@ -312,12 +312,7 @@ impl Draft {
         let mut indices = self.indices;
         let mirrored = palette.mirrored_vertices(&positions, &self.weights, self.per_vertex);
         winding::turn(&mut indices, &mirrored);
-        let relative = positions.iter().map(|position| position - start);
-        let joints = if end - start <= 256 {
-            JointIndices::U8(relative.map(|index| index as u8).collect())
-        } else if end - start <= 65_536 {
-            JointIndices::U16(relative.map(|index| index as u16).collect())
-        } else {
+        if end - start > 65_536 {
             let why = AssetFault::Cap {
                 what: "palette entries of one primitive",
                 asked: (end - start).into(),
@@ -328,7 +323,8 @@ impl Draft {
                 object: self.object,
                 why,
             });
-        };
+        }
+        let joints = JointIndices::packed(&positions, &(start..end));
         let single = self.per_vertex == 1;
         Ok(Primitive {
             name: self.name,

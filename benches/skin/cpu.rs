@@ -1,0 +1,158 @@
+//! The CPU's figures: one instance on one core, many on all.
+
+use crate::Outcome;
+use crate::load::{Format, Load, Palettes};
+use crate::scalar;
+use crate::timing::{Time, in_turn};
+use std::hint::black_box;
+use throng::pose::{PaletteRef, SkinJob, WriteOnly, skin, skin_many};
+
+/// What is timed: one instance's positions and normals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Figure {
+    /// [`skin`], vertex by vertex.
+    Plain,
+    /// A tight scalar loop, for matrices only.
+    Loop,
+    /// [`Skinner::skin`](throng::pose::Skinner::skin), with the best code that the CPU has.
+    Skinner,
+    /// The same in plain code.
+    Portable,
+    /// [`Skinner::bounds`](throng::pose::Skinner::bounds): the positions, written nowhere.
+    Bounds,
+    /// A copy of what the others write.
+    Memcpy,
+}
+
+impl Figure {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Loop,
+        Self::Skinner,
+        Self::Portable,
+        Self::Bounds,
+        Self::Memcpy,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Loop => "loop",
+            Self::Skinner => "Skinner",
+            Self::Portable => "portable",
+            Self::Bounds => "bounds",
+            Self::Memcpy => "memcpy",
+        }
+    }
+}
+
+impl Load {
+    pub(crate) fn run(&mut self, figure: Figure, format: Format) -> Outcome {
+        let palette = self.palettes.get(format);
+        match figure {
+            Figure::Plain => {
+                for primitive in self.character.primitives() {
+                    skin(&self.character, primitive, palette, &[], &mut self.posed)?;
+                }
+                black_box(&self.posed);
+            }
+            Figure::Loop => {
+                if let PaletteRef::Mat3x4(palette) = palette {
+                    let primitive = &self.character.primitives()[0];
+                    scalar::skin(primitive, palette, &mut self.words);
+                    black_box(&self.words);
+                }
+            }
+            Figure::Skinner => {
+                let out = WriteOnly::over(&mut self.words);
+                self.skinner.skin(palette, &[], out)?;
+                black_box(&self.words);
+            }
+            Figure::Portable => {
+                let out = WriteOnly::over(&mut self.words);
+                self.portable.skin(palette, &[], out)?;
+                black_box(&self.words);
+            }
+            Figure::Bounds => {
+                black_box(self.skinner.bounds(palette, &[])?);
+            }
+            Figure::Memcpy => {
+                self.copied.copy_from_slice(black_box(&self.words));
+                black_box(&self.copied);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was measured of one load and format.
+pub(crate) struct Row {
+    pub(crate) influences: usize,
+    pub(crate) format: Format,
+    pub(crate) vertices: usize,
+    pub(crate) code: &'static str,
+    pub(crate) times: [Time; Figure::ALL.len()],
+}
+
+impl Row {
+    pub(crate) fn time(&self, figure: Figure) -> Time {
+        self.times[figure as usize]
+    }
+}
+
+/// All figures in turn, for the ratios.
+pub(crate) fn compare(rounds: usize, load: &mut Load, format: Format) -> Outcome<Row> {
+    Ok(Row {
+        influences: load.influences,
+        format,
+        vertices: load.vertices(),
+        code: load.skinner.code(),
+        times: in_turn(rounds, |figure| load.run(Figure::ALL[figure], format))?,
+    })
+}
+
+/// Instances of the crowd that is deformed on several threads.
+pub(crate) const INSTANCES: usize = 64;
+/// Influences a vertex of it.
+pub(crate) const INFLUENCES: usize = 4;
+
+/// What `skin_many` takes on one thread and on more.
+pub(crate) struct Scaling {
+    pub(crate) threads: [usize; 4],
+    pub(crate) vertices: usize,
+    pub(crate) times: [Time; 4],
+}
+
+/// On one thread, on a quarter, a half and all of what the machine has.
+pub(crate) fn scaling(rounds: usize) -> Outcome<Scaling> {
+    let load = Load::new(INFLUENCES)?;
+    let all = std::thread::available_parallelism()?.get();
+    let threads = [1, all.div_ceil(4), all.div_ceil(2), all];
+    let mut pools = Vec::new();
+    for threads in threads {
+        pools.push(
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()?,
+        );
+    }
+    let palettes: Vec<_> = (1..=INSTANCES as u64).map(Palettes::new).collect();
+    let words = load.skinner.layout().words as usize;
+    let mut out = vec![0.0; words * INSTANCES];
+    let mut jobs: Vec<_> = out
+        .chunks_exact_mut(words)
+        .zip(&palettes)
+        .map(|(out, palettes)| SkinJob {
+            skinner: &load.skinner,
+            palette: palettes.get(Format::Mat3x4),
+            weights: &[],
+            out: WriteOnly::over(out),
+        })
+        .collect();
+    let times = in_turn(rounds, |pool| pools[pool].install(|| skin_many(&mut jobs)))?;
+    Ok(Scaling {
+        threads,
+        vertices: load.vertices() * INSTANCES,
+        times,
+    })
+}

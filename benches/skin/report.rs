@@ -1,0 +1,102 @@
+//! The tables.
+
+use crate::cpu::{Figure, INFLUENCES, INSTANCES, Row, Scaling};
+use crate::load::Format;
+use crate::{NAME, Outcome, bytes, machine};
+
+pub(crate) fn print(rounds: usize, rows: &[Row], scaling: &Scaling) -> Outcome {
+    let code = rows.first().map_or("none", |row| row.code);
+    println!(
+        "\nCPU: {}, kernels: {code}, all other code: {}",
+        machine::cpu(),
+        machine::vectors()
+    );
+    println!("Command: `{}`", machine::command(NAME));
+    println!("Rounds, each with all figures in turn: {rounds}.");
+    print_vertices(rows);
+    print_ratios(rows);
+    print_scaling(scaling);
+    print_bytes()
+}
+
+fn print_vertices(rows: &[Row]) {
+    println!("\nNanoseconds a vertex (position and normal), one thread, median (minimum):\n");
+    let names = Figure::ALL.map(Figure::name);
+    println!("| format | influences | {} |", names.join(" | "));
+    println!("|---|{}", "---:|".repeat(names.len() + 1));
+    for row in rows {
+        let cells = Figure::ALL.map(|figure| {
+            if figure == Figure::Loop && row.format != Format::Mat3x4 {
+                return "–".to_owned();
+            }
+            let (time, vertices) = (row.time(figure), row.vertices as f64);
+            let (median, min) = (time.median_ns / vertices, time.min_ns / vertices);
+            format!("{median:.2} ({min:.2})")
+        });
+        println!("{} {} |", head(row), cells.join(" | "));
+    }
+}
+
+fn print_ratios(rows: &[Row]) {
+    println!("\nRatios, of medians (of minima):\n");
+    println!(
+        "| format | influences | speed of Skinner / plain (aim: 4) | speed of Skinner / loop | speed of portable / plain | speed of Skinner / portable | time of Skinner / memcpy |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|");
+    for row in rows {
+        let ratio = |of, to| {
+            if of == Figure::Loop && row.format != Format::Mat3x4 {
+                return "–".to_owned();
+            }
+            let ratio = row.time(of).over(row.time(to));
+            format!("{:.2} ({:.2})", ratio.of_medians, ratio.of_minima)
+        };
+        println!(
+            "{} {} | {} | {} | {} | {} |",
+            head(row),
+            ratio(Figure::Plain, Figure::Skinner),
+            ratio(Figure::Loop, Figure::Skinner),
+            ratio(Figure::Plain, Figure::Portable),
+            ratio(Figure::Portable, Figure::Skinner),
+            ratio(Figure::Skinner, Figure::Memcpy),
+        );
+    }
+}
+
+fn head(row: &Row) -> String {
+    format!("| {} | {} |", row.format.name(), row.influences)
+}
+
+fn print_scaling(scaling: &Scaling) {
+    println!("\n`skin_many`, {INSTANCES} instances, Mat3x4, {INFLUENCES} influences:\n");
+    println!("| threads | ns a vertex, median (minimum) | speed by that of one thread |");
+    println!("|---:|---:|---:|");
+    for (number, (threads, time)) in scaling.threads.iter().zip(scaling.times).enumerate() {
+        if scaling.threads[..number].contains(threads) {
+            continue;
+        }
+        let vertices = scaling.vertices as f64;
+        let speed = scaling.times[0].over(time);
+        println!(
+            "| {threads} | {:.2} ({:.2}) | {:.2} ({:.2}) |",
+            time.median_ns / vertices,
+            time.min_ns / vertices,
+            speed.of_medians,
+            speed.of_minima,
+        );
+    }
+}
+
+fn print_bytes() -> Outcome {
+    println!("\nBytes a vertex:\n");
+    println!("| stream | bytes |");
+    println!("|---|---:|");
+    for stream in bytes::fixed() {
+        println!("| {} | {} |", stream.name, stream.bytes);
+    }
+    for (count, joints, weights) in bytes::influences()? {
+        println!("| joints, {count} influences, up to 256 entries | {joints} |");
+        println!("| weights, {count} influences | {weights} |");
+    }
+    Ok(())
+}

@@ -1,0 +1,292 @@
+//! Cutting a set of triangles into parts that each use few joints.
+
+use std::collections::{HashMap, VecDeque};
+
+/// No part yet.
+const NONE: u32 = u32::MAX;
+/// Steps through the lists of groups, per joint of a group, before the cut goes on in index order. Real
+/// meshes take a few.
+const PATIENCE: u64 = 64;
+
+/// Which joints each triangle follows. Triangles that follow the same ones are one group.
+#[derive(Debug, Default)]
+pub(super) struct JointSets {
+    numbers: HashMap<Box<[u16]>, u32>,
+    /// The joints of each group, ascending, one after the other.
+    list: Vec<u16>,
+    ends: Vec<usize>,
+    group_of: Vec<u32>,
+}
+
+impl JointSets {
+    /// The next triangle, by the ascending list of its joints.
+    pub(super) fn push(&mut self, joints: &[u16]) {
+        let next = self.ends.len() as u32;
+        let group = match self.numbers.get(joints) {
+            Some(group) => *group,
+            None => {
+                self.numbers.insert(joints.into(), next);
+                self.list.extend(joints);
+                self.ends.push(self.list.len());
+                next
+            }
+        };
+        self.group_of.push(group);
+    }
+
+    /// The joints of all groups together.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn of(&self, group: u32) -> &[u16] {
+        let group = group as usize;
+        let start = group.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.list[start..self.ends[group]]
+    }
+}
+
+/// One part: its triangles, and the joints that they follow, both ascending.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) triangles: Vec<u32>,
+    pub(super) joints: Vec<u16>,
+}
+
+/// Cuts into parts of at most `max_joints` joints; `None` if that takes more than `max_parts`. No triangle
+/// follows more than `max_joints` of the `joints` that there are.
+///
+/// Each part grows from a group of triangles by whichever group adds the fewest joints, those first that were
+/// reached first, as long as there is room; then come groups that share nothing with it. The next part starts
+/// beside it. What a step costs is how many groups follow the joints that it adds, so that it is near-linear as long
+/// as parts are few; a budget of [`PATIENCE`] keeps it linear in any case. Where triangles come in a good order
+/// already, filling one part after the other with them may be better, and is done then.
+pub(super) fn cut(
+    sets: JointSets,
+    joints: usize,
+    max_joints: usize,
+    max_parts: usize,
+) -> Option<Vec<Part>> {
+    let filled = fill(&sets, joints, max_joints);
+    let most = max_parts.min(filled.joints.len());
+    let grown = Grower::new(sets, joints, max_joints);
+    let (sets, grown) = grown.run(most);
+    let better = match grown {
+        Some(grown) if grown.cost() <= filled.cost() => grown,
+        _ => filled,
+    };
+    if better.joints.len() > max_parts {
+        return None;
+    }
+    let part = |joints| Part {
+        joints,
+        triangles: Vec::new(),
+    };
+    let mut parts: Vec<Part> = better.joints.into_iter().map(part).collect();
+    for (triangle, group) in sets.group_of.iter().enumerate() {
+        let part = better.part_of[*group as usize] as usize;
+        parts[part].triangles.push(triangle as u32);
+    }
+    Some(parts)
+}
+
+/// A way to cut: the part of each group, and the joints of each part, ascending.
+#[derive(Debug, Default)]
+struct Way {
+    part_of: Vec<u32>,
+    joints: Vec<Vec<u16>>,
+}
+
+impl Way {
+    /// Few parts first, then few joints in them together.
+    fn cost(&self) -> (usize, usize) {
+        let listed = self.joints.iter().map(Vec::len).sum();
+        (self.joints.len(), listed)
+    }
+}
+
+/// Fills one part after the other with the groups in their order.
+fn fill(sets: &JointSets, joints: usize, max_joints: usize) -> Way {
+    let mut way = Way::default();
+    let mut has = vec![NONE; joints];
+    let mut current = Vec::new();
+    for group in 0..sets.ends.len() as u32 {
+        let of = sets.of(group).iter();
+        let part = way.joints.len() as u32;
+        let adds = of.filter(|joint| has[usize::from(**joint)] != part);
+        if current.len() + adds.count() > max_joints {
+            way.joints.push(std::mem::take(&mut current));
+        }
+        let part = way.joints.len() as u32;
+        way.part_of.push(part);
+        for joint in sets.of(group) {
+            if std::mem::replace(&mut has[usize::from(*joint)], part) != part {
+                current.push(*joint);
+            }
+        }
+    }
+    way.joints.push(current);
+    way.joints.iter_mut().for_each(|part| part.sort_unstable());
+    way
+}
+
+struct Grower {
+    sets: JointSets,
+    max_joints: usize,
+    part_of: Vec<u32>,
+    /// For each joint the groups that follow it, those of finished parts left out now and then.
+    groups: Vec<Vec<u32>>,
+    /// The part that has each joint now.
+    has: Vec<u32>,
+    /// How many joints each group would add to the part in `counted`.
+    missing: Vec<u32>,
+    counted: Vec<u32>,
+    /// Groups by what they would add when they were put there.
+    queues: Vec<VecDeque<u32>>,
+    part: u32,
+    joints: Vec<u16>,
+    /// The first group that may have no part.
+    first: u32,
+    steps_left: u64,
+}
+
+impl Grower {
+    fn new(sets: JointSets, joints: usize, max_joints: usize) -> Self {
+        let count = sets.ends.len();
+        let mut groups = vec![Vec::new(); joints];
+        let mut most = 0;
+        for group in 0..count as u32 {
+            let of = sets.of(group);
+            most = most.max(of.len());
+            for joint in of {
+                groups[usize::from(*joint)].push(group);
+            }
+        }
+        Self {
+            steps_left: PATIENCE * (sets.list.len() as u64 + 64),
+            sets,
+            max_joints,
+            part_of: vec![NONE; count],
+            groups,
+            has: vec![NONE; joints],
+            missing: vec![0; count],
+            counted: vec![NONE; count],
+            queues: vec![VecDeque::new(); most + 1],
+            part: 0,
+            joints: Vec::new(),
+            first: 0,
+        }
+    }
+
+    /// Cuts into at most `most` parts, if that can be. Gives the sets back.
+    fn run(mut self, most: usize) -> (JointSets, Option<Way>) {
+        let mut joints = Vec::new();
+        while let Some(seed) = self.seed() {
+            if joints.len() == most {
+                return (self.sets, None);
+            }
+            joints.push(self.grow(seed));
+        }
+        let part_of = self.part_of;
+        (self.sets, Some(Way { part_of, joints }))
+    }
+
+    /// The group to start a part from: one that the last part came near, else the first that is left.
+    fn seed(&mut self) -> Option<u32> {
+        let near = (1..self.queues.len()).find_map(|adds| self.waiting(adds));
+        for queue in &mut self.queues {
+            queue.clear();
+        }
+        near.or_else(|| self.first_left())
+    }
+
+    fn first_left(&mut self) -> Option<u32> {
+        while self.part_of.get(self.first as usize)? != &NONE {
+            self.first += 1;
+        }
+        Some(self.first)
+    }
+
+    /// The group that has waited longest of those that add this many joints to the part.
+    fn waiting(&mut self, adds: usize) -> Option<u32> {
+        // What was put there before a joint came in that it follows, or before it got its part, is stale.
+        let last = self.part.checked_sub(1).unwrap_or(self.part);
+        while let Some(group) = self.queues[adds].pop_front() {
+            let at = group as usize;
+            let fresh = self.counted[at] == self.part || self.counted[at] == last;
+            if fresh && self.part_of[at] == NONE && self.missing[at] as usize == adds {
+                return Some(group);
+            }
+        }
+        None
+    }
+
+    /// Makes the next part and returns its joints, ascending.
+    fn grow(&mut self, seed: u32) -> Vec<u16> {
+        self.joints.clear();
+        self.add(seed);
+        while let Some(next) = self.next() {
+            self.add(next);
+        }
+        self.part += 1;
+        let mut joints = self.joints.clone();
+        joints.sort_unstable();
+        joints
+    }
+
+    /// The group to go on with, if one fits.
+    fn next(&mut self) -> Option<u32> {
+        let room = self.max_joints - self.joints.len();
+        let most = room.min(self.queues.len() - 1);
+        if let Some(near) = (1..=most).find_map(|adds| self.waiting(adds)) {
+            return Some(near);
+        }
+        let far = self.first_left()?;
+        let of = self.sets.of(far).iter();
+        let adds = of.filter(|joint| self.has[usize::from(**joint)] != self.part);
+        (adds.count() <= room).then_some(far)
+    }
+
+    fn add(&mut self, group: u32) {
+        self.part_of[group as usize] = self.part;
+        for at in 0..self.sets.of(group).len() {
+            let joint = self.sets.of(group)[at];
+            if std::mem::replace(&mut self.has[usize::from(joint)], self.part) != self.part {
+                self.joints.push(joint);
+                self.reach(joint);
+            }
+        }
+    }
+
+    /// Counts for every group that follows `joint` that the part has it now. Those that miss no other come in.
+    fn reach(&mut self, joint: u16) {
+        let mut groups = std::mem::take(&mut self.groups[usize::from(joint)]);
+        let left = self.steps_left.checked_sub(groups.len() as u64);
+        self.steps_left = left.unwrap_or(0);
+        if left.is_none() {
+            // From here on, counts would be wrong: what is left comes in index order.
+            self.queues.iter_mut().for_each(VecDeque::clear);
+            self.groups.iter_mut().for_each(Vec::clear);
+            return;
+        }
+        groups.retain(|group| {
+            let at = *group as usize;
+            if self.part_of[at] != NONE {
+                return false;
+            }
+            if self.counted[at] != self.part {
+                self.counted[at] = self.part;
+                self.missing[at] = self.sets.of(*group).len() as u32;
+            }
+            self.missing[at] -= 1;
+            let missing = self.missing[at] as usize;
+            if missing == 0 {
+                self.part_of[at] = self.part;
+                return false;
+            }
+            self.queues[missing].push_back(*group);
+            true
+        });
+        self.groups[usize::from(joint)] = groups;
+    }
+}

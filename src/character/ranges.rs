@@ -1,0 +1,116 @@
+//! Where in a palette the ranges of several parts lie, so that they share what they can.
+
+use std::ops::Range;
+
+/// Places of an entry that are looked at for a range that is there already.
+const LOOKED_AT: usize = 8;
+
+/// A palette in the making: entries of another one, some of them repeated.
+#[derive(Debug, Default)]
+pub(super) struct Ranges {
+    pub(super) order: Vec<u32>,
+    /// Where each entry stands in `order`.
+    places: Vec<Vec<u32>>,
+}
+
+impl Ranges {
+    /// Over a palette of this many entries; with none yet.
+    pub(super) fn new(entries: usize) -> Self {
+        Self {
+            order: Vec::new(),
+            places: vec![Vec::new(); entries],
+        }
+    }
+
+    /// How many of the entries stand there already.
+    pub(super) fn known(&self, entries: &[u32]) -> usize {
+        let is_known = |entry: &&u32| !self.places[**entry as usize].is_empty();
+        entries.iter().filter(is_known).count()
+    }
+
+    /// Where an entry stands first.
+    pub(super) fn first(&self, entry: u32) -> Option<u32> {
+        self.places[entry as usize].first().copied()
+    }
+
+    /// Appends one entry.
+    pub(super) fn push(&mut self, entry: u32) {
+        self.places[entry as usize].push(self.order.len() as u32);
+        self.order.push(entry);
+    }
+
+    /// Takes back what was appended since there were `len` entries.
+    pub(super) fn truncate(&mut self, len: usize) {
+        for entry in self.order.drain(len..) {
+            self.places[entry as usize].pop();
+        }
+    }
+
+    /// A range of at most `max` entries that holds all of `set`, which is ascending and has 1 to `max`: one
+    /// that is there, or one that begins with as much as fits of the end and is completed. What `next`
+    /// has, too, comes last, so that a range for it can begin with that.
+    pub(super) fn place(&mut self, set: &[u32], next: &[u32], max: usize) -> Range<u32> {
+        if let Some(found) = self.find(set, max) {
+            return found;
+        }
+        let mut taken = vec![false; set.len()];
+        let mut start = self.order.len();
+        while let Some(before) = start.checked_sub(1) {
+            match set.binary_search(&self.order[before]) {
+                Ok(at) if !taken[at] => taken[at] = true,
+                _ => break,
+            }
+            start = before;
+        }
+        for in_next in [false, true] {
+            for (entry, _) in set.iter().zip(&taken).filter(|(_, taken)| !**taken) {
+                if next.binary_search(entry).is_ok() == in_next {
+                    self.push(*entry);
+                }
+            }
+        }
+        start as u32..self.order.len() as u32
+    }
+
+    /// The shortest range of at most `max` entries that holds all of `set`, near one of the first places of its
+    /// rarest entry.
+    fn find(&self, set: &[u32], max: usize) -> Option<Range<u32>> {
+        let rarest = set.iter().map(|entry| &self.places[*entry as usize]);
+        let rarest = rarest.min_by_key(|places| places.len())?;
+        let near = rarest.iter().take(LOOKED_AT).filter_map(|place| {
+            let place = *place as usize;
+            let end = place.saturating_add(max).min(self.order.len());
+            self.shortest(set, place.saturating_sub(max - 1)..end)
+        });
+        near.filter(|found| found.len() <= max)
+            .min_by_key(|found| (found.len(), found.start))
+    }
+
+    /// The shortest range within `within` that holds all of `set`: its end runs ahead, its start follows as
+    /// long as nothing gets lost.
+    fn shortest(&self, set: &[u32], within: Range<usize>) -> Option<Range<u32>> {
+        let place_in_set = |at: usize| set.binary_search(&self.order[at]).ok();
+        let mut counts = vec![0_u32; set.len()];
+        let (mut held, mut start) = (0, within.start);
+        let mut best: Option<Range<u32>> = None;
+        for end in within {
+            if let Some(at) = place_in_set(end) {
+                held += usize::from(counts[at] == 0);
+                counts[at] += 1;
+            }
+            while held == set.len() {
+                match place_in_set(start) {
+                    Some(at) if counts[at] == 1 => break,
+                    Some(at) => counts[at] -= 1,
+                    None => {}
+                }
+                start += 1;
+            }
+            let found = start as u32..end as u32 + 1;
+            if held == set.len() && best.as_ref().is_none_or(|best| found.len() < best.len()) {
+                best = Some(found);
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,44 @@
+//! How far morph targets reach, for bounds.
+
+use super::{MorphReach, Primitive};
+use glam::Vec3;
+
+/// How far each weight moves what each palette entry influences, sorted by entry and weight.
+pub(crate) fn reaches(primitives: &[Primitive]) -> Vec<MorphReach> {
+    let mut all: Vec<MorphReach> = Vec::new();
+    for primitive in primitives {
+        let start = primitive.palette.start;
+        let mut reach = vec![Vec3::ZERO; primitive.palette.len()];
+        let mut touched = Vec::new();
+        for (number, target) in primitive.targets.iter().enumerate() {
+            for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+                if *delta == Vec3::ZERO {
+                    continue;
+                }
+                for (joint, weight) in primitive.influences.of(*vertex as usize) {
+                    if weight > 0.0 {
+                        if reach[joint] == Vec3::ZERO {
+                            touched.push(joint);
+                        }
+                        reach[joint] = reach[joint].max(delta.abs());
+                    }
+                }
+            }
+            all.extend(touched.drain(..).map(|joint| MorphReach {
+                entry: start + joint as u32,
+                weight: primitive.first_weight + number as u32,
+                reach: std::mem::take(&mut reach[joint]),
+            }));
+        }
+    }
+    all.sort_unstable_by_key(|reach| (reach.entry, reach.weight));
+    all.dedup_by(|next, kept| {
+        let same = (next.entry, next.weight) == (kept.entry, kept.weight);
+        if same {
+            kept.reach = kept.reach.max(next.reach);
+        }
+        same
+    });
+    all.shrink_to_fit();
+    all
+}

@@ -1,0 +1,125 @@
+//! Keeping joint indices in 8 bits where that takes less memory.
+
+use crate::character::{
+    Bounds, Character, JointIndices, MorphTarget, Offer, Policy, Primitive, reaches, repack,
+};
+use crate::error::Result;
+use crate::import::{InfluenceLoss, Narrowing};
+
+/// The palette entries that 8 bits address.
+const ENTRIES: usize = 256;
+/// Bytes of a palette entry.
+const ENTRY_BYTES: u64 = 48;
+/// What a part costs besides its vertices: a draw of its own, with its records. It is an estimate of what a draw is
+/// worth in bytes, and keeps primitives from being cut to shreds.
+const PART_BYTES: u64 = 4096;
+/// Joint indices of all triangles beyond which no cut is tried, and those of all distinct sets of them.
+const MAX_SLOTS: usize = 1 << 28;
+const MAX_LISTED: usize = 1 << 25;
+
+/// Gives primitives with 16-bit indices 8-bit ones where that saves more than it costs, and says what it did.
+/// The loss goes on naming its vertex.
+pub(super) fn narrow(
+    character: &mut Character,
+    instances: u32,
+    loss: &mut Option<InfluenceLoss>,
+) -> Result<Option<Narrowing>> {
+    let Some(packed) = repack(character, &Weigh { instances })? else {
+        return Ok(None);
+    };
+    let bytes = |all: &[Primitive]| all.iter().map(stream_bytes).sum::<u64>();
+    let vertices = |all: &[Primitive]| all.iter().map(Primitive::vertex_count).sum::<usize>();
+    let before = &character.primitives;
+    let narrowing = Narrowing {
+        primitives: packed.packed,
+        parts: packed.parts,
+        repeated_entries: packed.repeats,
+        repeated_vertices: vertices(&packed.primitives).saturating_sub(vertices(before)),
+        bytes_saved: bytes(before).saturating_sub(bytes(&packed.primitives)),
+    };
+    if let Some(loss) = loss {
+        let place = |(number, (of, own)): (usize, &(usize, Option<Vec<u32>>))| {
+            let vertex = match own {
+                None => loss.vertex,
+                Some(own) => own.binary_search(&(loss.vertex as u32)).ok()?,
+            };
+            (*of == loss.primitive).then_some((number, vertex))
+        };
+        let mut places = packed.origins.iter().enumerate().filter_map(place);
+        if let Some((primitive, vertex)) = places.next() {
+            (loss.primitive, loss.vertex) = (primitive, vertex);
+        }
+    }
+    (character.palette, character.primitives) = (packed.palette, packed.primitives);
+    character.morph_reaches = reaches(&character.primitives);
+    Ok(Some(narrowing))
+}
+
+/// What the primitive's vertices take on the GPU.
+fn stream_bytes(primitive: &Primitive) -> u64 {
+    let influences = &primitive.influences;
+    let index = match influences.joints {
+        JointIndices::U8(_) => 1,
+        JointIndices::U16(_) => 2,
+    };
+    let streams = [
+        (primitive.positions.len(), 12),
+        (primitive.normals.len(), 4),
+        (primitive.tangents.len(), 4),
+        (primitive.uvs.len(), 8),
+        (primitive.uvs1.len(), 8),
+        (primitive.colors.len(), 8),
+        (influences.joints.len(), index),
+        (influences.weights.len(), 2),
+    ];
+    let target = |target: &MorphTarget| {
+        let vectors = target.positions.len() + target.normals.len() + target.tangents.len();
+        target.vertices.len() * 4 + vectors * 12
+    };
+    let targets: usize = primitive.targets.iter().map(target).sum();
+    let streams: usize = streams.iter().map(|(count, size)| count * size).sum();
+    (streams + targets) as u64
+}
+
+/// A cut is worth it if it saves more bytes of vertices than it costs in palettes and parts.
+struct Weigh {
+    instances: u32,
+}
+
+impl Weigh {
+    fn part_bytes(primitive: &Primitive) -> u64 {
+        PART_BYTES + (primitive.targets.len() * size_of::<MorphTarget>()) as u64
+    }
+}
+
+impl Policy for Weigh {
+    fn max_joints(&self) -> usize {
+        ENTRIES
+    }
+
+    fn bounds(&self, primitive: &Primitive) -> Option<Bounds> {
+        let per_triangle = primitive.influences.per_vertex as usize;
+        // One byte an index is what there is to save.
+        let most = primitive.influences.joints.len() as u64;
+        let parts = 1 + most / Self::part_bytes(primitive);
+        (primitive.indices.len().saturating_mul(per_triangle) <= MAX_SLOTS).then_some(Bounds {
+            max_joints: ENTRIES,
+            max_parts: parts as usize,
+            max_listed: MAX_LISTED,
+            is_optional: true,
+        })
+    }
+
+    fn accepts(&self, primitive: &Primitive, offer: Offer) -> bool {
+        let count = primitive.vertex_count() as u64;
+        let narrow = stream_bytes(primitive) - primitive.influences.joints.len() as u64;
+        let repeated = (offer.vertices as u64).saturating_sub(count);
+        let repeated = u128::from(narrow) * u128::from(repeated) / u128::from(count.max(1));
+        // Once at rest, and once for each instance.
+        let palettes = u128::from(ENTRY_BYTES) * (u128::from(self.instances) + 1);
+        let cost = repeated
+            + palettes * offer.repeats as u128
+            + u128::from(Self::part_bytes(primitive)) * (offer.parts as u128 - 1);
+        primitive.influences.joints.len() as u128 > cost
+    }
+}

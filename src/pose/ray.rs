@@ -1,0 +1,169 @@
+//! Rays against triangles and boxes, in `f64`.
+
+use glam::DVec3;
+
+/// A half-line, prepared for the test of Woop, Benthin and Wald (2013): sheared so that it runs along +Z.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    origin: DVec3,
+    direction: DVec3,
+    /// The axes that become x, y and z: z is the one along which the direction is longest; an even permutation, but
+    /// for two swapped where the direction is negative, so that windings stay.
+    axes: [usize; 3],
+    shear: [f64; 3],
+}
+
+/// Where a half-line meets a triangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Meeting {
+    /// From the origin, in lengths of the direction.
+    pub(super) distance: f64,
+    /// Of the three corners.
+    pub(super) barycentrics: [f64; 3],
+    pub(super) back_face: bool,
+}
+
+impl Line {
+    /// `direction` is finite and not zero.
+    pub(super) fn new(origin: DVec3, direction: DVec3) -> Self {
+        let z = direction.abs().max_position();
+        let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
+        if direction[z] < 0.0 {
+            (x, y) = (y, x);
+        }
+        Self {
+            origin,
+            direction,
+            axes: [x, y, z],
+            shear: [
+                direction[x] / direction[z],
+                direction[y] / direction[z],
+                1.0 / direction[z],
+            ],
+        }
+    }
+
+    /// Where it meets the triangle, from either side. On an edge it meets both triangles that share it, as they
+    /// round its points and their products alike.
+    pub(super) fn meets(&self, corners: [DVec3; 3]) -> Option<Meeting> {
+        let [a, b, c] = corners.map(|corner| self.sheared(corner));
+        let u = c.x * b.y - c.y * b.x;
+        let v = a.x * c.y - a.y * c.x;
+        let w = b.x * a.y - b.y * a.x;
+        let any_negative = u < 0.0 || v < 0.0 || w < 0.0;
+        let any_positive = u > 0.0 || v > 0.0 || w > 0.0;
+        if any_negative && any_positive {
+            return None;
+        }
+        let sum = u + v + w;
+        let distance = (u * a.z + v * b.z + w * c.z) / sum;
+        // Also what is not a number; and a triangle without area, or seen exactly from its side, has no sum.
+        if sum == 0.0 || !(distance >= 0.0 && distance.is_finite()) {
+            return None;
+        }
+        let [p, q, r] = corners;
+        if (q - p).cross(r - p) == DVec3::ZERO {
+            return None;
+        }
+        Some(Meeting {
+            distance,
+            barycentrics: [u / sum, v / sum, w / sum],
+            back_face: sum < 0.0,
+        })
+    }
+
+    fn sheared(&self, point: DVec3) -> DVec3 {
+        let p = point - self.origin;
+        let ([x, y, z], [shear_x, shear_y, scale_z]) = (self.axes, self.shear);
+        DVec3::new(p[x] - shear_x * p[z], p[y] - shear_y * p[z], scale_z * p[z])
+    }
+
+    /// Whether it certainly misses the box. By slabs; where it passes a corner by less than rounding, it does not
+    /// miss.
+    pub(super) fn misses(&self, min: DVec3, max: DVec3) -> bool {
+        // Far more than what a difference, a quotient and the triangle test round.
+        const SLACK: f64 = 1e-9;
+        let (mut from, mut to) = (0.0_f64, f64::INFINITY);
+        for axis in 0..3 {
+            let (origin, direction) = (self.origin[axis], self.direction[axis]);
+            let grown = SLACK * (origin.abs() + min[axis].abs() + max[axis].abs());
+            let (low, high) = (min[axis] - grown - origin, max[axis] + grown - origin);
+            if direction == 0.0 {
+                if low > 0.0 || high < 0.0 {
+                    return true;
+                }
+                continue;
+            }
+            let (a, b) = (low / direction, high / direction);
+            let (near, far) = if a < b { (a, b) } else { (b, a) };
+            // What is not a number leaves them as they are.
+            from = from.max(near - near.abs() * SLACK);
+            to = to.min(far + far.abs() * SLACK);
+        }
+        from > to
+    }
+
+    /// [`Self::misses`] of the box around positions of three numbers each. Also where there is none.
+    pub(super) fn misses_all(&self, positions: &[f32]) -> bool {
+        let (mut min, mut max) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+        for position in positions.chunks_exact(3) {
+            for axis in 0..3 {
+                min[axis] = position[axis].min(min[axis]);
+                max[axis] = position[axis].max(max[axis]);
+            }
+        }
+        min[0] > max[0]
+            || self.misses(
+                DVec3::from(min.map(f64::from)),
+                DVec3::from(max.map(f64::from)),
+            )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIANGLE: [DVec3; 3] = [
+        DVec3::new(0.0, 0.0, 5.0),
+        DVec3::new(0.0, 1.0, 5.0),
+        DVec3::new(1.0, 0.0, 5.0),
+    ];
+
+    #[test]
+    fn fronts_are_counter_clockwise() {
+        let line = Line::new(DVec3::new(0.25, 0.25, 0.0), DVec3::Z);
+        let front = line.meets(TRIANGLE).unwrap();
+        assert_eq!((front.distance, front.back_face), (5.0, false));
+        assert_eq!(front.barycentrics, [0.5, 0.25, 0.25]);
+        let [a, b, c] = TRIANGLE;
+        assert!(line.meets([a, c, b]).unwrap().back_face);
+        let back = Line::new(DVec3::new(0.25, 0.25, 9.0), DVec3::NEG_Z);
+        let met = back.meets(TRIANGLE).unwrap();
+        assert_eq!((met.distance, met.back_face), (4.0, true));
+    }
+
+    #[test]
+    fn what_lies_behind_or_has_no_area_is_not_met() {
+        let line = Line::new(DVec3::new(0.25, 0.25, 6.0), DVec3::Z);
+        assert_eq!(line.meets(TRIANGLE), None);
+        let line = Line::new(DVec3::ZERO, DVec3::Z);
+        let [a, b, _] = TRIANGLE;
+        for degenerate in [[a, a, a], [a, a, b], [a, b, (a + b) * 0.5]] {
+            assert_eq!(line.meets(degenerate), None);
+        }
+        assert_eq!(line.meets([a, b, DVec3::NAN]), None);
+    }
+
+    #[test]
+    fn boxes_are_missed_only_where_nothing_in_them_is_met() {
+        let (min, max) = (DVec3::new(-1.0, -1.0, 4.0), DVec3::new(1.0, 1.0, 4.0));
+        let from = |x: f64, direction: DVec3| Line::new(DVec3::new(x, 0.0, 0.0), direction);
+        assert!(!from(1.0, DVec3::Z).misses(min, max));
+        assert!(from(1.001, DVec3::Z).misses(min, max));
+        assert!(from(0.0, DVec3::NEG_Z).misses(min, max));
+        assert!(!from(-3.0, DVec3::new(1.0, 0.0, 1.0)).misses(min, max));
+        assert!(from(-3.0, DVec3::new(1.0, 0.5, 1.0)).misses(min, max));
+        assert!(!from(9.0, DVec3::Z).misses(DVec3::NAN, DVec3::NAN));
+    }
+}

@@ -1,0 +1,260 @@
+//! Eight vertices side by side: what the kernels need of a vector unit, and plain code for it.
+
+use super::super::Mat3x4;
+use glam::Vec4;
+
+/// How many vertices a block has.
+pub(super) const WIDTH: usize = 8;
+
+/// One number of each vertex of a block.
+#[repr(C, align(32))]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Block(pub(super) [f32; WIDTH]);
+
+/// One influence of each vertex of a block: a cache line.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Influence {
+    /// Of the entry, from the start of the character's palette, in bytes.
+    pub(super) offsets: [u32; WIDTH],
+    /// 0 to 1.
+    pub(super) weights: Block,
+}
+
+/// Eight numbers in a vector unit's registers.
+///
+/// A value proves that the CPU has that unit: what makes one from nothing is `unsafe` and demands it.
+pub(super) trait Lanes: Copy {
+    /// # Safety
+    /// The CPU has the vector unit.
+    unsafe fn load(from: &Block) -> Self;
+    /// # Safety
+    /// The CPU has the vector unit.
+    unsafe fn splat(value: f32) -> Self;
+    fn store(self) -> Block;
+
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    /// `self * a + b`, rounded once where the CPU can.
+    fn times_plus(self, a: Self, b: Self) -> Self;
+    /// `b - self * a`, rounded once where the CPU can.
+    fn times_from(self, a: Self, b: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    /// `1 / √self`; 1 where this is 1 to within `tolerance`.
+    fn root_inverse_or_1(self, tolerance: f32) -> Self;
+    /// These where `by` is more than `limit`, else `other`.
+    fn where_above(self, by: Self, limit: f32, other: Self) -> Self;
+    /// Negated where `by` is less than 0.
+    fn flipped_by(self, by: Self) -> Self;
+    /// Whether all lie strictly between; what is not a number does not.
+    fn all_between(self, low: f32, high: f32) -> bool;
+
+    /// Row `row` of each vertex's entry, as four columns.
+    ///
+    /// # Safety
+    /// The CPU has the vector unit. At every offset from `palette` there is an entry.
+    unsafe fn row(palette: *const Mat3x4, influence: &Influence, row: usize) -> [Self; 4];
+
+    /// The three rows of `M₀ + Σ wᵢ (Mᵢ - M₀)`, each as four columns: with entries that are all the same, exactly that entry.
+    ///
+    /// # Safety
+    /// The CPU has the vector unit. There is an influence; at every offset from `palette` there is an entry.
+    unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> [[Self; 4]; 3];
+
+    /// Writes x, y, z of each vertex in ascending order: 24 numbers.
+    ///
+    /// # Safety
+    /// `to` is valid for writing them.
+    unsafe fn write3(vectors: [Self; 3], to: *mut f32);
+
+    /// Writes x, y, z, w of each vertex in ascending order: 32 numbers.
+    ///
+    /// # Safety
+    /// `to` is valid for writing them.
+    unsafe fn write4(vectors: [Self; 4], to: *mut f32);
+}
+
+/// Plain code, which compilers vectorise for SSE2 and NEON.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain([f32; WIDTH]);
+
+/// `a * b + c`, in one instruction where that is a matter of course.
+#[inline(always)]
+fn fused(a: f32, b: f32, c: f32) -> f32 {
+    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
+}
+
+impl Plain {
+    #[inline(always)]
+    fn zip(mut self, other: Self, each: impl Fn(f32, f32) -> f32) -> Self {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a = each(*a, b);
+        }
+        self
+    }
+}
+
+/// # Safety
+/// At `offset` from `palette` there is an entry.
+#[inline(always)]
+unsafe fn rows(palette: *const Mat3x4, offset: u32) -> [Vec4; 3] {
+    // SAFETY: the caller's contract. Offsets are multiples of an entry's size.
+    let [a, b, c] = unsafe { (*palette.byte_add(offset as usize)).rows };
+    [a.into(), b.into(), c.into()]
+}
+
+impl Lanes for Plain {
+    #[inline(always)]
+    unsafe fn load(from: &Block) -> Self {
+        Self(from.0)
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        Self([value; WIDTH])
+    }
+
+    #[inline(always)]
+    fn store(self) -> Block {
+        Block(self.0)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn times_plus(mut self, a: Self, b: Self) -> Self {
+        for lane in 0..WIDTH {
+            self.0[lane] = fused(self.0[lane], a.0[lane], b.0[lane]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn times_from(mut self, a: Self, b: Self) -> Self {
+        for lane in 0..WIDTH {
+            self.0[lane] = fused(-self.0[lane], a.0[lane], b.0[lane]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn root_inverse_or_1(mut self, tolerance: f32) -> Self {
+        for a in &mut self.0 {
+            let near = (*a - 1.0).abs() <= tolerance;
+            *a = if near { 1.0 } else { 1.0 / a.sqrt() };
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn where_above(mut self, by: Self, limit: f32, other: Self) -> Self {
+        for lane in 0..WIDTH {
+            let above = by.0[lane] > limit;
+            self.0[lane] = if above { self.0[lane] } else { other.0[lane] };
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        self.zip(by, |a, by| if by < 0.0 { -a } else { a })
+    }
+
+    #[inline(always)]
+    fn all_between(self, low: f32, high: f32) -> bool {
+        let mut all = true;
+        for a in self.0 {
+            all &= (a > low) & (a < high);
+        }
+        all
+    }
+
+    #[inline(always)]
+    unsafe fn row(palette: *const Mat3x4, influence: &Influence, row: usize) -> [Self; 4] {
+        let mut columns = [Self([0.0; WIDTH]); 4];
+        for (lane, offset) in influence.offsets.into_iter().enumerate() {
+            // SAFETY: the caller's contract.
+            let values = unsafe { rows(palette, offset) }[row].to_array();
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.0[lane] = value;
+            }
+        }
+        columns
+    }
+
+    #[inline(always)]
+    unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> [[Self; 4]; 3] {
+        let mut blended = [[Self([0.0; WIDTH]); 4]; 3];
+        let Some((first, others)) = influences.split_first() else {
+            return blended;
+        };
+        for lane in 0..WIDTH {
+            // SAFETY: the caller's contract.
+            let base = unsafe { rows(palette, first.offsets[lane]) };
+            let mut sum = base;
+            for influence in others {
+                // SAFETY: the caller's contract.
+                let entry = unsafe { rows(palette, influence.offsets[lane]) };
+                let weight = Vec4::splat(influence.weights.0[lane]);
+                for row in 0..3 {
+                    sum[row] += weight * (entry[row] - base[row]);
+                }
+            }
+            for (columns, row) in blended.iter_mut().zip(sum) {
+                for (column, value) in columns.iter_mut().zip(row.to_array()) {
+                    column.0[lane] = value;
+                }
+            }
+        }
+        blended
+    }
+
+    #[inline(always)]
+    unsafe fn write3(vectors: [Self; 3], to: *mut f32) {
+        for lane in 0..WIDTH {
+            for (axis, vector) in vectors.iter().enumerate() {
+                // SAFETY: the caller's contract: 24 numbers.
+                unsafe { to.add(lane * 3 + axis).write(vector.0[lane]) };
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write4(vectors: [Self; 4], to: *mut f32) {
+        for lane in 0..WIDTH {
+            for (axis, vector) in vectors.iter().enumerate() {
+                // SAFETY: the caller's contract: 32 numbers.
+                unsafe { to.add(lane * 4 + axis).write(vector.0[lane]) };
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Every triangle by another algorithm, and what to try it on.
+
+use crate::reference::rng::Rng;
+use throng::character::{Character, Material, Transform};
+use throng::glam::{DVec3, Vec3};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use throng::pose::{Faces, Posed, PosedVertices, Ray};
+
+/// T. Möller and B. Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997: distance and side.
+pub(crate) fn meet(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, bool)> {
+    let (ab, ac) = (b - a, c - a);
+    let p = direction.cross(ac);
+    let determinant = ab.dot(p);
+    if determinant == 0.0 {
+        return None;
+    }
+    let s = origin - a;
+    let u = s.dot(p) / determinant;
+    let q = s.cross(ab);
+    let v = direction.dot(q) / determinant;
+    let t = ac.dot(q) / determinant;
+    (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t >= 0.0).then_some((t, determinant < 0.0))
+}
+
+/// The nearest of all triangles.
+pub(crate) fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
+    let mut vertices = PosedVertices::default();
+    let mut best = None;
+    for (number, primitive) in posed.character.primitives().iter().enumerate() {
+        posed
+            .skinner
+            .skin_primitive(number, posed.palette, posed.weights, &mut vertices)
+            .unwrap();
+        let material = &posed.character.materials()[primitive.material as usize];
+        let both = match faces {
+            Faces::Both => true,
+            Faces::Front => false,
+            Faces::Drawn => material.double_sided,
+        };
+        for triangle in primitive.indices.chunks_exact(3) {
+            let corners = [0, 1, 2].map(|c| vertices.positions[triangle[c] as usize].as_dvec3());
+            let direction = ray.direction.as_dvec3().normalize();
+            if let Some((distance, back)) = meet(ray.origin.as_dvec3(), direction, corners)
+                && (both || !back)
+                && best.is_none_or(|best| distance < best)
+            {
+                best = Some(distance);
+            }
+        }
+    }
+    best
+}
+
+/// From around the model to a point somewhere in its box.
+pub(crate) fn ray_at(rng: &mut Rng, center: Vec3, size: Vec3) -> Ray {
+    let reach = size.max_element();
+    let to = center + rng.vector(-0.5, 0.5) * size;
+    let origin = center + rng.direction() * reach * rng.range(0.0, 2.0);
+    Ray {
+        origin,
+        direction: (to - origin) * rng.range(0.1, 10.0),
+    }
+}
+
+/// A closed surface of uneven triangles: a cube's faces, divided and pushed out to a crooked ball, on one joint.
+pub(crate) fn ball(double_sided: bool) -> Character {
+    let (mut positions, mut indices) = (Vec::new(), Vec::new());
+    const N: u32 = 9;
+    for face in 0..6 {
+        let start = positions.len() as u32;
+        for row in 0..=N {
+            for column in 0..=N {
+                let [u, v] = [row, column].map(|at| at as f32 / N as f32 * 2.0 - 1.0);
+                let side = if face % 2 == 0 { 1.0 } else { -1.0 };
+                let on_cube = [
+                    Vec3::new(side, u, v),
+                    Vec3::new(u, side, v),
+                    Vec3::new(u, v, side),
+                ][face / 2];
+                let crooked =
+                    1.0 + 0.2 * (5.0 * on_cube.x + 3.0 * on_cube.y - 4.0 * on_cube.z).sin();
+                positions.push(on_cube.normalize() * crooked);
+            }
+        }
+        for row in 0..N {
+            for column in 0..N {
+                let at = start + row * (N + 1) + column;
+                let quad = [at, at + 1, at + N + 2, at + N + 1];
+                for mut triangle in [[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]] {
+                    let [a, b, c] = triangle.map(|i| positions[i as usize]);
+                    if (b - a).cross(c - a).dot(a) < 0.0 {
+                        triangle.swap(1, 2);
+                    }
+                    indices.extend(triangle);
+                }
+            }
+        }
+    }
+    let raw = RawCharacter {
+        nodes: vec![RawNode {
+            name: "joint".into(),
+            parent: None,
+            transform: RawTransform::Trs(Transform::IDENTITY),
+        }],
+        materials: vec![Material {
+            double_sided,
+            ..Material::default()
+        }],
+        primitives: vec![RawPrimitive {
+            positions,
+            indices,
+            material: Some(0),
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    };
+    raw.build(&ImportOptions::default()).unwrap().character
+}
