@@ -15,6 +15,7 @@ mod layout;
 mod limits;
 mod misuse;
 mod model;
+mod motion;
 mod parts;
 mod pictures;
 mod skin_stage;
