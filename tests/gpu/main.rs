@@ -13,6 +13,7 @@ mod support;
 
 mod layout;
 mod limits;
+mod materials;
 mod misuse;
 mod model;
 mod motion;
