@@ -7,10 +7,13 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
+use throng::character::Affine;
+use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
+use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::Target;
-use throng::{Capacity, Crowd, Error, PassDesc, PassId, Result, Spawn};
+use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, PassId, Result, SkinStage, Spawn};
 
 /// Memory that could not be had or mapped.
 const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
@@ -124,6 +127,25 @@ fn parts_that_are_not_made_leave_nothing() {
                 }
             },
         );
+        let layout = SetLayout::new(&device);
+        let mut layout = layout.unwrap();
+        let seen = sweep(
+            setup,
+            &mut counted,
+            |_| SkinStage::new(&device, &layout),
+            |_, stage| {
+                if let Some(mut stage) = stage {
+                    unsafe { stage.destroy(&device) };
+                }
+            },
+        );
+        let calls = [
+            "vkCreateComputePipelines",
+            "vkCreatePipelineLayout",
+            "vkCreateShaderModule",
+        ];
+        assert_eq!(seen, BTreeSet::from(calls));
+        unsafe { layout.destroy(&device) };
         let ring = PaletteRingDesc {
             slots: 3,
             entries: 200,
@@ -183,6 +205,35 @@ fn parts_that_are_not_made_leave_nothing() {
     });
 }
 
+/// Room for instances that are skinned before they are drawn.
+const ROOM: Capacity = Capacity {
+    skinned_words: 1000,
+    cpu_skinned_words: 500,
+    ..SMALL
+};
+
+/// An instance of every mode of skinning.
+fn populate(crowd: &mut Crowd, allocator: &mut Allocator) {
+    let character = built(ribbon(4)).character;
+    let desc = CharacterDesc {
+        cpu_skinning: true,
+        ..CharacterDesc::default()
+    };
+    let id = crowd.add_character_with(allocator, &character, &desc);
+    let id = id.unwrap();
+    let modes = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+    for (at, skin) in (0..).zip(modes) {
+        let place = Vec3::new(0.5 * (at - 1) as f32, 0.0, 0.1 * at as f32);
+        let spawn = Spawn {
+            world_from_model: Affine::from_translation(place),
+            play: "sway".into(),
+            skin,
+            ..Spawn::default()
+        };
+        crowd.spawn(id, &spawn).unwrap();
+    }
+}
+
 /// A crowd that draws something, to be asked whether it still does.
 struct Drawing {
     crowd: Crowd,
@@ -195,21 +246,8 @@ struct Drawing {
 
 impl Drawing {
     fn new(setup: &mut Setup, counted: &mut Counted) -> Self {
-        let mut crowd = counted.crowd(setup, 2, SMALL);
-        let character = built(ribbon(4)).character;
-        let id = crowd
-            .add_character(&mut counted.allocator, &character)
-            .unwrap();
-        let play = "sway".into();
-        crowd
-            .spawn(
-                id,
-                &Spawn {
-                    play,
-                    ..Spawn::default()
-                },
-            )
-            .unwrap();
+        let mut crowd = counted.crowd(setup, 2, ROOM);
+        populate(&mut crowd, &mut counted.allocator);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
         let slots = Slots::new(&setup.context, 2);
@@ -302,8 +340,9 @@ fn growth_that_fails_changes_nothing() {
             let capacity = Capacity {
                 instances: now.instances + asked,
                 palette_entries: now.palette_entries + asked * 100,
-                views: now.views,
-                ..Capacity::DEFAULT
+                skinned_words: now.skinned_words + asked * 10,
+                cpu_skinned_words: now.cpu_skinned_words + asked,
+                ..now
             };
             crowd.reserve(&mut counted.allocator, &capacity)
         });
@@ -316,9 +355,13 @@ fn a_character_that_fails_is_not_there() {
     each(|setup| {
         let character = built(ribbon(5)).character;
         let seen = sweep_drawing(setup, |crowd, counted| {
-            crowd
-                .add_character(&mut counted.allocator, &character)
-                .map(drop)
+            let desc = CharacterDesc {
+                cpu_skinning: true,
+                ..CharacterDesc::default()
+            };
+            let allocator = &mut counted.allocator;
+            let added = crowd.add_character_with(allocator, &character, &desc);
+            added.map(drop)
         });
         for call in [
             "vkCreateBuffer",
@@ -359,20 +402,8 @@ fn drawing_through_the_counting_device_is_drawing() {
     each(|setup| {
         let mut counted = Counted::new(setup);
         let drawing = Drawing::new(setup, &mut counted);
-        let mut plain = setup.crowd(2, SMALL);
-        let character = built(ribbon(4)).character;
-        let allocator = &mut setup.context.allocator;
-        let id = plain.add_character(allocator, &character).unwrap();
-        let play = "sway".into();
-        plain
-            .spawn(
-                id,
-                &Spawn {
-                    play,
-                    ..Spawn::default()
-                },
-            )
-            .unwrap();
+        let mut plain = setup.crowd(2, ROOM);
+        populate(&mut plain, &mut setup.context.allocator);
         let target = target(&mut setup.context);
         let pass = pass(&mut plain, &target, false);
         let mut slots = Slots::new(&setup.context, 1);
