@@ -2,6 +2,7 @@
 
 use super::buffers::FrameBuffers;
 use super::characters::{self, Entry};
+use super::history::HistoryBuffer;
 use super::retire::Retired;
 use super::{Capacity, CharacterId, Crowd, CrowdDesc, PassId, check_desc};
 use crate::character::Character;
@@ -252,9 +253,12 @@ impl Crowd {
                 return Err(error);
             }
         };
-        self.graveyard.bury(Retired::Buffers(
-            core::mem::replace(&mut self.buffers, buffers).into(),
-        ));
+        let mut replaced = core::mem::replace(&mut self.buffers, buffers);
+        let histories = core::mem::replace(&mut replaced.history, HistoryBuffer::null());
+        if let Some(unneeded) = self.histories.grow(histories, &wanted) {
+            replaced.history = unneeded;
+        }
+        self.graveyard.bury(Retired::Buffers(replaced.into()));
         for (entry, (pool, sets)) in self.characters.iter_mut().flatten().zip(sets) {
             self.graveyard
                 .bury(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));

@@ -2,7 +2,7 @@
 //! (the instance table).
 
 use super::CrowdDesc;
-use super::history::History;
+use super::history::HistoryBuffer;
 use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::layout::Instance;
@@ -117,7 +117,7 @@ pub(super) struct FrameBuffers {
     pub(super) sections: Sections,
     table: Buffer,
     skinned: Buffer,
-    pub(super) history: History,
+    pub(super) history: HistoryBuffer,
     scatter_pool: Object<vk::DescriptorPool>,
     pub(super) scatter_set: vk::DescriptorSet,
 }
@@ -130,7 +130,7 @@ impl FrameBuffers {
             sections: Sections::default(),
             table: Buffer::null(),
             skinned: Buffer::null(),
-            history: History::null(),
+            history: HistoryBuffer::null(),
             scatter_pool: Object::null(),
             scatter_set: vk::DescriptorSet::null(),
         }
@@ -198,7 +198,7 @@ impl FrameBuffers {
         )?;
         let name = "throng deformed vertices";
         self.skinned = Buffer::device_local(device, allocator, name, bytes, usage)?;
-        self.history = History::new(device, allocator, desc)?;
+        self.history = HistoryBuffer::new(device, allocator, &desc.capacity)?;
         let buffers = ScatterBuffers {
             changes: self.record_range(self.sections.changes.bytes),
             slots: self.record_range(self.sections.slots.bytes),
@@ -250,6 +250,17 @@ impl FrameBuffers {
     pub(super) fn host_source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
         let start = u64::from(self.records.offset(slot)) + section.start;
         (self.records.host_buffer(), start)
+    }
+
+    /// What histories are written from, and from which byte on: table, palettes, morph weights and deformed vertices.
+    pub(super) fn present(&self, slot: u32) -> [(vk::Buffer, u64); 4] {
+        let palettes = self.palettes.descriptor().buffer;
+        [
+            (self.table.handle, 0),
+            (palettes, self.palettes.dynamic_offset(slot).into()),
+            self.source(slot, self.sections.morphs),
+            (self.skinned.handle, 0),
+        ]
     }
 
     /// The dynamic offset of a section of `slot`.

@@ -131,7 +131,8 @@ impl Instances {
         self.slots.len() - self.free.len()
     }
 
-    /// More room, over a table that holds nothing yet: every living record counts as changed.
+    /// More room, over a table that holds nothing yet: every record counts as changed, those of the dead too, so that no
+    /// history is ever given memory that nobody wrote.
     pub(super) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
         self.rows
@@ -150,7 +151,6 @@ impl Instances {
 
     fn touch(&mut self, index: u32) {
         if let Some(slot) = self.slots.get_mut(index as usize)
-            && slot.alive
             && !slot.dirty
         {
             slot.dirty = true;

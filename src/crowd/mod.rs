@@ -42,6 +42,7 @@ use buffers::FrameBuffers;
 use characters::Entry;
 use deform::Deforms;
 use gpu_allocator::vulkan::Allocator;
+use history::Histories;
 use instances::Instances;
 use retire::Graveyard;
 use shadow::ShadowInput;
@@ -171,6 +172,7 @@ pub struct Crowd {
     sorted: Sorted,
     listed: Vec<skin::Listed>,
     deforms: Deforms,
+    histories: Histories,
     poser: Poser,
     weights: Vec<f32>,
     time_s: f64,
@@ -212,6 +214,7 @@ impl Crowd {
             sorted: Sorted::default(),
             listed: Vec::new(),
             deforms: Deforms::default(),
+            histories: Histories::new(),
             poser: Poser::new(),
             weights: Vec::new(),
             time_s: 0.0,
@@ -232,6 +235,7 @@ impl Crowd {
         self.shadow.build(&self.device)?;
         self.scatter.build(&self.device)?;
         self.skin.build(&self.device, self.set_layout.handle())?;
+        self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         if self.desc.profile {
@@ -293,6 +297,15 @@ impl Crowd {
         self.profiler.as_ref()
     }
 
+    /// Rows of this frame's slot of the palette ring that may be in use: none if nothing plays.
+    fn rows_in_use(&self) -> u32 {
+        if self.counters.palette_entries > 0 {
+            self.instances.rows_end()
+        } else {
+            0
+        }
+    }
+
     fn entry(&self, id: CharacterId) -> Result<&Entry> {
         let count = self.characters.len() as u64;
         let entry = self.characters.get(id.0 as usize).and_then(Option::as_ref);
@@ -336,13 +349,15 @@ impl Crowd {
         self.time_s = time_s;
         // SAFETY: the caller's word about the slot.
         unsafe { self.graveyard.begin(&self.device, allocator, slot) };
-        self.graveyard.make_room(self.uploads.len());
+        // And the buffer of histories that growth left behind.
+        self.graveyard.make_room(self.uploads.len() + 1);
         if let Some(profiler) = &mut self.profiler {
             // SAFETY: the profiler is this device's; the caller's word about the slot.
             unsafe { profiler.begin_frame(&self.device, slot) };
         }
         self.counters = Counters::default();
         self.views.clear();
+        self.histories.begin_frame();
         Ok(Frame::new(self, slot))
     }
 
@@ -353,6 +368,7 @@ impl Crowd {
     /// None of what was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
         self.instances.unsettle();
+        self.histories.abandon_frame(&mut self.graveyard);
         let characters = &self.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
         let uploads = self.graveyard.exhume_uploads(alive);
@@ -402,6 +418,7 @@ impl Crowd {
             if let Some(profiler) = &mut self.profiler {
                 profiler.destroy(&self.device);
             }
+            self.histories.destroy(&self.device, allocator);
             self.buffers.destroy(&self.device, allocator);
             self.skin.destroy(&self.device);
             self.scatter.destroy(&self.device);

@@ -132,6 +132,9 @@ pub struct Primitive {
     pub base_color: [f32; 4],
 }
 
+/// In [`Texture::uv_set`]: the texture coordinates are transformed.
+pub const UV_TRANSFORMED: u32 = 2;
+
 /// A texture of a material (`ThrongTexture`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -140,7 +143,7 @@ pub struct Texture {
     pub uv_matrix: [f32; 4],
     /// Added to them after that.
     pub uv_offset: [f32; 2],
-    /// 0 or 1.
+    /// 0 or 1, and [`UV_TRANSFORMED`] where matrix and offset are not the identity.
     pub uv_set: u32,
     /// Its number in the array of the set's textures.
     pub slot: u32,
@@ -194,8 +197,8 @@ pub struct View {
     pub ground_color: [f32; 4],
     /// First words of the last frame's instances, palettes, morph weights and deformed vertices in the history.
     pub history: [u32; 4],
-    /// 1 where there was a last frame.
-    pub has_history: u32,
+    /// How many instances that table has; 0 where there was no last frame.
+    pub history_instances: u32,
     /// Layers of the shadow map.
     pub shadow_layers: u32,
     /// 1 / edge of the shadow map, in texels.
@@ -231,6 +234,6 @@ const _: () = {
     assert!(size_of::<View>() == 560);
     assert!(offset_of!(View, eye) == 192);
     assert!(offset_of!(View, history) == 272);
-    assert!(offset_of!(View, has_history) == 288);
+    assert!(offset_of!(View, history_instances) == 288);
     assert!(offset_of!(View, shadow_from_world) == 304);
 };

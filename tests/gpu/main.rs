@@ -13,8 +13,10 @@ mod support;
 
 mod layout;
 mod limits;
+mod materials;
 mod misuse;
 mod model;
+mod motion;
 mod parts;
 mod pictures;
 mod skin_stage;

@@ -1,0 +1,8 @@
+//! Motion vectors, against a model of what every view saw last.
+
+mod chance;
+mod events;
+mod expected;
+mod growth;
+mod refusals;
+mod stage;
