@@ -97,8 +97,8 @@ fn what_is_forgotten_is_named() {
             "DESCRIPTOR_POOL \"throng scatter\"",
             "DESCRIPTOR_SET_LAYOUT \"throng set 0\"",
             "DESCRIPTOR_SET_LAYOUT \"throng scatter\"",
-            "PIPELINE_LAYOUT \"throng draw\"",
-            "PIPELINE \"throng crowd\"",
+            "PIPELINE_LAYOUT \"throng pass\"",
+            "PIPELINE \"throng pass\"",
             "PIPELINE \"throng scatter\"",
             "PIPELINE \"throng skin\"",
         ];
