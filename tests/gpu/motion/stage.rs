@@ -109,7 +109,10 @@ impl World {
         let pass = unsafe { crowd.create_pass(&pass) }.unwrap();
         let mut add = |(raw, method): &(RawCharacter, Method)| {
             let character = built(raw.clone()).character;
-            let desc = CharacterDesc { method: *method };
+            let desc = CharacterDesc {
+                method: *method,
+                ..CharacterDesc::default()
+            };
             let allocator = &mut setup.context.allocator;
             let id = crowd.add_character_with(allocator, &character, &desc);
             (id.unwrap(), character, *method)
