@@ -11,10 +11,12 @@ mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod expected;
 mod layout;
 mod misuse;
 mod model;
 mod motion;
 mod parts;
+mod passes;
 mod pictures;
 mod slots;

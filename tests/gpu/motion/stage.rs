@@ -1,6 +1,6 @@
 //! A crowd whose motion is drawn, and a model of it that knows where everything was when each history was written last.
 
-use super::expected::{Drawn, Pixel, Shape, look, shape};
+use crate::expected::{Drawn, Pixel, Shape, look, shape};
 use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
