@@ -46,6 +46,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.json")]
     pub(crate) stats: Option<PathBuf>,
 
+    /// Edge of the sun's shadow map in texels, at least 1, or `off`.
+    #[arg(long, value_name = "TEXELS", default_value = "2048")]
+    pub(crate) shadows: Shadows,
+
     /// Turns the validation layer on, synchronization included. Any message of it makes the exit status 1.
     #[arg(long)]
     pub(crate) validate: bool,
@@ -66,6 +70,23 @@ impl FromStr for Size {
             width: side(width)?,
             height: side(height)?,
         }))
+    }
+}
+
+/// Edge of the shadow map; `None`: there are no shadows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shadows(pub(crate) Option<u32>);
+
+impl FromStr for Shadows {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let edge = text.parse().ok().filter(|edge| *edge > 0);
+        match (text, edge) {
+            ("off", _) => Ok(Self(None)),
+            (_, Some(edge)) => Ok(Self(Some(edge))),
+            _ => Err("expected a number of texels, at least 1, or off"),
+        }
     }
 }
 

@@ -91,7 +91,7 @@ fn draw(
     target: &Target,
     scene: Scene,
 ) -> Result<(Scene, Log, Vec<u8>)> {
-    let mut show = Show::new(context, scene, target.formats())?;
+    let mut show = Show::new(context, scene, target.formats(), args)?;
     let frames = Frames::new(context, SLOTS as usize);
     let drawn = frames.map_err(Into::into).and_then(|mut frames| {
         let drawn = draw_frames(args, context, target, &mut show, &mut frames);

@@ -27,8 +27,6 @@ pub(crate) struct Person {
     pub(crate) scale: f32,
     /// Metres around the middle of what it takes of the ground.
     pub(crate) radius_m: f32,
-    /// Half of its shadow's extents across and along its way, metres.
-    pub(crate) shadow_m: [f32; 2],
     pub(crate) tint: [f32; 4],
     /// Where in its clip it is at time 0.
     pub(crate) phase_s: f64,
@@ -149,10 +147,6 @@ fn cast(models: &[Model], rng: &mut Rng) -> Option<Person> {
         act: choice,
         scale,
         radius_m,
-        shadow_m: match act.gait {
-            Some(_) => [half_m(act.across), half_m(act.along)],
-            None => [radius_m; 2],
-        },
         tint: tint(model.tint, rng),
         phase_s: f64::from(act.duration_s * rng.unit()),
         speed: f64::from(rng.range(0.85, 1.15)),

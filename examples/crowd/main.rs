@@ -15,6 +15,7 @@ mod path;
 mod rng;
 mod scene;
 mod scenery;
+mod shadow;
 pub(crate) mod show;
 mod stats;
 mod window;

@@ -14,8 +14,8 @@ use super::{Result, scenery};
 pub(crate) struct Scene {
     models: Vec<Model>,
     layout: Layout,
-    /// Characters that walk, with their shadows: index of the person, its instance, its shadow's.
-    walkers: Vec<(usize, InstanceId, InstanceId)>,
+    /// Characters that walk: index of the person, its instance.
+    walkers: Vec<(usize, InstanceId)>,
     /// Instances of each model.
     pub(crate) counts: Vec<u32>,
 }
@@ -70,17 +70,18 @@ impl Scene {
         Capacity {
             instances: (self.layout.persons.len() as u32).max(1),
             palette_entries: u32::try_from(entries).unwrap_or(u32::MAX).max(1),
-            views: 1,
+            views: 2,
+            // Both views may sort everyone.
+            blended: (self.layout.persons.len() as u32).max(1) * 2,
             ..Capacity::default()
         }
     }
 
-    /// Room for ground, sky and shadows.
+    /// Room for ground and sky.
     pub(crate) fn scenery_capacity(&self) -> Capacity {
-        let instances = self.layout.persons.len() as u32 + 1;
         Capacity {
-            instances,
-            palette_entries: instances,
+            instances: 1,
+            palette_entries: 1,
             views: 1,
             ..Capacity::default()
         }
@@ -108,7 +109,6 @@ impl Scene {
         let surroundings =
             scenery.add_character(allocator, &scenery::surroundings(reach_m)?.character)?;
         scenery.spawn(surroundings, &Spawn::default())?;
-        let shadow = scenery.add_character(allocator, &scenery::shadow()?.character)?;
         for (index, person) in self.layout.persons.iter().enumerate() {
             let (at, way) = self.place(person, 0.0);
             let spawn = Spawn {
@@ -118,25 +118,19 @@ impl Scene {
                 ..Spawn::default()
             };
             let instance = crowd.spawn(characters[person.model], &spawn)?;
-            let spawn = Spawn {
-                world_from_model: under(person, at, way),
-                ..Spawn::default()
-            };
-            let below = scenery.spawn(shadow, &spawn)?;
             if let Motion::Travels { .. } = person.motion {
-                self.walkers.push((index, instance, below));
+                self.walkers.push((index, instance));
             }
         }
         Ok(())
     }
 
     /// Moves those who walk to where they are at this time.
-    pub(crate) fn walk(&self, crowd: &mut Crowd, scenery: &mut Crowd, time_s: f64) -> Result<()> {
-        for (index, instance, below) in &self.walkers {
+    pub(crate) fn walk(&self, crowd: &mut Crowd, time_s: f64) -> Result<()> {
+        for (index, instance) in &self.walkers {
             let person = &self.layout.persons[*index];
             let (at, way) = self.place(person, time_s);
             crowd.set_transform(*instance, &self.world_from_model(person, at, way))?;
-            scenery.set_transform(*below, &under(person, at, way))?;
         }
         Ok(())
     }
@@ -180,14 +174,4 @@ impl Scene {
             ..Play::REST
         }
     }
-}
-
-/// Where a character's shadow is, when its way goes there.
-fn under(person: &Person, at: Vec2, way: f32) -> Affine {
-    let [across_m, along_m] = person.shadow_m.map(|half_m| half_m.max(0.05));
-    Affine::from_scale_rotation_translation(
-        Vec3::new(across_m, 1.0, along_m),
-        Quat::from_rotation_y(way),
-        Vec3::new(at.x, 0.0, at.y),
-    )
 }

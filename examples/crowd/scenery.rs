@@ -1,16 +1,21 @@
-//! What is around the crowd: ground, sky, and a soft shadow under each character. Made of characters, too,
-//! but in a crowd of their own, so that no figure counts them.
+//! What is around the crowd: a paved ground that takes its shadows, haze and sky. Made of a character, too,
+//! but in a crowd of its own, so that no figure counts it.
 
 use std::f32::consts::{FRAC_PI_2, TAU};
 
 use throng::Lighting;
-use throng::character::Transform;
-use throng::glam::{Quat, Vec2, Vec3};
+use throng::character::{AlphaMode, Image, Material, TextureRef, Transform};
+use throng::glam::{Quat, Vec2, Vec3, Vec4};
 use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
 
+use super::rng::Rng;
+
 /// Linear colours as they are to be seen.
-const GROUND: Vec3 = Vec3::new(0.50, 0.47, 0.41);
-const SHADE: f32 = 0.30;
+const GROUND: Vec3 = Vec3::new(0.46, 0.43, 0.38);
+/// Height of the ground.
+const GROUND_M: f32 = -0.005;
+/// Width of the pattern on it.
+const PATTERN_M: f32 = 4.0;
 const HORIZON: Vec3 = Vec3::new(0.72, 0.80, 0.88);
 const ZENITH: Vec3 = Vec3::new(0.20, 0.38, 0.70);
 /// Corners of a ring.
@@ -19,10 +24,11 @@ const CORNERS: usize = 64;
 /// The light that everything stands in.
 pub(crate) fn lighting() -> Lighting {
     Lighting {
-        sun_direction: Vec3::new(0.55, 0.75, 0.45),
-        sun_color: Vec3::new(1.0, 0.93, 0.80),
-        sky_color: Vec3::new(0.36, 0.42, 0.52),
-        ground_color: Vec3::new(0.24, 0.21, 0.18),
+        // From the right and a little from behind the camera's first place, so that shadows are seen.
+        sun_direction: Vec3::new(0.80, 0.70, 0.15),
+        sun_color: Vec3::new(1.20, 1.10, 0.93),
+        sky_color: Vec3::new(0.33, 0.41, 0.55),
+        ground_color: Vec3::new(0.22, 0.19, 0.16),
     }
 }
 
@@ -36,48 +42,79 @@ pub(crate) fn background() -> [f32; 4] {
 /// # Errors
 /// None in practice; what [`RawCharacter::build`] says.
 pub(crate) fn surroundings(reach_m: f32) -> throng::Result<Imported> {
-    let (near, far) = (1.8 * reach_m.max(4.0), 40.0 * reach_m.max(4.0));
-    let mut mesh = Rings::default();
-    // A little below the shadows, as they are below what lies flat on the ground.
-    let ground = |radius: f32, color: Vec3| ((radius, -0.02), color);
-    let fade = |part: f32| {
-        let radius = near * (far / near).powf(part);
-        ground(radius, GROUND.lerp(HORIZON, part.powf(0.7)))
-    };
-    let rings = (0..=12).map(|ring| fade(ring as f32 / 12.0));
-    mesh.add([ground(0.0, GROUND)].into_iter().chain(rings));
-    let dome = (0..=16).map(|ring| {
-        let part = ring as f32 / 16.0;
-        let (sin, cos) = (part * FRAC_PI_2).sin_cos();
-        (
-            (far * cos, far * sin - 0.02),
-            HORIZON.lerp(ZENITH, sin.powf(0.6)),
-        )
+    let (near, far) = (1.3 * reach_m.max(4.0), 40.0 * reach_m.max(4.0));
+    let radius = |part: f32| near * (far / near).powf(part);
+    let part = |ring: usize| ring as f32 / 12.0;
+    // A little below the feet, and the haze, which hides where it ends, a little above it.
+    let plain = (0..=12).map(|ring| ((radius(part(ring)), GROUND_M), Vec3::ONE.extend(1.0)));
+    let ground = [((0.0, GROUND_M), Vec3::ONE.extend(1.0))];
+    let ground = Rings::new(0, ground.into_iter().chain(plain));
+    let haze = (0..=12).map(|ring| {
+        let (radius, thick) = (radius(part(ring)), part(ring).powf(0.8));
+        ((radius, GROUND_M + 2e-4 * radius), HORIZON.extend(thick))
     });
-    mesh.add(dome);
-    build("surroundings", mesh)
+    let haze = Rings::new(1, haze);
+    let dome = (0..=16).map(|ring| {
+        let (sin, cos) = (ring as f32 / 16.0 * FRAC_PI_2).sin_cos();
+        let color = HORIZON.lerp(ZENITH, sin.powf(0.6));
+        ((far * cos, far * sin + GROUND_M), color.extend(1.0))
+    });
+    let dome = Rings::new(2, dome);
+    build([ground, haze, dome].map(|mesh| mesh.primitive))
 }
 
-/// A round shadow of radius 1 that ends in the ground's colour.
-///
-/// # Errors
-/// None in practice; what [`RawCharacter::build`] says.
-pub(crate) fn shadow() -> throng::Result<Imported> {
-    let mut mesh = Rings {
-        corners: 20,
-        ..Rings::default()
+/// Paved, hazy, and bright by itself.
+fn materials() -> Vec<Material> {
+    let paved = Material {
+        name: "ground".into(),
+        base_color: GROUND.extend(1.0).to_array(),
+        base_color_texture: Some(TextureRef::new(0)),
+        roughness: 0.9,
+        ..Material::default()
     };
-    mesh.add((0..=6).map(|ring| {
-        let radius = ring as f32 / 6.0;
-        let light = radius * radius * (3.0 - 2.0 * radius);
-        ((radius, -0.01), GROUND * (SHADE + (1.0 - SHADE) * light))
-    }));
-    build("shadow", mesh)
+    let haze = Material {
+        name: "haze".into(),
+        alpha: AlphaMode::Blend,
+        unlit: true,
+        ..Material::default()
+    };
+    let sky = Material {
+        name: "sky".into(),
+        unlit: true,
+        ..Material::default()
+    };
+    vec![paved, haze, sky]
 }
 
-fn build(name: &str, mesh: Rings) -> throng::Result<Imported> {
+/// Slabs with joints between them, none quite as bright as its neighbours.
+fn slabs() -> Image {
+    const EDGE: usize = 256;
+    const SLABS: usize = 4;
+    const SLAB: usize = EDGE / SLABS;
+    let mut rng = Rng::new(7);
+    let shades: [f32; SLABS * SLABS] = std::array::from_fn(|_| rng.range(0.86, 1.0));
+    let texel = |at: usize, rng: &mut Rng| {
+        let (x, y) = (at % EDGE, at / EDGE);
+        // Every other row is moved by half a slab.
+        let x = (x + (y / SLAB % 2) * SLAB / 2) % EDGE;
+        let joint = x % SLAB < 2 || y % SLAB < 2;
+        let shade = shades[y / SLAB * SLABS + x / SLAB] * rng.range(0.96, 1.0);
+        let value = (255.0 * if joint { 0.62 } else { shade }) as u8;
+        [value, value, value, 255]
+    };
+    Image {
+        name: "slabs".into(),
+        width: EDGE as u32,
+        height: EDGE as u32,
+        rgba: (0..EDGE * EDGE)
+            .flat_map(|at| texel(at, &mut rng))
+            .collect(),
+    }
+}
+
+fn build(parts: [RawPrimitive; 3]) -> throng::Result<Imported> {
     let root = RawNode {
-        name: name.into(),
+        name: "surroundings".into(),
         parent: None,
         transform: RawTransform::Trs(Transform {
             translation: Vec3::ZERO,
@@ -86,56 +123,48 @@ fn build(name: &str, mesh: Rings) -> throng::Result<Imported> {
         }),
     };
     let raw = RawCharacter {
-        name: name.into(),
+        name: "surroundings".into(),
         nodes: vec![root],
-        primitives: vec![mesh.primitive],
+        primitives: parts.into(),
+        materials: materials(),
+        images: vec![slabs()],
         ..RawCharacter::default()
     };
     raw.build(&ImportOptions::default())
 }
 
-/// Rings around the vertical axis, joined to each other. All of their normals point upwards, so that their colours are
-/// lit alike, whatever they are part of.
+/// Rings around the vertical axis, joined to each other, with normals upwards.
 struct Rings {
     primitive: RawPrimitive,
-    corners: usize,
-}
-
-impl Default for Rings {
-    fn default() -> Self {
-        Self {
-            primitive: RawPrimitive::default(),
-            corners: CORNERS,
-        }
-    }
 }
 
 impl Rings {
     /// Rings of these radii, heights and colours, from the middle outwards as seen from above, or from the
     /// horizon upwards as seen from inside.
-    fn add(&mut self, rings: impl Iterator<Item = ((f32, f32), Vec3)>) {
-        let light = lighting();
-        let sun = light.sun_direction.normalize_or(Vec3::Y).y.max(0.0);
-        let light = light.sun_color * sun + light.sky_color;
-        let (mesh, corners) = (&mut self.primitive, self.corners);
-        let first = mesh.positions.len();
+    fn new(material: usize, rings: impl Iterator<Item = ((f32, f32), Vec4)>) -> Self {
+        let mut mesh = RawPrimitive {
+            number: material,
+            material: Some(material),
+            ..RawPrimitive::default()
+        };
         for ((radius, height), color) in rings {
-            for corner in 0..corners {
-                let at = Vec2::from_angle(corner as f32 / corners as f32 * TAU) * radius;
+            for corner in 0..CORNERS {
+                let at = Vec2::from_angle(corner as f32 / CORNERS as f32 * TAU) * radius;
                 mesh.positions.push(Vec3::new(at.x, height, at.y));
                 mesh.normals.push(Vec3::Y);
-                mesh.colors.push((color / light).extend(1.0).to_array());
+                mesh.colors.push(color.to_array());
+                mesh.uvs.push(at / PATTERN_M);
             }
         }
-        let count = (mesh.positions.len() - first) / corners;
+        let count = mesh.positions.len() / CORNERS;
         for ring in 1..count {
-            for corner in 0..corners {
-                let at =
-                    |ring: usize, corner: usize| (first + ring * corners + corner % corners) as u32;
+            for corner in 0..CORNERS {
+                let at = |ring: usize, corner: usize| (ring * CORNERS + corner % CORNERS) as u32;
                 let [a, b] = [at(ring - 1, corner), at(ring - 1, corner + 1)];
                 let [c, d] = [at(ring, corner), at(ring, corner + 1)];
                 mesh.indices.extend([a, d, c, a, b, d]);
             }
         }
+        Self { primitive: mesh }
     }
 }

@@ -8,10 +8,11 @@ use throng::standalone::{
 };
 use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 
-use super::args::Args;
+use super::args::{Args, Shadows};
 use super::layout::Layout;
 use super::model::Model;
 use super::scene::Scene;
+use super::shadow::ShadowImage;
 use super::stats::{FrameLog, Stages};
 use super::{Result, scenery};
 
@@ -30,7 +31,16 @@ pub(crate) struct Show {
     pub(crate) scene: Scene,
     crowd: Crowd,
     scenery: Crowd,
-    passes: Option<(PassId, PassId)>,
+    shadow: Option<ShadowImage>,
+    passes: Option<Passes>,
+}
+
+/// What is drawn, in this order.
+#[derive(Clone, Copy)]
+struct Passes {
+    shadow: Option<PassId>,
+    crowd: PassId,
+    scenery: PassId,
 }
 
 /// The models of the command line, or the built-in one.
@@ -73,7 +83,12 @@ pub(crate) fn samples(context: &Context) -> vk::SampleCountFlags {
 
 impl Show {
     /// Brings the scene to the device, for attachments of these formats.
-    pub(crate) fn new(context: &mut Context, scene: Scene, formats: Formats) -> Result<Self> {
+    pub(crate) fn new(
+        context: &mut Context,
+        scene: Scene,
+        formats: Formats,
+        args: &Args,
+    ) -> Result<Self> {
         let desc = CrowdDesc {
             slots: SLOTS,
             capacity: scene.capacity(),
@@ -102,9 +117,10 @@ impl Show {
             scene,
             crowd,
             scenery,
+            shadow: None,
             passes: None,
         };
-        match show.build(context, formats) {
+        match show.build(context, formats, args.shadows) {
             Ok(()) => Ok(show),
             Err(error) => {
                 show.destroy(context)?;
@@ -113,20 +129,35 @@ impl Show {
         }
     }
 
-    fn build(&mut self, context: &mut Context, formats: Formats) -> Result<()> {
+    fn build(&mut self, context: &mut Context, formats: Formats, shadows: Shadows) -> Result<()> {
+        if let Some(edge) = shadows.0 {
+            let (rim, height_m) = (self.scene.layout().rim(), self.scene.height_m());
+            let lighting = scenery::lighting();
+            let shadow = ShadowImage::new(context, edge, (&rim, height_m), &lighting)?;
+            let map = self.shadow.insert(shadow).map();
+            for crowd in [&mut self.crowd, &mut self.scenery] {
+                // SAFETY: the image outlives both crowds' frames; it is drawn before it is sampled.
+                unsafe { crowd.set_shadow_map(&map)? };
+            }
+        }
         let pass = PassDesc {
             color_formats: &[formats.color],
             depth_format: formats.depth.unwrap_or_default(),
             samples: formats.samples,
             reversed_z: true,
+            shadow_map: self.shadow.is_some(),
             ..PassDesc::default()
         };
         // SAFETY: images of these formats have been made on the same device.
         self.passes = Some(unsafe {
-            (
-                self.crowd.create_pass(&pass)?,
-                self.scenery.create_pass(&pass)?,
-            )
+            Passes {
+                shadow: match self.shadow {
+                    Some(_) => Some(self.crowd.create_pass(&ShadowImage::pass_desc())?),
+                    None => None,
+                },
+                crowd: self.crowd.create_pass(&pass)?,
+                scenery: self.scenery.create_pass(&pass)?,
+            }
         });
         self.scene
             .spawn(&mut self.crowd, &mut self.scenery, &mut context.allocator)
@@ -147,12 +178,19 @@ impl Show {
         time_s: f64,
     ) -> Result<FrameLog> {
         let started = Instant::now();
-        self.scene
-            .walk(&mut self.crowd, &mut self.scenery, time_s)?;
+        self.scene.walk(&mut self.crowd, time_s)?;
         let walked = Instant::now();
-        let Some((pass, scenery_pass)) = self.passes else {
+        let Some(passes) = self.passes else {
             return Err("no pass".into());
         };
+        let view = View {
+            shadow: self.shadow.as_ref().map(ShadowImage::shadow),
+            ..view
+        };
+        let lit: Vec<View> = [view]
+            .into_iter()
+            .chain(self.shadow.as_ref().map(ShadowImage::view))
+            .collect();
         let (gpu, allocator) = context.parts();
         let (device, cmd) = (gpu.device, frame.cmd);
         let slot = frame.slot as u32;
@@ -160,17 +198,18 @@ impl Show {
         unsafe {
             let mut crowd = self.crowd.begin_frame(allocator, slot, time_s)?;
             let mut around = self.scenery.begin_frame(allocator, slot, time_s)?;
-            let views = crowd.record_prepare(cmd, &[view])?;
+            let views = crowd.record_prepare(cmd, &lit)?;
             let prepared = Instant::now();
             let around_views = around.record_prepare(cmd, &[view])?;
+            if let (Some(shadow), Some(pass)) = (&self.shadow, passes.shadow) {
+                shadow.begin(device, cmd);
+                crowd.record_draw(cmd, views[1], pass)?;
+                shadow.end(device, cmd);
+            }
             canvas.begin(device, cmd);
-            for view in views.iter() {
-                crowd.record_draw(cmd, *view, pass)?;
-            }
+            crowd.record_draw(cmd, views[0], passes.crowd)?;
             let scope = crowd.begin_scope(cmd, "scenery");
-            for view in around_views.iter() {
-                around.record_draw(cmd, *view, scenery_pass)?;
-            }
+            around.record_draw(cmd, around_views[0], passes.scenery)?;
             crowd.end_scope(cmd, scope);
             canvas.end(device, cmd);
             let stats = crowd.stats();
@@ -213,6 +252,9 @@ impl Show {
         unsafe {
             self.crowd.destroy(&mut context.allocator);
             self.scenery.destroy(&mut context.allocator);
+        }
+        if let Some(shadow) = self.shadow {
+            shadow.destroy(context);
         }
         Ok(self.scene)
     }

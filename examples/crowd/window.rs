@@ -242,17 +242,15 @@ impl Stage {
         let size = extent(window.inner_size());
         let swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
         let camera = Camera::new(&scene.layout().rim(), scene.height_m());
-        let made =
-            Show::new(&mut context, scene, swapchain.formats()).and_then(|show| match Frames::new(
-                &context,
-                SLOTS as usize,
-            ) {
+        let made = Show::new(&mut context, scene, swapchain.formats(), args).and_then(|show| {
+            match Frames::new(&context, SLOTS as usize) {
                 Ok(frames) => Ok((show, frames)),
                 Err(error) => {
                     show.destroy(&mut context)?;
                     Err(error.into())
                 }
-            });
+            }
+        });
         let (show, frames) = match made {
             Ok(made) => made,
             Err(error) => {

@@ -32,7 +32,8 @@ float sunlight(ThrongSurface surface, float n_dot_l) {
         for (int y = -1; y <= 1; ++y) {
             for (int x = -1; x <= 1; ++x) {
                 vec2 offset = vec2(x, y) * throng_view.shadow_texel;
-                sum += texture(shadow_map, vec4(p.xy + offset, float(layer), p.z));
+                // Without derivatives, which are not defined in here; there is one level.
+                sum += textureGrad(shadow_map, vec4(p.xy + offset, float(layer), p.z), vec2(0.0), vec2(0.0));
             }
         }
         return sum / 9.0;
@@ -70,7 +71,9 @@ vec3 shade(ThrongSurface surface) {
     vec3 diffuse = surface.base_color.rgb * (1.0 - metallic);
     vec3 f0 = mix(vec3(0.04), surface.base_color.rgb, metallic);
 
-    float d = n_dot_h * n_dot_h * (a2 - 1.0) + 1.0;
+    // 1 - n_dot_h^2 as the cross product has it, which keeps its digits where the lobe is narrow.
+    vec3 n_cross_h = cross(n, h);
+    float d = dot(n_cross_h, n_cross_h) + n_dot_h * n_dot_h * a2;
     float distribution = a2 / (PI * d * d);
     float visibility = 0.5 / (n_dot_l * sqrt(n_dot_v * n_dot_v * (1.0 - a2) + a2)
                               + n_dot_v * sqrt(n_dot_l * n_dot_l * (1.0 - a2) + a2));

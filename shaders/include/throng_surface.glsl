@@ -17,6 +17,10 @@ const uint THRONG_ALPHA_BLEND = 2u;
 const uint THRONG_UNLIT = 4u;
 const uint THRONG_TEXTURE_SHIFT = 8u;  // five bits: which textures there are, in the order below
 
+// ThrongTexture.uv_set
+const uint THRONG_UV_SECOND = 1u;       // the second set of texture coordinates, else the first
+const uint THRONG_UV_TRANSFORMED = 2u;  // else matrix and offset change nothing
+
 // The textures of a material.
 const uint THRONG_BASE_COLOR = 0u;
 const uint THRONG_METALLIC_ROUGHNESS = 1u;
@@ -76,9 +80,16 @@ ThrongMaterial throng_material() {
     return throng_materials[throng_primitives[throng_in_primitive].material];
 }
 
+// Texture coordinates before the offset, from both sets of them. Those that need no transform are taken as they are: in pixels
+// that only help with derivatives lavapipe reads zeros from buffers.
+vec2 throng_turn_uv(ThrongTexture where, vec4 sets) {
+    vec2 uv = mix(sets.xy, sets.zw, bvec2((where.uv_set & THRONG_UV_SECOND) != 0u));
+    vec2 turned = mat2(where.uv_matrix.xy, where.uv_matrix.zw) * uv;
+    return mix(uv, turned, bvec2((where.uv_set & THRONG_UV_TRANSFORMED) != 0u));
+}
+
 vec2 throng_texture_uv(ThrongTexture where) {
-    vec2 uv = where.uv_set == 1u ? throng_in_uv.zw : throng_in_uv.xy;
-    return mat2(where.uv_matrix.xy, where.uv_matrix.zw) * uv + where.uv_offset;
+    return throng_turn_uv(where, throng_in_uv) + where.uv_offset;
 }
 
 bool throng_has_texture(ThrongMaterial material, uint which) {
@@ -113,42 +124,62 @@ vec3 throng_to_eye() {
     return throng_view.eye.xyz - throng_in_position * throng_view.eye.w;
 }
 
+// How the inputs change from pixel to pixel, along the framebuffer's x and y. Taken at the start of a shader: inside of
+// branches derivatives are not defined, not even where all pixels take the same one (lavapipe's are wrong at edges).
+struct ThrongSlopes {
+    vec3 position[2];
+    vec4 uv[2];
+};
+
+ThrongSlopes throng_slopes() {
+    return ThrongSlopes(vec3[2](dFdx(throng_in_position), dFdy(throng_in_position)),
+                        vec4[2](dFdx(throng_in_uv), dFdy(throng_in_uv)));
+}
+
 // The triangle's own normal, turned towards the eye, which makes it independent of the viewport's sign
 // and of winding.
-vec3 throng_facet() {
-    vec3 facet = cross(dFdx(throng_in_position), dFdy(throng_in_position));
+vec3 throng_facet(ThrongSlopes slopes) {
+    vec3 facet = throng_unit_or(cross(slopes.position[0], slopes.position[1]), vec3(0.0));
     return dot(facet, throng_to_eye()) < 0.0 ? -facet : facet;
 }
 
 // The tangent frame where the primitive has none, from derivatives: after Schueler, "Normal Mapping
 // Without Precomputed Tangents", 2006.
-mat3 throng_derived_frame(vec3 normal, vec2 uv) {
-    vec3 dp1 = dFdx(throng_in_position), dp2 = dFdy(throng_in_position);
-    vec2 duv1 = dFdx(uv), duv2 = dFdy(uv);
+mat3 throng_derived_frame(ThrongSlopes slopes, vec3 normal, ThrongTexture where) {
+    vec3 dp1 = slopes.position[0], dp2 = slopes.position[1];
+    vec2 duv1 = throng_turn_uv(where, slopes.uv[0]), duv2 = throng_turn_uv(where, slopes.uv[1]);
     vec3 dp2perp = cross(dp2, normal), dp1perp = cross(normal, dp1);
     // The sign of the screen's own handedness, so that a flipped viewport changes nothing.
     float side = dot(normal, cross(dp1, dp2)) < 0.0 ? -1.0 : 1.0;
     vec3 tangent = side * (dp2perp * duv1.x + dp1perp * duv2.x);
     vec3 bitangent = side * (dp2perp * duv1.y + dp1perp * duv2.y);
-    float scale = inversesqrt(max(max(dot(tangent, tangent), dot(bitangent, bitangent)), 1e-30));
+    // Scaled to a largest element of 1 first: squares of small numbers would underflow.
+    vec3 m = max(abs(tangent), abs(bitangent));
+    float largest = max(max(m.x, m.y), m.z);
+    if (largest == 0.0) {
+        return mat3(vec3(0.0), vec3(0.0), normal);
+    }
+    tangent /= largest;
+    bitangent /= largest;
+    float scale = inversesqrt(max(dot(tangent, tangent), dot(bitangent, bitangent)));
     return mat3(tangent * scale, bitangent * scale, normal);
 }
 
 // The surface here, the hole of a mask included: call it in uniform control flow, before any discard.
 ThrongSurface throng_surface() {
+    ThrongSlopes slopes = throng_slopes();
     ThrongMaterial material = throng_material();
     ThrongSurface surface;
     surface.position = throng_in_position;
     vec3 to_eye = throng_to_eye();
     surface.to_eye = to_eye * inversesqrt(max(dot(to_eye, to_eye), 1e-30));
-    vec3 facet = throng_facet();
+    vec3 facet = throng_facet(slopes);
     bool has_normals = (throng_primitives[throng_in_primitive].flags & THRONG_HAS_NORMALS) != 0u;
     // Seen from behind, where the material is double-sided: the surface's other side.
     bool behind = has_normals && dot(throng_in_normal, facet) < 0.0 && !gl_FrontFacing;
     vec3 normal = has_normals ? throng_in_normal : facet;
     normal *= inversesqrt(max(dot(normal, normal), 1e-30));
     if (throng_has_texture(material, THRONG_NORMAL)) {
-        vec2 uv = throng_texture_uv(material.textures[THRONG_NORMAL]);
         vec3 detail = throng_sample(material, THRONG_NORMAL).xyz * 2.0 - 1.0;
         detail.xy *= material.normal_scale;
         mat3 frame;
@@ -156,7 +187,7 @@ ThrongSurface throng_surface() {
             vec3 tangent = throng_in_tangent.xyz;
             frame = mat3(tangent, cross(normal, tangent) * throng_in_tangent.w, normal);
         } else {
-            frame = throng_derived_frame(normal, vec2(uv.x, uv.y));
+            frame = throng_derived_frame(slopes, normal, material.textures[THRONG_NORMAL]);
             // Texture coordinates grow downwards, normals upwards.
             frame[1] = -frame[1];
         }

@@ -62,6 +62,7 @@ pub fn raw() -> RawCharacter {
         primitives: vec![mesh::primitive()],
         materials: vec![Material {
             name: "Mannequin".into(),
+            roughness: 0.6,
             tint_by_alpha: true,
             ..Material::default()
         }],

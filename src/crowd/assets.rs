@@ -18,6 +18,9 @@ use gpu_allocator::vulkan::Allocator;
 pub struct CharacterDesc {
     /// How vertices follow several joints, and the format of the palettes.
     pub method: Method,
+    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)): about 130 bytes a
+    /// vertex of one influence, and 64 more for every eight vertices and each influence.
+    pub cpu_skinning: bool,
 }
 
 impl Crowd {
@@ -114,7 +117,8 @@ impl Crowd {
         };
         let entry = made.map(Box::new).and_then(|mesh| {
             let (device, layout) = (&self.device, &self.set_layout);
-            let made = Entry::new(device, layout, &self.buffers, mesh, character);
+            let twin = desc.cpu_skinning;
+            let made = Entry::new(device, layout, &self.buffers, mesh, (character, twin));
             made.map_err(|(mut mesh, error)| {
                 // SAFETY: never used.
                 unsafe { mesh.destroy(&self.device, allocator) };
@@ -159,6 +163,8 @@ impl Crowd {
             .reserve(weights.saturating_sub(self.weights.len()));
         self.sorted
             .make_room_for(self.characters.len(), self.desc.capacity.views as usize);
+        let listed = self.characters.len().saturating_sub(self.listed.len());
+        self.listed.reserve(listed);
     }
 
     /// Removes a character that has no instances; its memory is freed when no frame in flight uses it

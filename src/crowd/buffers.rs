@@ -38,8 +38,8 @@ pub(super) struct Sections {
     end: u64,
 }
 
-/// How many sections are written.
-pub(super) const SECTIONS: usize = 7;
+/// How many sections are copied where the ring is staged.
+pub(super) const SECTIONS: usize = 6;
 
 impl Sections {
     fn new(desc: &CrowdDesc, alignment: u64) -> Self {
@@ -72,7 +72,7 @@ impl Sections {
         }
     }
 
-    /// How much of each was written.
+    /// How much of each is read by shaders. What the CPU deformed is copied from where it was written.
     pub(super) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
@@ -81,7 +81,6 @@ impl Sections {
             (self.slots, bytes.slots),
             (self.morphs, bytes.morphs),
             (self.listed, bytes.listed),
-            (self.deformed, bytes.deformed),
         ]
     }
 }
@@ -245,6 +244,12 @@ impl FrameBuffers {
     pub(super) fn source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
         let start = u64::from(self.records.offset(slot)) + section.start;
         (self.records.buffer(), start)
+    }
+
+    /// The buffer into which the CPU writes the records' sections, and where a section of `slot` starts in it.
+    pub(super) fn host_source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
+        let start = u64::from(self.records.offset(slot)) + section.start;
+        (self.records.host_buffer(), start)
     }
 
     /// What histories are written from, and from which byte on: table, palettes, morph weights and deformed vertices.

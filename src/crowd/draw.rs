@@ -50,7 +50,7 @@ impl Frame<'_> {
         // SAFETY: the caller's word.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
-            let scope = self.begin_scope(cmd, "draw");
+            let scope = self.begin_scope(cmd, pass.target.kind.scope());
             recorder.begin(shadow);
             recorder.solid();
             if pass.target.kind == PassKind::Color {

@@ -73,7 +73,7 @@ impl Deref for Frame<'_> {
 }
 
 /// The stages whose shaders read what is prepared.
-const SHADERS: Stage = Stage::from_raw(
+pub(super) const SHADERS: Stage = Stage::from_raw(
     Stage::VERTEX_SHADER.as_raw()
         | Stage::FRAGMENT_SHADER.as_raw()
         | Stage::COMPUTE_SHADER.as_raw(),
@@ -110,6 +110,7 @@ impl<'a> Frame<'a> {
         self.check(views)?;
         let mut written = self.write_records(views)?;
         self.write_poses(&mut written)?;
+        self.write_skinned(&mut written)?;
         // SAFETY: the caller's word.
         unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
@@ -243,6 +244,7 @@ impl<'a> Frame<'a> {
                 self.record_scatter(cmd);
                 self.end_scope(cmd, scope);
             }
+            self.record_skin(cmd);
             if self.crowd.histories.wants(views) {
                 let scope = self.begin_scope(cmd, "history");
                 self.record_histories(cmd, views);

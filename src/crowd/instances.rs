@@ -23,7 +23,8 @@ pub enum SkinMode {
     Vertex,
     /// By the skin stage on the GPU, once a frame, into device memory that draws then read.
     Compute,
-    /// By its twin on the CPU, into the same memory.
+    /// By its twin on the CPU, on the threads of rayon's current pool while the frame is prepared, into the same memory. Takes a
+    /// character that was added with [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     Cpu,
 }
 
@@ -56,6 +57,37 @@ pub(super) struct Slot {
     pub(super) weights: Vec<f32>,
 }
 
+/// What the instances that are skinned on the CPU need together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Twins {
+    pub(super) count: u32,
+    /// Of deformed vertices.
+    pub(super) words: u32,
+    /// Of palettes.
+    pub(super) rows: u32,
+    /// Morph weights.
+    pub(super) weights: u32,
+}
+
+impl Twins {
+    /// With or without an instance.
+    fn count(&mut self, slot: &Slot, comes: bool) {
+        if slot.skin != SkinMode::Cpu {
+            return;
+        }
+        // A count, and two words for each weight.
+        let weights = slot.morphs.size / 2;
+        for (all, own) in [
+            (&mut self.count, 1),
+            (&mut self.words, slot.skinned.size),
+            (&mut self.rows, slot.rows.size),
+            (&mut self.weights, weights),
+        ] {
+            *all = if comes { *all + own } else { *all - own };
+        }
+    }
+}
+
 /// The instance table's mirror.
 #[derive(Debug)]
 pub(super) struct Instances {
@@ -71,6 +103,7 @@ pub(super) struct Instances {
     morphs: Room,
     /// Words of the deformed vertices.
     skinned: Room,
+    twins: Twins,
     /// The last stamp given.
     stamp: u32,
 }
@@ -89,6 +122,7 @@ impl Instances {
             rows: Room::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
             morphs: Room::new(capacity.morph_words()),
             skinned: Room::new(capacity.skinned_words),
+            twins: Twins::default(),
             stamp: 0,
         }
     }
@@ -159,6 +193,12 @@ impl Instances {
         self.slots
             .get(index as usize)
             .is_some_and(|slot| slot.mirrored)
+    }
+
+    pub(super) fn skin(&self, index: u32) -> SkinMode {
+        self.slots
+            .get(index as usize)
+            .map_or(SkinMode::Vertex, |slot| slot.skin)
     }
 
     pub(super) fn slot(&self, index: u32) -> Option<&Slot> {
@@ -242,11 +282,16 @@ impl Instances {
         }
     }
 
-    /// Whether there is room for an instance of these sizes.
+    /// Whether there is room for an instance of these sizes; `skinned` is its mode and its words of deformed vertices.
     ///
     /// # Errors
     /// [`Error::Capacity`], by what ran out.
-    pub(super) fn check_room(&self, rows: u32, morphs: u32, skinned: u32) -> Result<()> {
+    pub(super) fn check_room(
+        &self,
+        rows: u32,
+        morphs: u32,
+        skinned: (SkinMode, u32),
+    ) -> Result<()> {
         let instances = self.capacity.instances;
         limit("instances", self.len() as u64 + 1, instances.into())?;
         let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
@@ -258,18 +303,34 @@ impl Instances {
             asked,
             self.morphs.capacity().into(),
         )?;
-        self.check_skinned(skinned)
+        self.check_skinned(skinned, (SkinMode::Vertex, 0))
     }
 
-    /// Whether there is room for `words` more of deformed vertices.
+    /// Whether there is room for the deformed vertices of an instance, its mode and words, in place of what they were `before`.
     ///
     /// # Errors
     /// [`Error::Capacity`].
-    pub(super) fn check_skinned(&self, words: u32) -> Result<()> {
-        let asked = u64::from(self.skinned.used()) + u64::from(words);
+    pub(super) fn check_skinned(
+        &self,
+        (skin, words): (SkinMode, u32),
+        before: (SkinMode, u32),
+    ) -> Result<()> {
+        let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
+        let asked = more(self.skinned.used(), before.1);
         let cap = self.skinned.capacity();
         limit("words of deformed vertices", asked, cap.into())?;
+        if skin == SkinMode::Cpu {
+            let own = if before.0 == skin { before.1 } else { 0 };
+            let asked = more(self.twins.words, own);
+            let cap = self.capacity.cpu_skinned_words;
+            limit("words of vertices deformed on the CPU", asked, cap.into())?;
+        }
         Ok(())
+    }
+
+    /// What the instances that are skinned on the CPU need together.
+    pub(super) fn twins(&self) -> &Twins {
+        &self.twins
     }
 
     /// Adds an instance that there is room for.
@@ -283,6 +344,7 @@ impl Instances {
             }
             None => self.slots.push(slot.clone()),
         }
+        self.twins.count(&slot, true);
         self.take_shares(index, [true; 3]);
         self.touch(index);
         InstanceId {
@@ -315,19 +377,24 @@ impl Instances {
     /// Gives an instance another mode of skinning, for which there is room: `words` of deformed vertices.
     pub(super) fn set_skin(&mut self, id: InstanceId, skin: SkinMode, words: u32) -> Result<()> {
         self.get(id)?;
-        if let Some(slot) = self.slots.get_mut(id.index as usize) {
-            slot.skin = skin;
-            if slot.skinned.size != words {
-                self.skinned
-                    .give_back(slot.skinned.start, slot.skinned.size);
-                slot.skinned = Share {
-                    start: 0,
-                    size: words,
-                };
-                self.take_shares(id.index, [false, false, true]);
-            }
+        let Some(slot) = self.slots.get_mut(id.index as usize) else {
+            return Ok(());
+        };
+        self.twins.count(slot, false);
+        let before = slot.skinned;
+        slot.skin = skin;
+        if before.size != words {
+            self.skinned.give_back(before.start, before.size);
+            slot.skinned = Share {
+                start: 0,
+                size: words,
+            };
         }
-        self.touch(id.index);
+        self.twins.count(slot, true);
+        if before.size != words {
+            self.take_shares(id.index, [false, false, true]);
+            self.touch(id.index);
+        }
         Ok(())
     }
 
@@ -341,6 +408,7 @@ impl Instances {
             count,
         };
         let slot = self.slots.get_mut(id.index as usize).ok_or(missing)?;
+        self.twins.count(slot, false);
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
         slot.weights = Vec::new();

@@ -3,6 +3,7 @@
 mod assets;
 mod buffers;
 mod characters;
+mod deform;
 mod draw;
 mod frame;
 mod history;
@@ -12,6 +13,8 @@ mod pose;
 mod retire;
 mod room;
 mod shadow;
+mod skin;
+mod skinned;
 mod sorted;
 mod spawn;
 mod stats;
@@ -23,6 +26,7 @@ pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
 pub use instances::{InstanceId, SkinMode};
 pub use shadow::ShadowMap;
+pub use skinned::Skinned;
 pub use spawn::{ClipRef, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
@@ -31,11 +35,12 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{Device, Gpu, Profiler, RingMemory, ScopeTime, SetLayout, Upload, limit};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
-use crate::pass::skin::SkinPass;
+use crate::pass::skin::SkinStage;
 use crate::pose::Poser;
 use ash::vk;
 use buffers::FrameBuffers;
 use characters::Entry;
+use deform::Deforms;
 use gpu_allocator::vulkan::Allocator;
 use history::Histories;
 use instances::Instances;
@@ -153,7 +158,7 @@ pub struct Crowd {
     set_layout: SetLayout,
     shadow: ShadowInput,
     scatter: ScatterPass,
-    skin: SkinPass,
+    skin: SkinStage,
     buffers: FrameBuffers,
     passes: Vec<Option<DrawPass>>,
     characters: Vec<Option<Entry>>,
@@ -165,6 +170,8 @@ pub struct Crowd {
     counters: Counters,
     views: Vec<view::Prepared>,
     sorted: Sorted,
+    listed: Vec<skin::Listed>,
+    deforms: Deforms,
     histories: Histories,
     poser: Poser,
     weights: Vec<f32>,
@@ -194,7 +201,7 @@ impl Crowd {
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
-            skin: SkinPass::null(),
+            skin: SkinStage::null(),
             buffers: FrameBuffers::null(),
             passes: Vec::new(),
             characters: Vec::new(),
@@ -205,6 +212,8 @@ impl Crowd {
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
             sorted: Sorted::default(),
+            listed: Vec::new(),
+            deforms: Deforms::default(),
             histories: Histories::new(),
             poser: Poser::new(),
             weights: Vec::new(),

@@ -215,10 +215,16 @@ pub(crate) fn material(
 
 fn texture(texture: Option<TextureRef>, slot: u32) -> layout::Texture {
     let texture = texture.unwrap_or(TextureRef::new(0));
+    let transformed = texture.transform != glam::Affine2::IDENTITY;
     layout::Texture {
         uv_matrix: texture.transform.matrix2.to_cols_array(),
         uv_offset: texture.transform.translation.to_array(),
-        uv_set: texture.uv_set,
+        uv_set: texture.uv_set
+            | if transformed {
+                layout::UV_TRANSFORMED
+            } else {
+                0
+            },
         slot,
     }
 }

@@ -132,6 +132,9 @@ pub struct Primitive {
     pub base_color: [f32; 4],
 }
 
+/// In [`Texture::uv_set`]: the texture coordinates are transformed.
+pub const UV_TRANSFORMED: u32 = 2;
+
 /// A texture of a material (`ThrongTexture`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -140,7 +143,7 @@ pub struct Texture {
     pub uv_matrix: [f32; 4],
     /// Added to them after that.
     pub uv_offset: [f32; 2],
-    /// 0 or 1.
+    /// 0 or 1, and [`UV_TRANSFORMED`] where matrix and offset are not the identity.
     pub uv_set: u32,
     /// Its number in the array of the set's textures.
     pub slot: u32,

@@ -151,7 +151,12 @@ impl SkinnedMesh {
                 storage,
                 bytemuck::cast_slice(&materials),
             ),
-            (&mut self.rest, "rest palette", storage, &rest),
+            (
+                &mut self.rest,
+                "rest palette",
+                storage,
+                bytemuck::cast_slice(&rest),
+            ),
         ];
         for (buffer, what, usage, bytes) in parts {
             let name = format!("throng {}: {what}", character.name());

@@ -26,6 +26,18 @@ pub enum PassKind {
     Motion,
 }
 
+impl PassKind {
+    /// What the profiler calls it.
+    pub(crate) fn scope(self) -> &'static str {
+        match self {
+            Self::Color => "draw",
+            Self::Depth => "depth",
+            Self::Shadow => "shadow",
+            Self::Motion => "motion",
+        }
+    }
+}
+
 /// A bias of the depth that is written, as `vkCmdSetDepthBias` has it: away from the viewer for either direction of depth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthBias {

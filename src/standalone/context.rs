@@ -193,6 +193,7 @@ impl Context {
             useful: Enabled::NONE
                 .with_sampler_anisotropy(anisotropy)
                 .with_independent_blend(handles.enabled.v10.independent_blend == vk::TRUE)
+                .with_descriptor_indexing(indexes_descriptors(&handles.enabled))
                 .with_debug_utils(handles.debug_utils),
             handles,
             id: ContextId::new(),
@@ -308,6 +309,17 @@ impl Drop for Context {
             log::error!("dropping the context: {error}");
         }
     }
+}
+
+/// Whether all features of [`Enabled::descriptor_indexing`] are enabled.
+fn indexes_descriptors(enabled: &FeatureSet) -> bool {
+    [
+        enabled.v12.runtime_descriptor_array,
+        enabled.v12.shader_sampled_image_array_non_uniform_indexing,
+        enabled.v12.descriptor_binding_variable_descriptor_count,
+    ]
+    .iter()
+    .all(|on| *on == vk::TRUE)
 }
 
 fn allocator(

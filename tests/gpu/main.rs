@@ -13,10 +13,14 @@ mod support;
 
 mod expected;
 mod layout;
+mod limits;
+mod materials;
 mod misuse;
 mod model;
 mod motion;
 mod parts;
 mod passes;
 mod pictures;
+mod skin_stage;
 mod slots;
+mod winding;

@@ -1,0 +1,1 @@
+//! Masked materials in the passes of depth, shadow and motion; the light through a shadow map.
