@@ -86,6 +86,7 @@ fn what_is_forgotten_is_named() {
             "BUFFER \"throng records (ring)\"",
             "BUFFER \"throng instances\"",
             "BUFFER \"throng staging\"",
+            "BUFFER \"throng histories\"",
             "BUFFER \"throng ribbon of 4: geometry\"",
             "BUFFER \"throng ribbon of 4: primitives\"",
             "BUFFER \"throng ribbon of 4: rest palette\"",

@@ -7,7 +7,7 @@ use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use throng::glam::Vec3;
-use throng::{CharacterId, Spawn};
+use throng::{Capacity, CharacterId, Spawn, View};
 
 struct CountingAllocator;
 
@@ -41,7 +41,11 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
     assert_eq!(allocations(|| vec![0_u8; 100]).1, 1, "the counter counts");
     each(|setup| {
         let mut counted = Counted::new(setup);
-        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let capacity = Capacity {
+            histories: 1,
+            ..SMALL
+        };
+        let mut crowd = counted.crowd(setup, 2, capacity);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
         let mut slots = Slots::new(&setup.context, 2);
@@ -53,7 +57,10 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                     .unwrap()
             })
             .to_vec();
-        let camera = view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT);
+        let camera = View {
+            history: Some(0),
+            ..view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT)
+        };
         for number in 0..4 {
             for kind in &kinds {
                 let play = "sway".into();
@@ -66,6 +73,14 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                         },
                     )
                     .unwrap();
+            }
+            if number == 2 {
+                // The frame after it moves the history to its new buffer.
+                let more = Capacity {
+                    instances: capacity.instances + 1,
+                    ..capacity
+                };
+                crowd.reserve(&mut counted.allocator, &more).unwrap();
             }
             let slot = number % 2;
             let cmd = slots.begin(&setup.context, slot);

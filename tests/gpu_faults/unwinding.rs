@@ -10,7 +10,7 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
 use throng::standalone::Target;
-use throng::{Capacity, Crowd, Error, PassDesc, PassId, Result, Spawn};
+use throng::{Capacity, Crowd, Error, PassDesc, PassId, Result, Spawn, View};
 
 /// Memory that could not be had or mapped.
 const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
@@ -195,7 +195,11 @@ struct Drawing {
 
 impl Drawing {
     fn new(setup: &mut Setup, counted: &mut Counted) -> Self {
-        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let capacity = Capacity {
+            histories: 1,
+            ..SMALL
+        };
+        let mut crowd = counted.crowd(setup, 2, capacity);
         let character = built(ribbon(4)).character;
         let id = crowd
             .add_character(&mut counted.allocator, &character)
@@ -230,7 +234,10 @@ impl Drawing {
         let slot = self.next % 2;
         self.next += 1;
         let cmd = self.slots.begin(&setup.context, slot);
-        let view = view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT);
+        let view = View {
+            history: Some(0),
+            ..view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
+        };
         unsafe {
             let allocator = &mut counted.allocator;
             let mut frame = self.crowd.begin_frame(allocator, slot, 0.3).unwrap();

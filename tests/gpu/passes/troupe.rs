@@ -112,7 +112,10 @@ impl Troupe {
         let mut members = Vec::new();
         let mut add = |setup: &mut Setup, raw: RawCharacter, place: Affine, method, clip: usize| {
             let character = built(raw).character;
-            let desc = CharacterDesc { method };
+            let desc = CharacterDesc {
+                method,
+                ..CharacterDesc::default()
+            };
             let allocator = &mut setup.context.allocator;
             let id = crowd
                 .add_character_with(allocator, &character, &desc)
