@@ -85,6 +85,8 @@ pub use gpu::Gpu;
 pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
 pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
+#[cfg(feature = "vulkan")]
+pub use pass::skin::SkinStage;
 
 /// The README's integration, compiled.
 #[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]

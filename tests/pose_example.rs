@@ -184,11 +184,12 @@ fn read(text: &str) -> Obj {
 /// The text holds the very numbers that the crate computes.
 fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
-    Poser::new()
+    let mut poser = Poser::new();
+    poser
         .palette(character, moment, WriteOnly::over(&mut palette))
         .unwrap();
     assert_eq!(obj.objects.len(), character.primitives().len());
-    let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
+    let weights = poser.weights().to_vec();
     let mut posed = PosedVertices::default();
     let mut start = 0;
     for (part, faces) in character.primitives().iter().zip(&obj.faces) {
@@ -241,4 +242,95 @@ fn the_mesh_reads_back_as_it_was_computed() {
     let mannequin = throng::builtin::mannequin().unwrap();
     let (text, _) = run(&["--clip", "Run", "--time", "0.3", "--obj", "-"]);
     check(&read(&text.unwrap()), &mannequin, Some((2, 0.3)));
+}
+
+/// The `v` and `vn` lines of an OBJ.
+fn numbers(obj: &str) -> Vec<f32> {
+    let lines = obj.lines().filter(|line| line.starts_with('v'));
+    lines
+        .flat_map(|line| line.split(' ').skip(1))
+        .map(|number| number.parse().unwrap())
+        .collect()
+}
+
+/// A device, as the GPU's tests have it.
+#[test]
+fn the_mesh_is_the_same_from_the_gpu() {
+    for method in ["linear", "dualquat", "quatoffset"] {
+        let [cpu, gpu] = ["cpu", "gpu"].map(|on| {
+            let args = [
+                "--clip", "Wave", "--time", "0.7", "--obj", "-", "--method", method, "--on", on,
+            ];
+            numbers(&run(&args).0.unwrap())
+        });
+        assert_eq!(cpu.len(), gpu.len());
+        assert!(cpu.len() > 20_000, "{}", cpu.len());
+        let worst = cpu.iter().zip(&gpu).map(|(a, b)| (a - b).abs());
+        let worst = worst.fold(0.0, f32::max);
+        // Metres, and parts of unit vectors, which the GPU has in 16 bits a coordinate (8e-5, see
+        // src/gpu/encode.rs).
+        assert!(worst < 1.6e-4, "{method}: {worst}");
+    }
+}
+
+#[test]
+fn the_picture_is_the_same_wherever_it_is_skinned() {
+    let folder = folder("pose_pictures");
+    let [vertex, compute, cpu] = ["vertex", "compute", "cpu"].map(|skin| {
+        let path = folder.join(format!("{skin}.png"));
+        let path = path.to_str().unwrap();
+        let args = [
+            "--clip",
+            "Run",
+            "--time",
+            "0.3",
+            "--picture",
+            path,
+            "--skin",
+            skin,
+        ];
+        let told = run(&args).0.unwrap();
+        assert!(
+            told.starts_with("wrote ") && told.contains("\"Run\", at 0.3 s"),
+            "{told}"
+        );
+        image::open(path).unwrap().into_rgba8()
+    });
+    let different = |a: &image::RgbaImage, b: &image::RgbaImage| {
+        let pairs = a.pixels().zip(b.pixels());
+        let far = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
+            a.0.iter().zip(&b.0).any(|(a, b)| a.abs_diff(*b) > 2)
+        };
+        pairs.filter(far).count()
+    };
+    let background = vertex.get_pixel(0, 0);
+    let drawn = vertex.pixels().filter(|pixel| *pixel != background).count();
+    assert!(drawn > 20_000, "{drawn}");
+    // The last bits of a position decide a few samples along edges.
+    assert!(different(&vertex, &compute) < drawn / 1000);
+    assert!(different(&vertex, &cpu) < drawn / 200);
+}
+
+#[test]
+fn what_a_method_cannot_hold_is_refused_by_joint() {
+    let files = reference::assets::files();
+    let Some(file) = files
+        .iter()
+        .find(|file| file.ends_with("InterpolationTest.gltf"))
+    else {
+        return;
+    };
+    let told = run(&[
+        file.to_str().unwrap(),
+        "--method",
+        "quatoffset",
+        "--obj",
+        "-",
+    ])
+    .0;
+    let told = told.unwrap_err();
+    assert!(
+        told.contains("joint") && told.contains("\"Plane\""),
+        "{told}"
+    );
 }

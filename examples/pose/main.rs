@@ -1,20 +1,25 @@
-//! Poses a model file at a time of one of its clips, without Vulkan: lists what is in the file and
-//! writes the posed mesh as Wavefront OBJ.
+//! Poses a model file at a time of one of its clips: lists what is in the file, writes the posed mesh as
+//! Wavefront OBJ, deformed by the CPU or the GPU, and draws it. Without `--on gpu` and `--picture` it
+//! needs no Vulkan.
 
+mod deform;
+mod gpu;
 mod listing;
 mod obj;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use listing::listing;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::builtin;
-use throng::character::Character;
+use throng::character::{Aabb, Character};
+use throng::crowd::SkinMode;
 use throng::import::{self, ImportOptions, Imported};
+use throng::pose::Method;
 
-/// Poses a model without Vulkan: lists its skins, joints, clips, primitives, morph weights, materials and repairs,
-/// and writes the posed mesh as Wavefront OBJ.
+/// Poses a model: lists its skins, joints, clips, primitives, morph weights, materials and repairs, writes the posed
+/// mesh as Wavefront OBJ, and draws it.
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "pose",
@@ -22,7 +27,9 @@ use throng::import::{self, ImportOptions, Imported};
         pose knight.glb                                       what is in the file\n  \
         pose knight.glb --clip Walk --time 0.5 --obj out.obj  the mesh, half a second into Walk\n  \
         pose knight.glb --obj rest.obj                        the mesh in its rest pose\n  \
-        pose --clip Wave --obj - | head                       the built-in character, to the output\n\n\
+        pose --clip Wave --obj - | head                       the built-in character, to the output\n  \
+        pose knight.glb --on gpu --obj out.obj                the mesh, from the GPU's buffer\n  \
+        pose --clip Wave --time 1 --picture wave.png --skin compute\n                                                              a picture, by the skin stage\n\n\
         Exits with 0, or 1 where a file, a clip or a time is not to be had, or 2 on wrong usage."
 )]
 pub struct Args {
@@ -40,9 +47,65 @@ pub struct Args {
     /// file's world space, one object per primitive.
     #[arg(long, value_name = "OUT.obj")]
     pub obj: Option<PathBuf>,
-    /// List what is in the file; the default unless --obj is given.
+    /// Where the mesh of --obj is deformed.
+    #[arg(long, value_enum, default_value = "cpu")]
+    pub on: On,
+    /// How vertices follow several joints.
+    #[arg(long, value_enum, default_value = "linear")]
+    pub method: MethodArg,
+    /// Draw the posed model and write the picture (PNG) here.
+    #[arg(long, value_name = "OUT.png")]
+    pub picture: Option<PathBuf>,
+    /// Where the vertices of --picture are deformed: in the vertex shader, by the skin stage, or by its
+    /// twin on the CPU. The picture is the same.
+    #[arg(long, value_enum, default_value = "vertex")]
+    pub skin: Skin,
+    /// List what is in the file; the default unless --obj or --picture is given.
     #[arg(long)]
     pub list: bool,
+}
+
+/// Where a mesh is deformed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum On {
+    /// By the CPU, without Vulkan.
+    Cpu,
+    /// By the skin stage on the GPU.
+    Gpu,
+}
+
+/// Where vertices are deformed for drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Skin {
+    /// In the vertex shader.
+    Vertex,
+    /// By the skin stage.
+    Compute,
+    /// On the CPU.
+    Cpu,
+}
+
+/// A skinning method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MethodArg {
+    /// Blends matrices.
+    Linear,
+    /// Blends dual quaternions.
+    #[value(name = "dualquat")]
+    DualQuat,
+    /// Blends matrices that are stored as quaternions and offsets.
+    #[value(name = "quatoffset")]
+    QuatOffset,
+}
+
+impl From<MethodArg> for Method {
+    fn from(method: MethodArg) -> Self {
+        match method {
+            MethodArg::Linear => Self::Linear,
+            MethodArg::DualQuat => Self::DualQuat,
+            MethodArg::QuatOffset => Self::QuatOffset,
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -101,11 +164,26 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
     let model = load(&args.file)?;
     let moment = choose(args, &model, notes)?;
     // Checked before anything is listed, so that an error stands alone.
+    let subject = gpu::Subject {
+        model: &model,
+        moment,
+        method: args.method.into(),
+    };
     let obj = match &args.obj {
-        Some(path) => Some((path, obj::obj(&model, moment)?)),
+        Some(path) => {
+            let deformed = match args.on {
+                On::Cpu => deform::on_cpu(&model, moment, subject.method)?,
+                On::Gpu => gpu::deformed(subject)?,
+            };
+            Some((path, obj::obj(&model, moment, deformed)?))
+        }
         None => None,
     };
-    if args.list || obj.is_none() {
+    if let Some(path) = &args.picture {
+        check_output(path, &args.file)?;
+        draw(args, subject, path)?;
+    }
+    if args.list || obj.is_none() && args.picture.is_none() {
         // Not among the lines of an OBJ that goes to the same place.
         if args.obj.as_deref() == Some(Path::new("-")) {
             let _ = notes.write_all(listing(&model).as_bytes());
@@ -119,13 +197,38 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
             save(path, &args.file, &text)?;
             writeln!(out, "wrote {}: {}", path.display(), summary(&model, moment))?;
         }
-        None if moment.is_some() => {
+        None if moment.is_some() && args.picture.is_none() => {
             writeln!(out, "\nPose: {}; --obj writes it", summary(&model, moment))?;
         }
         None => {}
     }
+    if let Some(path) = &args.picture {
+        // Not among the lines of an OBJ that goes to the same place.
+        let words = format!("wrote {}: {}\n", path.display(), summary(&model, moment));
+        if args.obj.as_deref() == Some(Path::new("-")) {
+            let _ = notes.write_all(words.as_bytes());
+        } else {
+            out.write_all(words.as_bytes())?;
+        }
+    }
     out.flush()?;
     Ok(())
+}
+
+/// The picture of the posed model.
+fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failure> {
+    let skin = match args.skin {
+        Skin::Vertex => SkinMode::Vertex,
+        Skin::Compute => SkinMode::Compute,
+        Skin::Cpu => SkinMode::Cpu,
+    };
+    let deformed = deform::on_cpu(subject.model, subject.moment, subject.method)?;
+    let points = deformed.iter().flat_map(|part| &part.positions);
+    let bounds = points.fold(Aabb::EMPTY, |all, point| all.with_point(*point));
+    if bounds.is_empty() || !(bounds.min.is_finite() && bounds.max.is_finite()) {
+        return Err(Failure::Told("there is nothing to draw".into()));
+    }
+    gpu::picture(subject, skin, bounds, path)
 }
 
 fn load(path: &Path) -> Result<Imported, Failure> {
@@ -246,6 +349,13 @@ fn summary(model: &Character, moment: Moment) -> String {
 }
 
 fn save(path: &Path, source: &Path, text: &str) -> Result<(), Failure> {
+    check_output(path, source)?;
+    std::fs::write(path, text)
+        .map_err(|error| Failure::Told(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Whether something can be written there without losing the model.
+fn check_output(path: &Path, source: &Path) -> Result<(), Failure> {
     let told = |why: String| Failure::Told(format!("cannot write {}: {why}", path.display()));
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -262,5 +372,5 @@ fn save(path: &Path, source: &Path, text: &str) -> Result<(), Failure> {
     {
         return Err(told("it is the file that is read".into()));
     }
-    std::fs::write(path, text).map_err(|error| told(error.to_string()))
+    Ok(())
 }

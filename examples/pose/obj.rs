@@ -4,23 +4,21 @@ use super::{Failure, Moment, summary, title};
 use std::fmt::Write as _;
 use throng::character::{Character, Primitive};
 use throng::glam::{DVec3, Vec3};
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::PosedVertices;
 
 /// The posed mesh as OBJ text. Numbers have as many digits as it takes to read them back exactly.
-pub(super) fn obj(model: &Character, moment: Moment) -> Result<String, Failure> {
-    let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
-    Poser::new().palette(model, moment, WriteOnly::over(&mut palette))?;
+pub(super) fn obj(
+    model: &Character,
+    moment: Moment,
+    deformed: Vec<PosedVertices>,
+) -> Result<String, Failure> {
     let mut text = format!(
         "# {}, {}\n",
         model.name().escape_debug(),
         summary(model, moment)
     );
-    let weights: Vec<f32> = model.morph_weights().iter().map(|w| w.rest).collect();
-    let mut posed = PosedVertices::default();
     let (mut positions, mut normals) = (1, 1);
-    for (index, part) in model.primitives().iter().enumerate() {
-        let palette = PaletteRef::Mat3x4(&palette);
-        skin(model, part, palette, &weights, &mut posed)?;
+    for (index, (part, mut posed)) in model.primitives().iter().zip(deformed).enumerate() {
         let flat = posed.normals.is_empty();
         if flat {
             let corners = part.indices.as_chunks::<3>().0.iter();

@@ -97,7 +97,7 @@ struct ThrongView {
     vec4 sky_color;      // linear, light from straight above
     vec4 ground_color;   // linear, light from straight below
     uvec4 history;       // first words of the last frame's instances, palettes, morph weights, deformed vertices
-    uint has_history;    // 1 where there was a last frame
+    uint history_instances;  // how many that table has; 0 where there was no last frame
     uint shadow_layers;  // of the shadow map
     float shadow_texel;  // 1 / edge of the shadow map
     float shadow_bias;   // texels by which a point is moved off its surface
@@ -204,6 +204,8 @@ float throng_weight(ThrongPrimitive primitive, uint at) {
 
 // ---- Palettes ---------------------------------------------------------------------------------
 
+// Positions are computed by `precise` variables all the way: whatever pass a shader belongs to, and whatever else it
+// computes, their bits are the same. A depth prepass and motion vectors rely on it.
 struct ThrongMatrix {
     vec4 rows[3];
 };
@@ -244,10 +246,10 @@ ThrongMatrix throng_quat_offset_matrix(vec4 q, vec4 offset_scale) {
     vec3 d = q.xyz + q.xyz;
     vec3 xx = q.x * d, yy = q.y * d, w = q.w * d;
     float zz = q.z * d.z, s = offset_scale.w;
-    return ThrongMatrix(vec4[3](
-        vec4(s * vec3(1.0 - (yy.y + zz), xx.y - w.z, xx.z + w.y), offset_scale.x),
-        vec4(s * vec3(xx.y + w.z, 1.0 - (xx.x + zz), yy.z - w.x), offset_scale.y),
-        vec4(s * vec3(xx.z - w.y, yy.z + w.x, 1.0 - (xx.x + yy.y)), offset_scale.z)));
+    precise vec3 a = s * vec3(1.0 - (yy.y + zz), xx.y - w.z, xx.z + w.y);
+    precise vec3 b = s * vec3(xx.y + w.z, 1.0 - (xx.x + zz), yy.z - w.x);
+    precise vec3 c = s * vec3(xx.z - w.y, yy.z + w.x, 1.0 - (xx.x + yy.y));
+    return ThrongMatrix(vec4[3](vec4(a, offset_scale.x), vec4(b, offset_scale.y), vec4(c, offset_scale.z)));
 }
 
 // An entry of a palette as a matrix, for the methods that blend matrices.
@@ -330,12 +332,13 @@ ThrongDualQuat throng_blend_dual_quat(ThrongPose pose, ThrongPrimitive primitive
             break;
         }
         ThrongDualQuat entry = throng_dual_quat(method, pose.source, throng_entry_row(pose, primitive, at));
-        float side = dot(entry.real, first.real) < 0.0 ? -1.0 : 1.0;
+        precise float cosine = dot(entry.real, first.real);
+        float side = cosine < 0.0 ? -1.0 : 1.0;
         sum.real += weight * (side * entry.real - first.real);
         sum.dual += weight * (side * entry.dual - first.dual);
         sum.stretch += weight * (entry.stretch - first.stretch);
     }
-    float length2 = dot(sum.real, sum.real);
+    precise float length2 = dot(sum.real, sum.real);
     if (length2 > 1e-12) {
         precise float scale = 1.0 / sqrt(length2);
         sum.real *= scale;
@@ -396,13 +399,20 @@ vec3 throng_transform_normal(vec4 rows[3], vec3 normal) {
     return throng_unit_or(n * (dot(a, bc) < 0.0 ? -1.0 : 1.0), normal);
 }
 
+// The built-in cross() can't be made precise.
+vec3 throng_cross(vec3 a, vec3 b) {
+    precise vec3 result = a.yzx * b.zxy - a.zxy * b.yzx;
+    return result;
+}
+
 vec3 throng_rotate(vec4 q, vec3 v) {
-    precise vec3 result = v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v);
+    precise vec3 inner = throng_cross(q.xyz, v) + q.w * v;
+    precise vec3 result = v + 2.0 * throng_cross(q.xyz, inner);
     return result;
 }
 
 vec3 throng_transform_point(ThrongDualQuat q, vec3 point) {
-    precise vec3 offset = 2.0 * (q.real.w * q.dual.xyz - q.dual.w * q.real.xyz + cross(q.real.xyz, q.dual.xyz));
+    precise vec3 offset = 2.0 * (q.real.w * q.dual.xyz - q.dual.w * q.real.xyz + throng_cross(q.real.xyz, q.dual.xyz));
     precise vec3 result = throng_rotate(q.real, q.stretch * point) + offset;
     return result;
 }
@@ -585,7 +595,7 @@ bool throng_faces(ThrongInstance instance, uint flip) {
 // The instance as it was in the view's last frame; as it is now where there was none, or where it was spawned
 // or teleported since.
 ThrongInstance throng_previous(uint index, ThrongInstance now) {
-    if (throng_view.has_history == 0u) {
+    if (index >= throng_view.history_instances) {
         return now;
     }
     uint at = throng_view.history.x + index * 24u;

@@ -2,6 +2,7 @@
 
 use super::buffers::FrameBuffers;
 use super::characters::{self, Entry};
+use super::history::HistoryBuffer;
 use super::retire::Retired;
 use super::{Capacity, CharacterId, Crowd, CrowdDesc, PassId, check_desc};
 use crate::character::Character;
@@ -17,6 +18,9 @@ use gpu_allocator::vulkan::Allocator;
 pub struct CharacterDesc {
     /// How vertices follow several joints, and the format of the palettes.
     pub method: Method,
+    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)): about 130 bytes a
+    /// vertex of one influence, and 64 more for every eight vertices and each influence.
+    pub cpu_skinning: bool,
 }
 
 impl Crowd {
@@ -113,7 +117,8 @@ impl Crowd {
         };
         let entry = made.map(Box::new).and_then(|mesh| {
             let (device, layout) = (&self.device, &self.set_layout);
-            let made = Entry::new(device, layout, &self.buffers, mesh, character);
+            let twin = desc.cpu_skinning;
+            let made = Entry::new(device, layout, &self.buffers, mesh, (character, twin));
             made.map_err(|(mut mesh, error)| {
                 // SAFETY: never used.
                 unsafe { mesh.destroy(&self.device, allocator) };
@@ -158,6 +163,8 @@ impl Crowd {
             .reserve(weights.saturating_sub(self.weights.len()));
         self.sorted
             .make_room_for(self.characters.len(), self.desc.capacity.views as usize);
+        let listed = self.characters.len().saturating_sub(self.listed.len());
+        self.listed.reserve(listed);
     }
 
     /// Removes a character that has no instances; its memory is freed when no frame in flight uses it
@@ -246,9 +253,12 @@ impl Crowd {
                 return Err(error);
             }
         };
-        self.graveyard.bury(Retired::Buffers(
-            core::mem::replace(&mut self.buffers, buffers).into(),
-        ));
+        let mut replaced = core::mem::replace(&mut self.buffers, buffers);
+        let histories = core::mem::replace(&mut replaced.history, HistoryBuffer::null());
+        if let Some(unneeded) = self.histories.grow(histories, &wanted) {
+            replaced.history = unneeded;
+        }
+        self.graveyard.bury(Retired::Buffers(replaced.into()));
         for (entry, (pool, sets)) in self.characters.iter_mut().flatten().zip(sets) {
             self.graveyard
                 .bury(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));

@@ -2,7 +2,7 @@
 //! (the instance table).
 
 use super::CrowdDesc;
-use super::history::History;
+use super::history::HistoryBuffer;
 use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::layout::Instance;
@@ -38,8 +38,8 @@ pub(super) struct Sections {
     end: u64,
 }
 
-/// How many sections are written.
-pub(super) const SECTIONS: usize = 7;
+/// How many sections are copied where the ring is staged.
+pub(super) const SECTIONS: usize = 6;
 
 impl Sections {
     fn new(desc: &CrowdDesc, alignment: u64) -> Self {
@@ -72,7 +72,7 @@ impl Sections {
         }
     }
 
-    /// How much of each was written.
+    /// How much of each is read by shaders. What the CPU deformed is copied from where it was written.
     pub(super) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
@@ -81,7 +81,6 @@ impl Sections {
             (self.slots, bytes.slots),
             (self.morphs, bytes.morphs),
             (self.listed, bytes.listed),
-            (self.deformed, bytes.deformed),
         ]
     }
 }
@@ -118,7 +117,7 @@ pub(super) struct FrameBuffers {
     pub(super) sections: Sections,
     table: Buffer,
     skinned: Buffer,
-    pub(super) history: History,
+    pub(super) history: HistoryBuffer,
     scatter_pool: Object<vk::DescriptorPool>,
     pub(super) scatter_set: vk::DescriptorSet,
 }
@@ -131,7 +130,7 @@ impl FrameBuffers {
             sections: Sections::default(),
             table: Buffer::null(),
             skinned: Buffer::null(),
-            history: History::null(),
+            history: HistoryBuffer::null(),
             scatter_pool: Object::null(),
             scatter_set: vk::DescriptorSet::null(),
         }
@@ -199,7 +198,7 @@ impl FrameBuffers {
         )?;
         let name = "throng deformed vertices";
         self.skinned = Buffer::device_local(device, allocator, name, bytes, usage)?;
-        self.history = History::new(device, allocator, desc)?;
+        self.history = HistoryBuffer::new(device, allocator, &desc.capacity)?;
         let buffers = ScatterBuffers {
             changes: self.record_range(self.sections.changes.bytes),
             slots: self.record_range(self.sections.slots.bytes),
@@ -245,6 +244,23 @@ impl FrameBuffers {
     pub(super) fn source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
         let start = u64::from(self.records.offset(slot)) + section.start;
         (self.records.buffer(), start)
+    }
+
+    /// The buffer into which the CPU writes the records' sections, and where a section of `slot` starts in it.
+    pub(super) fn host_source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
+        let start = u64::from(self.records.offset(slot)) + section.start;
+        (self.records.host_buffer(), start)
+    }
+
+    /// What histories are written from, and from which byte on: table, palettes, morph weights and deformed vertices.
+    pub(super) fn present(&self, slot: u32) -> [(vk::Buffer, u64); 4] {
+        let palettes = self.palettes.descriptor().buffer;
+        [
+            (self.table.handle, 0),
+            (palettes, self.palettes.dynamic_offset(slot).into()),
+            self.source(slot, self.sections.morphs),
+            (self.skinned.handle, 0),
+        ]
     }
 
     /// The dynamic offset of a section of `slot`.

@@ -1,6 +1,7 @@
 //! The characters of a crowd: their data on the GPU, their sets, their instances.
 
 use super::buffers::FrameBuffers;
+use super::deform::Twin;
 use super::view::VIEW_BYTES;
 use crate::character::{Aabb, AlphaMode, Character};
 use crate::error::{Error, Result};
@@ -35,6 +36,8 @@ pub(super) struct Entry {
     pub(super) mirrored: usize,
     /// Vertices of the primitives that are not blended, and of those that are.
     pub(super) vertices: [u64; 2],
+    /// For instances that are skinned on the CPU.
+    pub(super) twin: Option<Twin>,
     /// The middle of the rest pose, by which blended instances are sorted.
     pub(super) center: glam::Vec3,
 }
@@ -46,8 +49,13 @@ impl Entry {
         layout: &SetLayout,
         buffers: &FrameBuffers,
         mesh: Box<SkinnedMesh>,
-        character: &Character,
+        (character, cpu_skinning): (&Character, bool),
     ) -> core::result::Result<Self, (Box<SkinnedMesh>, Error)> {
+        let twin = cpu_skinning.then(|| Twin::new(character, mesh.method()));
+        let twin = match twin.transpose() {
+            Ok(twin) => twin,
+            Err(error) => return Err((mesh, error)),
+        };
         let (pool, sets) = match make_sets(device, layout, buffers, &mesh) {
             Ok(made) => made,
             Err(error) => return Err((mesh, error)),
@@ -86,6 +94,7 @@ impl Entry {
             members: Vec::new(),
             mirrored: 0,
             vertices,
+            twin,
             center: bounds.center(),
         })
     }

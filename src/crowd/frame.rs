@@ -1,8 +1,9 @@
 //! One frame: prepare, then draw.
 
 use super::buffers::Written;
+use super::history::words_in_use;
 use super::retire::Retired;
-use super::view::{Past, Prepared, VIEW_BYTES, View};
+use super::view::{Prepared, VIEW_BYTES, View};
 use super::{Crowd, Stats};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout::Instance;
@@ -72,7 +73,7 @@ impl Deref for Frame<'_> {
 }
 
 /// The stages whose shaders read what is prepared.
-const SHADERS: Stage = Stage::from_raw(
+pub(super) const SHADERS: Stage = Stage::from_raw(
     Stage::VERTEX_SHADER.as_raw()
         | Stage::FRAGMENT_SHADER.as_raw()
         | Stage::COMPUTE_SHADER.as_raw(),
@@ -90,6 +91,9 @@ impl<'a> Frame<'a> {
     /// Evaluates what plays, writes this frame's data and records what brings it to the GPU: uploads
     /// of new characters, changed records, barriers. Everything drawn later in this frame, in this command
     /// buffer or others of the same queue, sees it.
+    ///
+    /// Nothing waits and nothing is allocated, but for instances of [`SkinMode::Cpu`](super::SkinMode::Cpu): they are skinned
+    /// meanwhile, on the threads of rayon's pool.
     ///
     /// # Errors
     /// [`Error::Argument`] if the frame is prepared already or a view makes no sense,
@@ -109,8 +113,9 @@ impl<'a> Frame<'a> {
         self.check(views)?;
         let mut written = self.write_records(views)?;
         self.write_poses(&mut written)?;
+        self.write_skinned(&mut written)?;
         // SAFETY: the caller's word.
-        unsafe { self.record_commands(cmd, &written) };
+        unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
         crowd.instances.settle();
         crowd.counters.upload_bytes += written.total();
@@ -130,7 +135,8 @@ impl<'a> Frame<'a> {
             self.crowd.desc.capacity.views.into(),
         )?;
         let limits = &self.crowd.device.limits;
-        views.iter().try_for_each(|view| view.check(limits))
+        views.iter().try_for_each(|view| view.check(limits))?;
+        self.crowd.histories.check(views)
     }
 
     /// Views, visible lists and changed records, each in order into its section of the slot.
@@ -145,13 +151,14 @@ impl<'a> Frame<'a> {
         crowd.views.clear();
         for (number, view) in (0..).zip(views) {
             crowd.views.push(Prepared::new(view));
+            let past = crowd.histories.past(view.history, &crowd.buffers.history);
             // SAFETY: the slot has ended, by the contract of `begin_frame`.
             let out = unsafe {
                 crowd
                     .buffers
                     .write(slot, sections.views, number * sections.view_stride, 1)
             };
-            let record = view.record(&Past::default(), crowd.shadow.edge);
+            let record = view.record(&past, crowd.shadow.edge);
             out.ok_or_else(full)?.fill_with([record].into_iter())?;
         }
         let mut at = 0;
@@ -220,7 +227,12 @@ impl<'a> Frame<'a> {
 
     /// # Safety
     /// As [`Self::record_prepare`].
-    unsafe fn record_commands(&mut self, cmd: vk::CommandBuffer, written: &Written) {
+    unsafe fn record_commands(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        written: &Written,
+        views: &[View],
+    ) {
         // SAFETY: the caller's word.
         unsafe {
             self.crowd.device.begin_label(cmd, c"throng prepare");
@@ -235,6 +247,12 @@ impl<'a> Frame<'a> {
                 self.record_scatter(cmd);
                 self.end_scope(cmd, scope);
             }
+            self.record_skin(cmd);
+            if self.crowd.histories.wants(views) {
+                let scope = self.begin_scope(cmd, "history");
+                self.record_histories(cmd, views);
+                self.end_scope(cmd, scope);
+            }
             self.crowd.device.end_label(cmd);
         }
     }
@@ -247,12 +265,7 @@ impl<'a> Frame<'a> {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         let device = &crowd.device;
         let parts = crowd.buffers.sections.written(written);
-        let animated = crowd.counters.palette_entries > 0;
-        let entries = if animated {
-            crowd.instances.rows_end().div_ceil(3)
-        } else {
-            0
-        };
+        let entries = crowd.rows_in_use().div_ceil(3);
         // SAFETY: the caller's word; buffers are this crowd's and alive.
         unsafe {
             for (index, mut upload) in crowd.uploads.drain(..) {
@@ -301,6 +314,38 @@ impl<'a> Frame<'a> {
             crowd.scatter.record(device, cmd, set, offsets, count);
             device.end_label(cmd);
             device.barrier(cmd, (stage, write), (SHADERS, Access::SHADER_STORAGE_READ));
+        }
+    }
+
+    /// Keeps this frame's state for the next one of each view that has a history, between barriers: stages before have
+    /// written it; the frames before read what is replaced, and have written what growth moves. The barrier after it
+    /// also holds back the next frame's scatter.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
+        let crowd = &mut *self.crowd;
+        let (instances, rows) = (&crowd.instances, crowd.rows_in_use());
+        let words = words_in_use(
+            instances.slots.len(),
+            rows,
+            instances.morphs_end(),
+            instances.skinned_end(),
+        );
+        let sources = (crowd.buffers.present(self.slot), words);
+        let (device, buffer) = (&crowd.device, &crowd.buffers.history);
+        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        // SAFETY: the caller's word; buffers are this crowd's and alive.
+        unsafe {
+            let written = Access::SHADER_STORAGE_WRITE | write;
+            device.barrier(cmd, (SHADERS | copy, written), (copy, read | write));
+            device.begin_label(cmd, c"throng history");
+            let (to, graveyard) = ((device, cmd), &mut crowd.graveyard);
+            crowd
+                .histories
+                .record(to, buffer, graveyard, sources, views);
+            device.end_label(cmd);
+            device.barrier(cmd, (copy, write), (SHADERS, Access::SHADER_STORAGE_READ));
         }
     }
 

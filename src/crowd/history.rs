@@ -1,35 +1,91 @@
 //! What views keep from frame to frame, for motion vectors: the instance table, the palettes, the morph weights and the
 //! deformed vertices of the last frame that each was recorded in.
+//!
+//! Each history has two halves. A frame reads the one that was written when the history's view was recorded last, and
+//! writes the other with its own state, for the next. So histories of different rates don't meet, and what was between
+//! two frames of a view is of no concern.
 
-use super::CrowdDesc;
-use crate::error::Result;
-use crate::gpu::{Buffer, Device};
+use super::Capacity;
+use super::retire::{Graveyard, Retired};
+use super::view::{Past, View};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::layout::Instance;
+use crate::gpu::{Buffer, Device, limit};
 use ash::vk;
+use glam::Mat4;
 use gpu_allocator::vulkan::Allocator;
 
-/// The histories of all views, in device memory.
-#[derive(Debug)]
-pub(super) struct History {
-    buffer: Buffer,
+/// Words of a record of the instance table.
+const RECORD_WORDS: u64 = size_of::<Instance>() as u64 / 4;
+/// Words of a palette entry of the ring.
+const ENTRY_WORDS: u64 = 12;
+
+/// Words of each section of a half: records of the instance table, palettes, morph weights, deformed vertices.
+pub(super) type Words = [u64; 4];
+
+/// What a frame has in use of each section.
+pub(super) fn words_in_use(records: usize, rows: u32, morphs: u32, skinned: u32) -> Words {
+    [
+        records as u64 * RECORD_WORDS,
+        u64::from(rows) * 4,
+        morphs.into(),
+        skinned.into(),
+    ]
 }
 
-impl History {
+/// The halves of all histories, in device memory.
+#[derive(Debug)]
+pub(super) struct HistoryBuffer {
+    buffer: Buffer,
+    /// Where each section starts in a half.
+    starts: Words,
+    half_words: u64,
+}
+
+impl HistoryBuffer {
     pub(super) fn null() -> Self {
         Self {
             buffer: Buffer::null(),
+            starts: [0; 4],
+            half_words: 0,
         }
     }
 
+    /// # Errors
+    /// [`Error::Capacity`] past what the device can bind; [`Error::Memory`], [`Error::Vulkan`].
     pub(super) fn new(
         device: &Device,
         allocator: &mut Allocator,
-        _desc: &CrowdDesc,
+        capacity: &Capacity,
     ) -> Result<Self> {
+        let sections = [
+            u64::from(capacity.instances) * RECORD_WORDS,
+            u64::from(capacity.palette_entries) * ENTRY_WORDS,
+            u64::from(capacity.morph_words()),
+            u64::from(capacity.skinned_words),
+        ];
+        let mut half_words = 0;
+        let starts = sections.map(|words| {
+            let start = half_words;
+            half_words += words.next_multiple_of(4);
+            start
+        });
+        let halves = u64::from(capacity.histories) * 2;
+        // The device can't bind more than 2^32 - 1 bytes, so the shaders' offsets in words fit 32 bits.
+        let bytes = limit(
+            "bytes of histories (maxStorageBufferRange)",
+            halves.saturating_mul(half_words).saturating_mul(4),
+            device.limits.max_storage_range,
+        )?;
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::TRANSFER_SRC;
-        let buffer = Buffer::device_local(device, allocator, "throng history", 16, usage)?;
-        Ok(Self { buffer })
+        let buffer = Buffer::device_local(device, allocator, "throng histories", bytes, usage)?;
+        Ok(Self {
+            buffer,
+            starts,
+            half_words,
+        })
     }
 
     /// All of it.
@@ -41,10 +97,212 @@ impl History {
         }
     }
 
+    /// The first word of a section of a half of a history.
+    fn start(&self, history: u32, half: u32, section: usize) -> u64 {
+        let half = u64::from(history) * 2 + u64::from(half);
+        half * self.half_words + self.starts.get(section).copied().unwrap_or(0)
+    }
+
     /// # Safety
     /// Not in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
         // SAFETY: the caller's word.
         unsafe { self.buffer.destroy(device, allocator) };
+    }
+}
+
+/// The frame that a history was written in last.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    /// Its clip space, without jitter.
+    clip_from_world: Mat4,
+    /// The half that was written.
+    half: u32,
+    /// How much of its sections.
+    words: Words,
+}
+
+/// What is known on the CPU of the histories.
+#[derive(Debug)]
+pub(super) struct Histories {
+    last: Vec<Option<Last>>,
+    /// What this frame replaced in `last`, for the case that it is abandoned.
+    replaced: Vec<(u32, Option<Last>)>,
+    /// After growth, until a frame has copied them: where the halves lie that were written last.
+    old: Option<HistoryBuffer>,
+    /// This frame has copied them, and the graveyard has the buffer.
+    moved: bool,
+}
+
+impl Histories {
+    pub(super) fn new() -> Self {
+        Self {
+            last: Vec::new(),
+            replaced: Vec::new(),
+            old: None,
+            moved: false,
+        }
+    }
+
+    /// Room for as many as there is memory for, so that frames allocate nothing.
+    pub(super) fn make_room(&mut self, capacity: &Capacity) {
+        self.last.resize(capacity.histories as usize, None);
+        self.replaced.reserve(capacity.views as usize);
+    }
+
+    /// The frame begun last was submitted, or skipped.
+    pub(super) fn begin_frame(&mut self) {
+        self.replaced.clear();
+        self.moved = false;
+    }
+
+    /// # Errors
+    /// [`Error::NotFound`] for a history that there is not, [`Error::Argument`] for one that two views keep.
+    pub(super) fn check(&self, views: &[View]) -> Result<()> {
+        for (number, view) in views.iter().enumerate() {
+            let Some(history) = view.history else {
+                continue;
+            };
+            let count = self.last.len() as u64;
+            if u64::from(history) >= count {
+                return Err(Error::NotFound {
+                    what: "history",
+                    index: history.into(),
+                    count,
+                });
+            }
+            let earlier = views.iter().take(number);
+            if earlier
+                .into_iter()
+                .any(|other| other.history == Some(history))
+            {
+                let why = ArgumentFault::Invalid("is that of an earlier view of the frame");
+                return Err(Error::Argument {
+                    what: "View::history",
+                    why,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The last frame of this history, in `buffer`.
+    pub(super) fn past(&self, history: Option<u32>, buffer: &HistoryBuffer) -> Past {
+        let of = |history: u32| {
+            let last = self.last.get(history as usize)?.as_ref()?;
+            let start = |section| buffer.start(history, last.half, section) as u32;
+            Some(Past {
+                clip_from_world: Some(last.clip_from_world),
+                instances: (last.words[0] / RECORD_WORDS) as u32,
+                words: [0, 1, 2, 3].map(start),
+            })
+        };
+        history.and_then(of).unwrap_or_default()
+    }
+
+    /// Whether a frame with these views has anything to record.
+    pub(super) fn wants(&self, views: &[View]) -> bool {
+        self.old.is_some() || views.iter().any(|view| view.history.is_some())
+    }
+
+    /// Records the copies of a frame: what growth left behind, then the frame's own state for each of its views that
+    /// keep a history, from the buffers and byte offsets `sources`. Barriers before and after are the caller's.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass; the buffers are alive, and the sources have the words.
+    pub(super) unsafe fn record(
+        &mut self,
+        (device, cmd): (&Device, vk::CommandBuffer),
+        buffer: &HistoryBuffer,
+        graveyard: &mut Graveyard,
+        (sources, words): ([(vk::Buffer, u64); 4], Words),
+        views: &[View],
+    ) {
+        let to = buffer.buffer.handle;
+        if let Some(old) = self.old.take() {
+            for (history, last) in (0..).zip(&self.last) {
+                let Some(last) = last else { continue };
+                let region = |section| vk::BufferCopy {
+                    src_offset: old.start(history, last.half, section) * 4,
+                    dst_offset: buffer.start(history, last.half, section) * 4,
+                    size: last.words.get(section).copied().unwrap_or(0) * 4,
+                };
+                for region in [0, 1, 2, 3].map(region).iter().filter(|r| r.size > 0) {
+                    // SAFETY: the caller's word; both buffers have this half with as much room.
+                    unsafe {
+                        let from = old.buffer.handle;
+                        device.raw.cmd_copy_buffer(cmd, from, to, &[*region]);
+                    }
+                }
+            }
+            graveyard.bury(Retired::History(old));
+            self.moved = true;
+        }
+        for view in views {
+            let Some(history) = view.history else {
+                continue;
+            };
+            let Some(last) = self.last.get_mut(history as usize) else {
+                continue;
+            };
+            let half = last.as_ref().map_or(0, |last| 1 - last.half);
+            for (section, ((from, start), words)) in sources.into_iter().zip(words).enumerate() {
+                let region = vk::BufferCopy {
+                    src_offset: start,
+                    dst_offset: buffer.start(history, half, section) * 4,
+                    size: words * 4,
+                };
+                if words > 0 {
+                    // SAFETY: the caller's word; a half has room for all that the crowd has.
+                    unsafe { device.raw.cmd_copy_buffer(cmd, from, to, &[region]) };
+                }
+            }
+            self.replaced.push((history, *last));
+            *last = Some(Last {
+                clip_from_world: view.clip_from_world,
+                half,
+                words,
+            });
+        }
+    }
+
+    /// The histories have another buffer now: keeps what `replaced` holds for the next frame to copy, or gives it back if
+    /// that is nothing.
+    pub(super) fn grow(
+        &mut self,
+        replaced: HistoryBuffer,
+        capacity: &Capacity,
+    ) -> Option<HistoryBuffer> {
+        let written = self.last.iter().any(Option::is_some);
+        self.make_room(capacity);
+        if self.old.is_some() || !written {
+            return Some(replaced);
+        }
+        self.old = Some(replaced);
+        None
+    }
+
+    /// The frame begun last is never submitted: it read and wrote nothing.
+    pub(super) fn abandon_frame(&mut self, graveyard: &mut Graveyard) {
+        for (history, last) in self.replaced.drain(..).rev() {
+            if let Some(slot) = self.last.get_mut(history as usize) {
+                *slot = last;
+            }
+        }
+        if core::mem::take(&mut self.moved)
+            && let Some(old) = graveyard.exhume_history()
+            && let Some(never_filled) = self.old.replace(old)
+        {
+            graveyard.bury(Retired::History(never_filled));
+        }
+    }
+
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+        if let Some(mut old) = self.old.take() {
+            // SAFETY: the caller's word.
+            unsafe { old.destroy(device, allocator) };
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::Capacity;
 use super::room::Room;
+pub(super) use super::slot::{Share, SkinMode, Slot, Twins};
 use crate::error::{Error, Result};
-use crate::gpu::layout::{self, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use crate::gpu::layout;
 use crate::gpu::limit;
-use crate::pose::Layer;
 use bytemuck::Zeroable;
 
 /// An instance. The number of a despawned one is never taken for a later one's.
@@ -13,47 +13,6 @@ use bytemuck::Zeroable;
 pub struct InstanceId {
     pub(super) index: u32,
     generation: u32,
-}
-
-/// Where the vertices of an instance are deformed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum SkinMode {
-    /// In the vertex shader of every draw: nothing is stored.
-    #[default]
-    Vertex,
-    /// By the skin stage on the GPU, once a frame, into device memory that draws then read.
-    Compute,
-    /// By its twin on the CPU, into the same memory.
-    Cpu,
-}
-
-/// A range that an instance has of one of the shared buffers.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Share {
-    pub(super) start: u32,
-    pub(super) size: u32,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Slot {
-    pub(super) record: layout::Instance,
-    pub(super) layer: Option<Layer>,
-    pub(super) generation: u32,
-    pub(super) alive: bool,
-    pub(super) dirty: bool,
-    pub(super) mirrored: bool,
-    /// Its place among its character's members.
-    pub(super) place: u32,
-    pub(super) skin: SkinMode,
-    /// Rows of a slot of the palette ring.
-    pub(super) rows: Share,
-    /// Words of a slot's morph weights.
-    pub(super) morphs: Share,
-    /// Words of the deformed vertices.
-    pub(super) skinned: Share,
-    /// What the caller set of the morph weights, one for each that its character has; NaN where nothing is set.
-    /// Empty: nothing at all.
-    pub(super) weights: Vec<f32>,
 }
 
 /// The instance table's mirror.
@@ -71,6 +30,7 @@ pub(super) struct Instances {
     morphs: Room,
     /// Words of the deformed vertices.
     skinned: Room,
+    twins: Twins,
     /// The last stamp given.
     stamp: u32,
 }
@@ -89,6 +49,7 @@ impl Instances {
             rows: Room::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
             morphs: Room::new(capacity.morph_words()),
             skinned: Room::new(capacity.skinned_words),
+            twins: Twins::default(),
             stamp: 0,
         }
     }
@@ -97,7 +58,8 @@ impl Instances {
         self.slots.len() - self.free.len()
     }
 
-    /// More room, over a table that holds nothing yet: every living record counts as changed.
+    /// More room, over a table that holds nothing yet: every record counts as changed, those of the dead too, so that no
+    /// history is ever given memory that nobody wrote.
     pub(super) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
         self.rows
@@ -116,7 +78,6 @@ impl Instances {
 
     fn touch(&mut self, index: u32) {
         if let Some(slot) = self.slots.get_mut(index as usize)
-            && slot.alive
             && !slot.dirty
         {
             slot.dirty = true;
@@ -159,6 +120,12 @@ impl Instances {
         self.slots
             .get(index as usize)
             .is_some_and(|slot| slot.mirrored)
+    }
+
+    pub(super) fn skin(&self, index: u32) -> SkinMode {
+        self.slots
+            .get(index as usize)
+            .map_or(SkinMode::Vertex, |slot| slot.skin)
     }
 
     pub(super) fn slot(&self, index: u32) -> Option<&Slot> {
@@ -242,11 +209,16 @@ impl Instances {
         }
     }
 
-    /// Whether there is room for an instance of these sizes.
+    /// Whether there is room for an instance of these sizes; `skinned` is its mode and its words of deformed vertices.
     ///
     /// # Errors
     /// [`Error::Capacity`], by what ran out.
-    pub(super) fn check_room(&self, rows: u32, morphs: u32, skinned: u32) -> Result<()> {
+    pub(super) fn check_room(
+        &self,
+        rows: u32,
+        morphs: u32,
+        skinned: (SkinMode, u32),
+    ) -> Result<()> {
         let instances = self.capacity.instances;
         limit("instances", self.len() as u64 + 1, instances.into())?;
         let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
@@ -258,18 +230,34 @@ impl Instances {
             asked,
             self.morphs.capacity().into(),
         )?;
-        self.check_skinned(skinned)
+        self.check_skinned(skinned, (SkinMode::Vertex, 0))
     }
 
-    /// Whether there is room for `words` more of deformed vertices.
+    /// Whether there is room for the deformed vertices of an instance, its mode and words, in place of what they were `before`.
     ///
     /// # Errors
     /// [`Error::Capacity`].
-    pub(super) fn check_skinned(&self, words: u32) -> Result<()> {
-        let asked = u64::from(self.skinned.used()) + u64::from(words);
+    pub(super) fn check_skinned(
+        &self,
+        (skin, words): (SkinMode, u32),
+        before: (SkinMode, u32),
+    ) -> Result<()> {
+        let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
+        let asked = more(self.skinned.used(), before.1);
         let cap = self.skinned.capacity();
         limit("words of deformed vertices", asked, cap.into())?;
+        if skin == SkinMode::Cpu {
+            let own = if before.0 == skin { before.1 } else { 0 };
+            let asked = more(self.twins.words, own);
+            let cap = self.capacity.cpu_skinned_words;
+            limit("words of vertices deformed on the CPU", asked, cap.into())?;
+        }
         Ok(())
+    }
+
+    /// What the instances that are skinned on the CPU need together.
+    pub(super) fn twins(&self) -> &Twins {
+        &self.twins
     }
 
     /// Adds an instance that there is room for.
@@ -283,6 +271,7 @@ impl Instances {
             }
             None => self.slots.push(slot.clone()),
         }
+        self.twins.count(&slot, true);
         self.take_shares(index, [true; 3]);
         self.touch(index);
         InstanceId {
@@ -315,19 +304,24 @@ impl Instances {
     /// Gives an instance another mode of skinning, for which there is room: `words` of deformed vertices.
     pub(super) fn set_skin(&mut self, id: InstanceId, skin: SkinMode, words: u32) -> Result<()> {
         self.get(id)?;
-        if let Some(slot) = self.slots.get_mut(id.index as usize) {
-            slot.skin = skin;
-            if slot.skinned.size != words {
-                self.skinned
-                    .give_back(slot.skinned.start, slot.skinned.size);
-                slot.skinned = Share {
-                    start: 0,
-                    size: words,
-                };
-                self.take_shares(id.index, [false, false, true]);
-            }
+        let Some(slot) = self.slots.get_mut(id.index as usize) else {
+            return Ok(());
+        };
+        self.twins.count(slot, false);
+        let before = slot.skinned;
+        slot.skin = skin;
+        if before.size != words {
+            self.skinned.give_back(before.start, before.size);
+            slot.skinned = Share {
+                start: 0,
+                size: words,
+            };
         }
-        self.touch(id.index);
+        self.twins.count(slot, true);
+        if before.size != words {
+            self.take_shares(id.index, [false, false, true]);
+            self.touch(id.index);
+        }
         Ok(())
     }
 
@@ -341,6 +335,7 @@ impl Instances {
             count,
         };
         let slot = self.slots.get_mut(id.index as usize).ok_or(missing)?;
+        self.twins.count(slot, false);
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
         slot.weights = Vec::new();
@@ -353,20 +348,5 @@ impl Instances {
         }
         self.free.push(id.index);
         Ok((slot.record.character, slot.place))
-    }
-}
-
-impl Slot {
-    /// Says in the record where the palette lies, in the ring while a clip plays, else in the
-    /// character's own rest palette; and where morph weights and deformed vertices do.
-    pub(super) fn place_shares(&mut self) {
-        (self.record.source, self.record.palette_base) = if self.layer.is_some() {
-            (SOURCE_RING, self.rows.start)
-        } else {
-            (SOURCE_RESIDENT, 0)
-        };
-        let start = |share: Share| if share.size > 0 { share.start } else { NONE };
-        self.record.morphs = start(self.morphs);
-        self.record.skinned = start(self.skinned);
     }
 }

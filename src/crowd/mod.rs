@@ -3,6 +3,7 @@
 mod assets;
 mod buffers;
 mod characters;
+mod deform;
 mod draw;
 mod frame;
 mod history;
@@ -12,6 +13,9 @@ mod pose;
 mod retire;
 mod room;
 mod shadow;
+mod skin;
+mod skinned;
+mod slot;
 mod sorted;
 mod spawn;
 mod stats;
@@ -21,8 +25,10 @@ pub use assets::CharacterDesc;
 pub use characters::CharacterId;
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
-pub use instances::{InstanceId, SkinMode};
+pub use instances::InstanceId;
 pub use shadow::ShadowMap;
+pub use skinned::Skinned;
+pub use slot::SkinMode;
 pub use spawn::{ClipRef, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
@@ -31,12 +37,14 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{Device, Gpu, Profiler, RingMemory, ScopeTime, SetLayout, Upload, limit};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
-use crate::pass::skin::SkinPass;
+use crate::pass::skin::SkinStage;
 use crate::pose::Poser;
 use ash::vk;
 use buffers::FrameBuffers;
 use characters::Entry;
+use deform::Deforms;
 use gpu_allocator::vulkan::Allocator;
+use history::Histories;
 use instances::Instances;
 use retire::Graveyard;
 use shadow::ShadowInput;
@@ -152,7 +160,7 @@ pub struct Crowd {
     set_layout: SetLayout,
     shadow: ShadowInput,
     scatter: ScatterPass,
-    skin: SkinPass,
+    skin: SkinStage,
     buffers: FrameBuffers,
     passes: Vec<Option<DrawPass>>,
     characters: Vec<Option<Entry>>,
@@ -164,6 +172,9 @@ pub struct Crowd {
     counters: Counters,
     views: Vec<view::Prepared>,
     sorted: Sorted,
+    listed: Vec<skin::Listed>,
+    deforms: Deforms,
+    histories: Histories,
     poser: Poser,
     weights: Vec<f32>,
     time_s: f64,
@@ -192,7 +203,7 @@ impl Crowd {
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
-            skin: SkinPass::null(),
+            skin: SkinStage::null(),
             buffers: FrameBuffers::null(),
             passes: Vec::new(),
             characters: Vec::new(),
@@ -203,6 +214,9 @@ impl Crowd {
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
             sorted: Sorted::default(),
+            listed: Vec::new(),
+            deforms: Deforms::default(),
+            histories: Histories::new(),
             poser: Poser::new(),
             weights: Vec::new(),
             time_s: 0.0,
@@ -223,6 +237,7 @@ impl Crowd {
         self.shadow.build(&self.device)?;
         self.scatter.build(&self.device)?;
         self.skin.build(&self.device, self.set_layout.handle())?;
+        self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         if self.desc.profile {
@@ -284,6 +299,15 @@ impl Crowd {
         self.profiler.as_ref()
     }
 
+    /// Rows of this frame's slot of the palette ring that may be in use: none if nothing plays.
+    fn rows_in_use(&self) -> u32 {
+        if self.counters.palette_entries > 0 {
+            self.instances.rows_end()
+        } else {
+            0
+        }
+    }
+
     fn entry(&self, id: CharacterId) -> Result<&Entry> {
         let count = self.characters.len() as u64;
         let entry = self.characters.get(id.0 as usize).and_then(Option::as_ref);
@@ -327,13 +351,15 @@ impl Crowd {
         self.time_s = time_s;
         // SAFETY: the caller's word about the slot.
         unsafe { self.graveyard.begin(&self.device, allocator, slot) };
-        self.graveyard.make_room(self.uploads.len());
+        // And the buffer of histories that growth left behind.
+        self.graveyard.make_room(self.uploads.len() + 1);
         if let Some(profiler) = &mut self.profiler {
             // SAFETY: the profiler is this device's; the caller's word about the slot.
             unsafe { profiler.begin_frame(&self.device, slot) };
         }
         self.counters = Counters::default();
         self.views.clear();
+        self.histories.begin_frame();
         Ok(Frame::new(self, slot))
     }
 
@@ -344,6 +370,7 @@ impl Crowd {
     /// None of what was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
         self.instances.unsettle();
+        self.histories.abandon_frame(&mut self.graveyard);
         let characters = &self.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
         let uploads = self.graveyard.exhume_uploads(alive);
@@ -393,6 +420,7 @@ impl Crowd {
             if let Some(profiler) = &mut self.profiler {
                 profiler.destroy(&self.device);
             }
+            self.histories.destroy(&self.device, allocator);
             self.buffers.destroy(&self.device, allocator);
             self.skin.destroy(&self.device);
             self.scatter.destroy(&self.device);

@@ -1,7 +1,7 @@
 //! Evaluating what plays: palettes and morph weights of a frame.
 
 use super::buffers::Written;
-use super::instances::Slot;
+use super::instances::{SkinMode, Slot};
 use super::{Crowd, Frame};
 use crate::error::Result;
 use crate::gpu::palettes;
@@ -12,6 +12,7 @@ impl Frame<'_> {
     /// some.
     pub(super) fn write_poses(&mut self, written: &mut Written) -> Result<()> {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
+        crowd.deforms.clear();
         for character in 0..crowd.characters.len() {
             let members = crowd.characters[character]
                 .as_ref()
@@ -38,7 +39,8 @@ impl Crowd {
         let Some(instance) = self.instances.slot(index) else {
             return Ok(());
         };
-        if instance.layer.is_none() && instance.morphs.size == 0 {
+        let deform = instance.skin == SkinMode::Cpu;
+        if instance.layer.is_none() && instance.morphs.size == 0 && !deform {
             return Ok(());
         }
         let rig = &entry.rig;
@@ -55,8 +57,15 @@ impl Crowd {
             let place = (slot, instance.rows.start);
             let model = self.poser.compose(rig)?;
             let (ring, method) = (&mut self.buffers.palettes, entry.mesh.method());
-            // SAFETY: the slot has ended, by the contract of `begin_frame`.
-            unsafe { palettes::write(ring, place, rig, method, model)? };
+            if deform {
+                let evaluate = |rows: &mut _| palettes::evaluate(rig, method, model, rows);
+                let rows = self.deforms.palette(instance.rows.size, evaluate)?;
+                // SAFETY: the slot has ended, by the contract of `begin_frame`.
+                unsafe { palettes::copy(ring, place, palettes::as_ref(method, rows))? };
+            } else {
+                // SAFETY: as above.
+                unsafe { palettes::write(ring, place, rig, method, model)? };
+            }
             counters.animated += 1;
             counters.palette_entries += rig.palette().len() as u32;
         }
@@ -79,6 +88,13 @@ impl Crowd {
             if let Some(mut out) = out {
                 out.fill_from(core::iter::once(active).chain(words))?;
             }
+        } else {
+            self.weights.clear();
+        }
+        if deform {
+            let skinned = (instance.skinned.start, instance.skinned.size);
+            let character = instance.record.character;
+            self.deforms.add(character, skinned, &self.weights);
         }
         Ok(())
     }

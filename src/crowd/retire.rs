@@ -1,6 +1,7 @@
 //! What was replaced, kept until no frame in flight can use it.
 
 use super::buffers::FrameBuffers;
+use super::history::HistoryBuffer;
 use super::shadow::BoundShadow;
 use crate::gpu::{Device, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
@@ -15,6 +16,7 @@ pub(super) enum Retired {
     Mesh(Box<SkinnedMesh>),
     Pass(Box<DrawPass>),
     Shadow(BoundShadow),
+    History(HistoryBuffer),
     /// Of the character with this index.
     Upload(u32, Upload),
 }
@@ -31,6 +33,7 @@ impl Retired {
                 Self::Mesh(mesh) => mesh.destroy(device, allocator),
                 Self::Pass(pass) => pass.destroy(device),
                 Self::Shadow(bound) => bound.destroy(device),
+                Self::History(buffer) => buffer.destroy(device, allocator),
                 Self::Upload(_, upload) => upload.free(device, allocator),
             }
         }
@@ -86,6 +89,18 @@ impl Graveyard {
                 _ => None,
             })
             .collect()
+    }
+
+    /// Takes back the buffer of histories that this frame buried.
+    pub(super) fn exhume_history(&mut self) -> Option<HistoryBuffer> {
+        let frame = self.frame;
+        let ours =
+            |grave: &(u64, Retired)| grave.0 == frame && matches!(grave.1, Retired::History(_));
+        let at = self.graves.iter().position(ours)?;
+        match self.graves.remove(at).1 {
+            Retired::History(buffer) => Some(buffer),
+            _ => None,
+        }
     }
 
     /// Begins `slot`, and destroys what no frame can use any more.

@@ -1,7 +1,7 @@
 //! What the engine does with instances: spawn, play, move, despawn.
 
-use super::characters::Entry;
 use super::instances::{Share, SkinMode, Slot};
+use super::skin::skinned_words;
 use super::{CharacterId, Crowd, InstanceId};
 use crate::character::{Affine, Character};
 use crate::error::{ArgumentFault, Error, Result};
@@ -162,18 +162,20 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::NotFound`] for a character or clip that there is not, [`Error::Unnamed`] likewise;
-    /// [`Error::Capacity`] when there is no room for another instance or its palette (see
-    /// [`Crowd::reserve`]); [`Error::Argument`] for values that are not finite.
+    /// [`Error::Capacity`] when there is no room for another instance, its palette or its deformed vertices (see
+    /// [`Crowd::reserve`]); [`Error::Argument`] for values that are not finite, and for [`SkinMode::Cpu`] where the
+    /// character was added without [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let entry = self.entry(character)?;
         let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
         let morphs = morph_words(&entry.rig);
-        let skinned = skinned_words(entry, spawn.skin);
+        let skinned = skinned_words(entry, spawn.skin)?;
         let place = entry.members.len() as u32;
         let layer = layer(&entry.rig, &spawn.play, self.time_s)?;
         check_transform(&spawn.world_from_model)?;
         check_tint(spawn.tint)?;
-        self.instances.check_room(rows, morphs, skinned)?;
+        self.instances
+            .check_room(rows, morphs, (spawn.skin, skinned))?;
         let mirrored = is_mirrored(&spawn.world_from_model);
         let share = |size| Share { start: 0, size };
         let id = self.instances.add(Slot {
@@ -200,6 +202,7 @@ impl Crowd {
             entry.members.push(id.index);
             entry.mirrored += usize::from(mirrored);
         }
+        self.deforms.make_room(self.instances.twins());
         Ok(id)
     }
 
@@ -415,13 +418,5 @@ fn morph_words(rig: &Character) -> u32 {
     match rig.morph_weights().len() as u32 {
         0 => 0,
         count => 1 + 2 * count,
-    }
-}
-
-/// Words of an instance's deformed vertices.
-fn skinned_words(entry: &Entry, skin: SkinMode) -> u32 {
-    match skin {
-        SkinMode::Vertex => 0,
-        SkinMode::Compute | SkinMode::Cpu => entry.mesh.skinned_layout().words,
     }
 }

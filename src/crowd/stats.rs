@@ -9,6 +9,8 @@ pub struct CpuTimes {
     pub animate_ms: f64,
     /// Local poses to palettes in the ring. Measured only with [`profile`](super::CrowdDesc::profile).
     pub palette_ms: f64,
+    /// Skinning the instances of [`SkinMode::Cpu`](super::SkinMode::Cpu).
+    pub skin_ms: f64,
     /// All of [`Frame::record_prepare`](super::Frame::record_prepare).
     pub prepare_ms: f64,
 }
@@ -22,6 +24,8 @@ pub struct Stats {
     pub animated: u32,
     /// Palette entries that were written.
     pub palette_entries: u32,
+    /// Instances whose deformed vertices were written, by the skin stage or on the CPU.
+    pub skinned: u32,
     /// Instance records that were brought to the GPU.
     pub changes: u32,
     /// Bytes that the CPU wrote for the GPU this frame: palettes, records, views, lists, and uploads of
@@ -42,6 +46,7 @@ pub struct Stats {
 pub(super) struct Counters {
     pub(super) animated: u32,
     pub(super) palette_entries: u32,
+    pub(super) skinned: u32,
     pub(super) changes: u32,
     pub(super) upload_bytes: u64,
     pub(super) cpu: CpuTimes,
@@ -65,6 +70,7 @@ impl Counters {
             instances,
             animated: self.animated,
             palette_entries: self.palette_entries,
+            skinned: self.skinned,
             changes: self.changes,
             upload_bytes: self.upload_bytes,
             draws: self.draws.load(Ordering::Relaxed),

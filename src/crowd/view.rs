@@ -205,7 +205,7 @@ impl View {
                 .clip_from_world
                 .map_or(steady, |clip| clip.to_cols_array_2d()),
             history: past.words,
-            has_history: u32::from(past.clip_from_world.is_some()),
+            history_instances: past.instances,
             shadow_layers: shadow.layers,
             shadow_texel: 1.0 / shadow_edge.max(1) as f32,
             shadow_bias: shadow.bias_texels,
@@ -230,6 +230,8 @@ impl View {
 pub(super) struct Past {
     /// As it was, without jitter; `None` if there was no such frame.
     pub(super) clip_from_world: Option<Mat4>,
+    /// How many records the instance table had.
+    pub(super) instances: u32,
     /// See [`layout::View::history`].
     pub(super) words: [u32; 4],
 }

@@ -197,8 +197,8 @@ pub struct View {
     pub ground_color: [f32; 4],
     /// First words of the last frame's instances, palettes, morph weights and deformed vertices in the history.
     pub history: [u32; 4],
-    /// 1 where there was a last frame.
-    pub has_history: u32,
+    /// How many instances that table has; 0 where there was no last frame.
+    pub history_instances: u32,
     /// Layers of the shadow map.
     pub shadow_layers: u32,
     /// 1 / edge of the shadow map, in texels.
@@ -234,6 +234,6 @@ const _: () = {
     assert!(size_of::<View>() == 560);
     assert!(offset_of!(View, eye) == 192);
     assert!(offset_of!(View, history) == 272);
-    assert!(offset_of!(View, has_history) == 288);
+    assert!(offset_of!(View, history_instances) == 288);
     assert!(offset_of!(View, shadow_from_world) == 304);
 };

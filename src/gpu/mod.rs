@@ -20,6 +20,7 @@ mod profile;
 mod ranges;
 pub(crate) mod ring;
 pub(crate) mod sets;
+mod static_mesh;
 mod texture;
 mod textures;
 mod upload;
@@ -32,6 +33,7 @@ pub use profile::{Profiler, Scope, ScopeTime};
 pub use ranges::Blending;
 pub use ring::RingMemory;
 pub use sets::{SetBuffers, SetLayout};
+pub use static_mesh::{SkinnedPrimitive, SkinnedStream};
 pub use upload::Upload;
 
 pub(crate) use device::{Limits, VkCall, limit};

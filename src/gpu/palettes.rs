@@ -7,12 +7,20 @@ use super::layout::{
 use crate::character::{Affine, Character};
 use crate::error::Result;
 use crate::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, Poser, QuatOffset, WriteOnly,
-    check_method, palette_projected,
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteRef, Poser, QuatOffset,
+    WriteOnly, check_method, palette_projected,
 };
+use bytemuck::{Pod, Zeroable};
 
 /// A row of a palette.
 pub(crate) const ROW_BYTES: u64 = 16;
+
+/// Palettes in memory, in the format of any method.
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct Row([f32; 4]);
+
+const _: () = assert!(size_of::<Row>() as u64 == ROW_BYTES);
 
 /// The method as shaders know it, if the character's palettes fit it.
 pub(crate) fn method_code(character: &Character, method: Method) -> Result<u32> {
@@ -74,20 +82,72 @@ unsafe fn write_as<E: PaletteEntry>(
     palette_projected::<E>(character, model, out)
 }
 
-/// The bytes of the rest pose's palette.
-pub(crate) fn rest(character: &Character, method: u32) -> Result<Vec<u8>> {
-    let mut poser = Poser::new();
-    let model = poser.pose(character, None)?;
+/// The palette of a model pose in the format of `method`, into as many rows as it has.
+pub(crate) fn evaluate(
+    character: &Character,
+    method: u32,
+    model: &[Affine],
+    out: &mut [Row],
+) -> Result<()> {
     match method {
-        METHOD_DUAL_QUAT => bytes_of::<DualQuat>(character, model),
-        METHOD_DUAL_QUAT_STRETCH => bytes_of::<DualQuatStretch>(character, model),
-        METHOD_QUAT_OFFSET => bytes_of::<QuatOffset>(character, model),
-        _ => bytes_of::<Mat3x4>(character, model),
+        METHOD_DUAL_QUAT => evaluate_as::<DualQuat>(character, model, out),
+        METHOD_DUAL_QUAT_STRETCH => evaluate_as::<DualQuatStretch>(character, model, out),
+        METHOD_QUAT_OFFSET => evaluate_as::<QuatOffset>(character, model, out),
+        _ => evaluate_as::<Mat3x4>(character, model, out),
     }
 }
 
-fn bytes_of<E: PaletteEntry>(character: &Character, model: &[Affine]) -> Result<Vec<u8>> {
-    let mut entries = vec![E::zeroed(); character.palette().len()];
-    palette_projected::<E>(character, model, WriteOnly::over(&mut entries))?;
-    Ok(bytemuck::cast_slice(&entries).to_vec())
+fn evaluate_as<E: PaletteEntry>(
+    character: &Character,
+    model: &[Affine],
+    out: &mut [Row],
+) -> Result<()> {
+    let out = bytemuck::try_cast_slice_mut::<Row, E>(out).unwrap_or_default();
+    palette_projected::<E>(character, model, WriteOnly::over(out))
+}
+
+/// Rows of [`evaluate`] as the palette that they are.
+pub(crate) fn as_ref(method: u32, rows: &[Row]) -> PaletteRef<'_> {
+    match method {
+        METHOD_DUAL_QUAT => PaletteRef::DualQuat(entries(rows)),
+        METHOD_DUAL_QUAT_STRETCH => PaletteRef::DualQuatStretch(entries(rows)),
+        METHOD_QUAT_OFFSET => PaletteRef::QuatOffset(entries(rows)),
+        _ => PaletteRef::Mat3x4(entries(rows)),
+    }
+}
+
+/// Empty, if they are not whole entries.
+fn entries<E: PaletteEntry>(rows: &[Row]) -> &[E] {
+    bytemuck::try_cast_slice(rows).unwrap_or_default()
+}
+
+/// Copies rows of [`evaluate`] into `slot` of the ring, from `row` on.
+///
+/// # Safety
+/// As [`PaletteRing::writer_as`].
+pub(crate) unsafe fn copy(
+    ring: &mut PaletteRing,
+    (slot, row): (u32, u32),
+    palette: PaletteRef<'_>,
+) -> Result<()> {
+    let count = palette.len() as u32;
+    // SAFETY: the caller's word.
+    unsafe {
+        match palette {
+            PaletteRef::Mat3x4(list) => ring.writer_as(slot, row, count)?.copy_from(list),
+            PaletteRef::DualQuat(list) => ring.writer_as(slot, row, count)?.copy_from(list),
+            PaletteRef::DualQuatStretch(list) => ring.writer_as(slot, row, count)?.copy_from(list),
+            PaletteRef::QuatOffset(list) => ring.writer_as(slot, row, count)?.copy_from(list),
+        }
+    }
+}
+
+/// The rest pose's palette.
+pub(crate) fn rest(character: &Character, method: u32) -> Result<Vec<Row>> {
+    let mut poser = Poser::new();
+    let model = poser.pose(character, None)?;
+    let rows = character.palette().len() * entry_rows(method) as usize;
+    let mut palette = vec![Row::zeroed(); rows];
+    evaluate(character, method, model, &mut palette)?;
+    Ok(palette)
 }

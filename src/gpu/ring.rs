@@ -179,6 +179,11 @@ impl Ring {
         inside.then(|| unsafe { self.mapped.add(offset) })
     }
 
+    /// The buffer that the CPU writes: that of [`Self::buffer`], unless the ring is staged.
+    pub(crate) fn host_buffer(&self) -> vk::Buffer {
+        self.host.handle
+    }
+
     /// Copies parts of the slot, (start, bytes), to device memory if the ring is staged. The caller puts
     /// a barrier behind it. Returns whether a copy was recorded.
     ///

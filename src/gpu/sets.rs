@@ -60,7 +60,7 @@ pub struct SetBuffers<'a> {
     /// Binding 9: see [`SkinnedLayout`](crate::pose::SkinnedLayout). Not read for instances whose `skinned` is
     /// [`super::layout::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
-    /// Binding 10. Not read without [`super::layout::View::has_history`].
+    /// Binding 10. Not read where [`super::layout::View::history_instances`] is 0.
     pub history: Option<vk::DescriptorBufferInfo>,
     /// Binding 11. See [`super::SkinnedMesh::textures`], and [`super::SkinnedMesh::all_textures`] where the layout is
     /// [bindless](SetLayout::is_bindless).

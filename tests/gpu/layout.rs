@@ -106,7 +106,7 @@ fn structs_lie_as_the_shaders_have_them() {
             "ThrongView",
             size_of::<View>(),
             members!(View: clip_from_world, steady_clip_from_world, previous_clip_from_world, eye,
-                sun_direction, sun_color, sky_color, ground_color, history, has_history,
+                sun_direction, sun_color, sky_color, ground_color, history, history_instances,
                 shadow_layers, shadow_texel, shadow_bias, shadow_from_world),
         ),
     ];

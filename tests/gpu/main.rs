@@ -11,10 +11,16 @@ mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod expected;
 mod layout;
+mod limits;
 mod materials;
 mod misuse;
 mod model;
+mod motion;
 mod parts;
+mod passes;
 mod pictures;
+mod skin_stage;
 mod slots;
+mod winding;

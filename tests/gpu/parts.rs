@@ -193,7 +193,11 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     seen
 }
 
-fn own_set(setup: &Setup, layout: &SetLayout) -> (vk::DescriptorPool, vk::DescriptorSet) {
+/// A set in a pool of its own.
+pub(crate) fn own_set(
+    setup: &Setup,
+    layout: &SetLayout,
+) -> (vk::DescriptorPool, vk::DescriptorSet) {
     let device = &setup.context.device;
     let sizes = SetLayout::pool_sizes(1, 5);
     let info = vk::DescriptorPoolCreateInfo::default()

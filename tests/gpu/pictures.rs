@@ -1,7 +1,7 @@
 //! What the draw stage makes of views, viewports, passes and command buffers, told from pictures.
 
 use crate::support::frames::{
-    EXTENT, NORMAL_Z, REVERSED_Z, Slots, covered, different, pass, picture, target,
+    EXTENT, NORMAL_Z, REVERSED_Z, Slots, covered, depth, different, pass, picture, target,
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, reversed, view};
@@ -11,7 +11,7 @@ use throng::character::Affine;
 use throng::crowd::{ViewId, Viewport};
 use throng::glam::camera::rh;
 use throng::glam::{Quat, Vec3};
-use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
+use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{Crowd, Frame, PassDesc, PassId, PassKind, Spawn, View};
 
 /// Four ribbons that show their red front to the camera, one of them mirrored.
@@ -252,26 +252,6 @@ fn several_samples_are_resolved() {
     });
 }
 
-/// Depth of a target with one sample, as it lies.
-fn depth(setup: &mut Setup, target: &Target) -> Vec<f32> {
-    let read = ImageRead {
-        image: target.depth().unwrap().0,
-        aspect: vk::ImageAspectFlags::DEPTH,
-        layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
-        mip_level: 0,
-        layer: 0,
-        extent: target.extent(),
-        texel_bytes: 4,
-    };
-    let bytes = unsafe { read_image(&mut setup.context, &read) }.unwrap();
-    bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|b| f32::from_le_bytes(*b))
-        .collect()
-}
-
 #[test]
 fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
     each(|setup| {
@@ -309,7 +289,7 @@ fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
                     on,
                     &[view],
                 );
-                (rgba, depth(setup, &target))
+                (rgba, depth(&mut setup.context, &target))
             };
             let ((painted, by_color), (plain, by_depth)) = (shoot(color), shoot(depth_only));
             assert!(

@@ -1,7 +1,7 @@
 //! Frames in flight, begun in any order.
 
 use throng::ash::vk;
-use throng::standalone::{Begin, Context, Target, TargetDesc};
+use throng::standalone::{Begin, Context, ImageRead, Target, TargetDesc, read_image};
 use throng::{Crowd, PassDesc, PassId, View};
 
 struct Slot {
@@ -118,6 +118,7 @@ pub const EXTENT: vk::Extent2D = vk::Extent2D {
 pub fn target(context: &mut Context) -> Target {
     let desc = TargetDesc {
         extent: EXTENT,
+        depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
         ..TargetDesc::default()
     };
     Target::new(context, &desc).unwrap()
@@ -201,4 +202,20 @@ pub fn covered(picture: &[u8]) -> usize {
         .chunks_exact(4)
         .filter(|texel| *texel != background)
         .count()
+}
+
+/// Depth of a target with one sample, as it lies.
+pub fn depth(context: &mut Context, target: &Target) -> Vec<f32> {
+    let read = ImageRead {
+        image: target.depth().unwrap().0,
+        aspect: vk::ImageAspectFlags::DEPTH,
+        layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        mip_level: 0,
+        layer: 0,
+        extent: target.extent(),
+        texel_bytes: 4,
+    };
+    let bytes = unsafe { read_image(context, &read) }.unwrap();
+    let texels = bytes.as_chunks().0.iter();
+    texels.map(|b| f32::from_le_bytes(*b)).collect()
 }

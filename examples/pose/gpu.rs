@@ -1,0 +1,222 @@
+//! The same pose on the GPU: its deformed mesh read back, and its picture.
+
+use super::{Failure, Moment};
+use std::path::Path;
+use throng::character::{Aabb, Character};
+use throng::crowd::SkinMode;
+use throng::glam::camera::rh;
+use throng::glam::{Vec3, Vec4};
+use throng::gpu::SkinnedStream;
+use throng::pose::{Looping, Method, PosedVertices, SkinnedLayout};
+use throng::standalone::{
+    Begin, Context, ContextDesc, StandaloneError, Target, TargetDesc, read_buffer,
+};
+use throng::{
+    Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, Play, Spawn, View, ash::vk,
+};
+
+impl From<StandaloneError> for Failure {
+    fn from(error: StandaloneError) -> Self {
+        Self::Told(error.to_string())
+    }
+}
+
+const EXTENT: vk::Extent2D = vk::Extent2D {
+    width: 720,
+    height: 720,
+};
+
+/// What is posed, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) model: &'a Character,
+    pub(super) moment: Moment,
+    pub(super) method: Method,
+}
+
+/// Every primitive's vertices, in the file's world space, from the buffer of the skin stage.
+pub(super) fn deformed(subject: Subject<'_>) -> Result<Vec<PosedVertices>, Failure> {
+    if subject.model.primitives().is_empty() {
+        return Ok(Vec::new());
+    }
+    with_crowd(subject, SkinMode::Compute, |context, crowd, id| {
+        // SAFETY: nothing was submitted with the slot before.
+        let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
+        // SAFETY: the command buffer is recording, and is submitted and waited for at once.
+        context.submit_and_wait(|_, cmd| unsafe { frame.record_prepare(cmd, &[]) })??;
+        let skinned = frame.skinned(id)?;
+        // SAFETY: the range is the instance's, and the buffer can be copied from.
+        let bytes = unsafe { read_buffer(context, skinned.buffer, skinned.offset, skinned.size)? };
+        let read = |stream: SkinnedStream, count: u32| {
+            let start = (stream.offset - skinned.offset) as usize;
+            vectors(&bytes[start..], stream.stride as usize, count as usize)
+        };
+        let posed = skinned.primitives().map(|part| PosedVertices {
+            positions: read(part.positions, part.vertex_count)
+                .map(Vec4::truncate)
+                .collect(),
+            normals: part.normals.map_or_else(Vec::new, |normals| {
+                read(normals, part.vertex_count)
+                    .map(Vec4::truncate)
+                    .collect()
+            }),
+            tangents: part.tangents.map_or_else(Vec::new, |tangents| {
+                read(tangents, part.vertex_count).collect()
+            }),
+        });
+        Ok(posed.collect())
+    })
+}
+
+/// Vectors of as many numbers as the stride has room for, of four at most; the others are 0.
+fn vectors(bytes: &[u8], stride: usize, count: usize) -> impl Iterator<Item = Vec4> {
+    bytes.chunks_exact(stride).take(count).map(|bytes| {
+        let mut vector = Vec4::ZERO;
+        for (at, word) in bytes.as_chunks::<4>().0.iter().take(4).enumerate() {
+            vector[at] = f32::from_ne_bytes(*word);
+        }
+        vector
+    })
+}
+
+/// Draws the model as it is posed, `bounds` being the box around it, and writes the picture.
+pub(super) fn picture(
+    subject: Subject<'_>,
+    skin: SkinMode,
+    bounds: Aabb,
+    path: &Path,
+) -> Result<(), Failure> {
+    with_crowd(subject, skin, |context, crowd, _| {
+        let desc = TargetDesc {
+            extent: EXTENT,
+            samples: vk::SampleCountFlags::TYPE_4,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(context, &desc)?;
+        let pixels = shoot(context, crowd, &target, bounds);
+        target.destroy(context);
+        let (width, height) = (EXTENT.width, EXTENT.height);
+        image::save_buffer(path, &pixels?, width, height, image::ColorType::Rgba8)
+            .map_err(|error| Failure::Told(format!("cannot write {}: {error}", path.display())))
+    })
+}
+
+fn shoot(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    target: &Target,
+    bounds: Aabb,
+) -> Result<Vec<u8>, Failure> {
+    let formats = target.formats();
+    let pass = PassDesc {
+        color_formats: &[formats.color],
+        depth_format: formats.depth.unwrap_or_default(),
+        samples: formats.samples,
+        ..PassDesc::default()
+    };
+    // SAFETY: the target was made of these formats.
+    let pass = unsafe { crowd.create_pass(&pass)? };
+    let begin = Begin {
+        color: [0.62, 0.66, 0.70, 1.0],
+        ..Begin::default()
+    };
+    // SAFETY: nothing was submitted with the slot before.
+    let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
+    context.submit_and_wait(|device, cmd| {
+        // SAFETY: the command buffer is recording, and is submitted and waited for at once.
+        unsafe {
+            let views = frame.record_prepare(cmd, &[view(bounds)])?;
+            target.begin(
+                device,
+                cmd,
+                &Begin {
+                    depth: 1.0,
+                    ..begin
+                },
+            );
+            for view in views.iter() {
+                frame.record_draw(cmd, *view, pass)?;
+            }
+            target.end(device, cmd);
+        }
+        Ok::<(), Failure>(())
+    })??;
+    Ok(target.read_rgba(context)?)
+}
+
+/// From the front, somewhat above and to the side.
+fn view(bounds: Aabb) -> View {
+    let (center, reach) = (bounds.center(), 0.5 * bounds.size().length().max(1e-3));
+    let direction = Vec3::new(0.45, 0.25, 1.0).normalize();
+    let field = 0.6_f32;
+    let distance = reach / (field * 0.5).sin();
+    let eye = center + direction * distance;
+    let (near, far) = (distance - reach, distance + reach);
+    let clip = rh::proj::vulkan::perspective(field, 1.0, (near * 0.9).max(1e-4), far * 1.1);
+    View::new(
+        clip * rh::view::look_at_mat4(eye, center, Vec3::Y),
+        eye,
+        EXTENT,
+    )
+}
+
+/// Makes a device, and a crowd of the one model in its pose.
+fn with_crowd<T>(
+    subject: Subject<'_>,
+    skin: SkinMode,
+    use_it: impl FnOnce(&mut Context, &mut Crowd, InstanceId) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "pose",
+        ..ContextDesc::default()
+    })?;
+    let model = subject.model;
+    let words = SkinnedLayout::new(model)?.words;
+    let desc = CrowdDesc {
+        slots: 1,
+        capacity: Capacity {
+            instances: 1,
+            palette_entries: (model.palette().len() as u32).max(1),
+            views: 1,
+            morph_weights: model.morph_weights().len() as u32,
+            skinned_words: words,
+            cpu_skinned_words: words,
+            ..Capacity::default()
+        },
+        ..CrowdDesc::default()
+    };
+    let (gpu, allocator) = context.parts();
+    // SAFETY: the handles are the context's, which outlives the crowd.
+    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc)? };
+    let made = spawn(&mut context, &mut crowd, subject, skin)
+        .and_then(|id| use_it(&mut context, &mut crowd, id));
+    context.wait_idle()?;
+    // SAFETY: the device is idle.
+    unsafe { crowd.destroy(&mut context.allocator) };
+    made
+}
+
+fn spawn(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    subject: Subject<'_>,
+    skin: SkinMode,
+) -> Result<InstanceId, Failure> {
+    let desc = CharacterDesc {
+        method: subject.method,
+        cpu_skinning: skin == SkinMode::Cpu,
+    };
+    let character = crowd.add_character_with(&mut context.allocator, subject.model, &desc)?;
+    let play = subject.moment.map_or(Play::REST, |(clip, time_s)| Play {
+        offset_s: time_s,
+        speed: 0.0,
+        looping: Looping::Once,
+        ..clip.into()
+    });
+    let spawn = Spawn {
+        play,
+        skin,
+        ..Spawn::default()
+    };
+    Ok(crowd.spawn(character, &spawn)?)
+}

@@ -1,0 +1,186 @@
+//! Skinning on the CPU: the instances of [`SkinMode::Cpu`](super::SkinMode), on all cores, into the frame ring.
+
+use super::characters::Entry;
+use super::instances::Twins;
+use crate::character::Character;
+use crate::error::Result;
+use crate::gpu::palettes::{self, Row};
+use crate::pose::{PaletteRef, Skinner, WriteOnly};
+use ash::vk;
+use bytemuck::Zeroable;
+use core::ops::Range;
+
+/// What a character keeps on the CPU for its instances to be skinned there.
+#[derive(Debug)]
+pub(super) struct Twin {
+    skinner: Skinner,
+    /// The rest pose's palette.
+    rest: Vec<Row>,
+}
+
+impl Twin {
+    pub(super) fn new(character: &Character, method: u32) -> Result<Self> {
+        // Starts the threads now, and not while a frame is recorded.
+        let _ = rayon::current_num_threads();
+        Ok(Self {
+            skinner: Skinner::new(character)?,
+            rest: palettes::rest(character, method)?,
+        })
+    }
+}
+
+/// An instance to be skinned.
+#[derive(Debug, Clone)]
+struct Job {
+    character: u32,
+    /// Its palette among all jobs' rows; `None`: it rests.
+    rows: Option<Range<usize>>,
+    /// Among all jobs' weights.
+    weights: Range<usize>,
+    /// Its words among all jobs' words.
+    words: Range<usize>,
+}
+
+/// The instances of a frame that are skinned on the CPU, with all that it takes.
+#[derive(Debug, Default)]
+pub(super) struct Deforms {
+    jobs: Vec<Job>,
+    rows: Vec<Row>,
+    weights: Vec<f32>,
+    regions: Vec<vk::BufferCopy>,
+    /// How many rows the jobs have.
+    taken: usize,
+}
+
+impl Deforms {
+    /// So that nothing is allocated while a frame is recorded.
+    pub(super) fn make_room(&mut self, twins: &Twins) {
+        fn reserve<T>(list: &mut Vec<T>, all: u32) {
+            list.reserve((all as usize).saturating_sub(list.len()));
+        }
+        reserve(&mut self.jobs, twins.count);
+        reserve(&mut self.regions, twins.count);
+        reserve(&mut self.rows, twins.rows);
+        reserve(&mut self.weights, twins.weights);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.jobs.clear();
+        self.rows.clear();
+        self.weights.clear();
+        self.regions.clear();
+        self.taken = 0;
+    }
+
+    /// How many instances there are.
+    pub(super) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// The words of all of them together.
+    pub(super) fn words(&self) -> usize {
+        self.jobs.last().map_or(0, |job| job.words.end)
+    }
+
+    /// Where they go: from words of the section to words of the deformed vertices, in bytes.
+    pub(super) fn regions(&self) -> &[vk::BufferCopy] {
+        &self.regions
+    }
+
+    /// Takes the palette of the instance that is added next, which does not rest.
+    pub(super) fn palette(
+        &mut self,
+        rows: u32,
+        evaluate: impl FnOnce(&mut [Row]) -> Result<()>,
+    ) -> Result<&[Row]> {
+        let start = self.rows.len();
+        self.rows.resize(start + rows as usize, Row::zeroed());
+        let rows = self.rows.get_mut(start..).unwrap_or_default();
+        evaluate(rows)?;
+        Ok(rows)
+    }
+
+    /// Takes an instance. `skinned` is the first word of its deformed vertices in their buffer, and how many there are.
+    pub(super) fn add(&mut self, character: u32, skinned: (u32, u32), weights: &[f32]) {
+        let rows = self.taken..self.rows.len();
+        self.taken = rows.end;
+        let rows = (!rows.is_empty()).then_some(rows);
+        let (weight, word) = (self.weights.len(), self.words());
+        self.weights.extend_from_slice(weights);
+        let (to, words) = skinned;
+        self.jobs.push(Job {
+            character,
+            rows,
+            weights: weight..self.weights.len(),
+            words: word..word + words as usize,
+        });
+        self.add_region(word as u64 * 4, u64::from(to) * 4, u64::from(words) * 4);
+    }
+
+    fn add_region(&mut self, src_offset: u64, dst_offset: u64, size: u64) {
+        if size == 0 {
+            return;
+        }
+        // Neighbours in both are one copy.
+        if let Some(last) = self.regions.last_mut()
+            && last.dst_offset + last.size == dst_offset
+            && last.src_offset + last.size == src_offset
+        {
+            last.size += size;
+            return;
+        }
+        self.regions.push(vk::BufferCopy {
+            src_offset,
+            dst_offset,
+            size,
+        });
+    }
+
+    /// Skins all instances, one after the other into `out`, which has room for [`Self::words`]; on all threads of rayon's
+    /// pool, and the results don't depend on how many there are.
+    pub(super) fn run(&self, characters: &[Option<Entry>], out: WriteOnly<'_, f32>) -> Result<()> {
+        self.run_part(characters, &self.jobs, out)
+    }
+
+    fn run_part(
+        &self,
+        characters: &[Option<Entry>],
+        jobs: &[Job],
+        out: WriteOnly<'_, f32>,
+    ) -> Result<()> {
+        let (first, second) = jobs.split_at(jobs.len() / 2);
+        let (Some(start), Some(middle)) = (first.first(), second.first()) else {
+            return jobs
+                .first()
+                .map_or(Ok(()), |job| self.run_one(characters, job, out));
+        };
+        let (one, other) = out.split_at(middle.words.start - start.words.start);
+        let (one, other) = rayon::join(
+            || self.run_part(characters, first, one),
+            || self.run_part(characters, second, other),
+        );
+        one.and(other)
+    }
+
+    fn run_one(
+        &self,
+        characters: &[Option<Entry>],
+        job: &Job,
+        out: WriteOnly<'_, f32>,
+    ) -> Result<()> {
+        let entry = characters.get(job.character as usize);
+        let Some(entry) = entry.and_then(Option::as_ref) else {
+            return Ok(());
+        };
+        let Some(twin) = &entry.twin else {
+            return Ok(());
+        };
+        let rows = match &job.rows {
+            Some(range) => self.rows.get(range.clone()).unwrap_or_default(),
+            None => &twin.rest,
+        };
+        let palette: PaletteRef<'_> = palettes::as_ref(entry.mesh.method(), rows);
+        let weights = self.weights.get(job.weights.clone()).unwrap_or_default();
+        twin.skinner.skin(palette, weights, out)
+    }
+}

@@ -1,0 +1,234 @@
+//! The skin stage of a frame: which instances are deformed before they are drawn, and where.
+
+use super::buffers::Written;
+use super::characters::Entry;
+use super::instances::SkinMode;
+use super::{CharacterId, Crowd, Frame, InstanceId};
+use crate::error::{ArgumentFault, Error, Result};
+use ash::vk;
+use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use core::ops::Range;
+use std::time::Instant;
+
+/// The instances of a character that the GPU deforms.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    character: usize,
+    /// Their part of the list.
+    range: Range<u32>,
+}
+
+impl Crowd {
+    /// Says where an instance's vertices are deformed from the next frame on. [`SkinMode::Compute`] and [`SkinMode::Cpu`] pay
+    /// where it is drawn in several passes, and give the engine its deformed vertices
+    /// ([`Frame::skinned`]); they take room of [`Capacity::skinned_words`](crate::Capacity::skinned_words).
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Capacity`] when there is no room for its deformed
+    /// vertices (see [`Self::reserve`]); [`Error::Argument`] for [`SkinMode::Cpu`] where its character was added without
+    /// [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning). The instance is then as it was.
+    pub fn set_skin(&mut self, id: InstanceId, skin: SkinMode) -> Result<()> {
+        let slot = self.instances.get(id)?;
+        let entry = self.entry(CharacterId(slot.record.character))?;
+        let words = skinned_words(entry, skin)?;
+        let before = (slot.skin, slot.skinned.size);
+        self.instances.check_skinned((skin, words), before)?;
+        self.instances.set_skin(id, skin, words)?;
+        self.deforms.make_room(self.instances.twins());
+        Ok(())
+    }
+
+    /// Where an instance's vertices are deformed.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn skin_mode(&self, id: InstanceId) -> Result<SkinMode> {
+        self.instances.get(id).map(|slot| slot.skin)
+    }
+}
+
+/// Words of an instance's deformed vertices.
+///
+/// # Errors
+/// [`Error::Argument`] if the character can't be skinned so.
+pub(super) fn skinned_words(entry: &Entry, skin: SkinMode) -> Result<u32> {
+    match skin {
+        SkinMode::Vertex => Ok(0),
+        SkinMode::Cpu if entry.twin.is_none() => {
+            let why = ArgumentFault::Invalid(
+                "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
+            );
+            Err(Error::Argument { what: "skin", why })
+        }
+        SkinMode::Compute | SkinMode::Cpu => Ok(entry.mesh.skinned_layout().words),
+    }
+}
+
+impl Frame<'_> {
+    /// Lists the instances that the GPU deforms, character by character, and deforms those of the CPU.
+    pub(super) fn write_skinned(&mut self, written: &mut Written) -> Result<()> {
+        let (crowd, slot) = (&mut *self.crowd, self.slot);
+        crowd.listed.clear();
+        if crowd.instances.skinned_end() == 0 {
+            return Ok(());
+        }
+        let sections = crowd.buffers.sections;
+        let full = |section: super::buffers::Section| Error::Capacity {
+            what: "words of deformed vertices",
+            asked: u64::MAX,
+            cap: section.bytes / 4,
+        };
+        let mut at = 0_u32;
+        for (character, entry) in crowd.characters.iter().enumerate() {
+            let Some(entry) = entry else { continue };
+            let instances = &crowd.instances;
+            let wanted = |index: &u32| instances.skin(*index) == SkinMode::Compute;
+            let members = || entry.members.iter().copied().filter(wanted);
+            let count = members().count();
+            if count == 0 {
+                continue;
+            }
+            let start = u64::from(at) * 4;
+            // SAFETY: the slot has ended, by the contract of `begin_frame`.
+            let out = unsafe { crowd.buffers.write(slot, sections.listed, start, count) };
+            let mut out = out.ok_or_else(|| full(sections.listed))?;
+            out.fill_from(members())?;
+            let range = at..at + count as u32;
+            at = range.end;
+            crowd.listed.push(Listed { character, range });
+        }
+        let started = Instant::now();
+        let words = crowd.deforms.words();
+        // SAFETY: as above.
+        let out = unsafe { crowd.buffers.write(slot, sections.deformed, 0, words) };
+        let out = out.ok_or_else(|| full(sections.deformed))?;
+        crowd.deforms.run(&crowd.characters, out)?;
+        crowd.counters.cpu.skin_ms = started.elapsed().as_secs_f64() * 1e3;
+        crowd.counters.skinned = at + crowd.deforms.len() as u32;
+        written.listed = u64::from(at) * 4;
+        written.deformed = words as u64 * 4;
+        Ok(())
+    }
+
+    /// Brings what the CPU deformed to where draws read it, and deforms the rest there; between barriers: the frames
+    /// before may still read it, and have written it.
+    ///
+    /// # Safety
+    /// As [`Frame::record_prepare`].
+    pub(super) unsafe fn record_skin(&self, cmd: vk::CommandBuffer) {
+        let crowd = &*self.crowd;
+        let device = &crowd.device;
+        let regions = crowd.deforms.regions();
+        if crowd.listed.is_empty() && regions.is_empty() {
+            return;
+        }
+        let copied = (Stage::COPY, Access::TRANSFER_WRITE);
+        let written = (
+            Stage::COMPUTE_SHADER,
+            Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE,
+        );
+        let both = (copied.0 | written.0, copied.1 | written.1);
+        let (readers, reads) = self.readers();
+        // SAFETY: the caller's word; buffers and sets are this crowd's and alive.
+        unsafe {
+            device.begin_label(cmd, c"throng skin");
+            let scope = self.begin_scope(cmd, "skin");
+            device.barrier(cmd, (readers | both.0, both.1), both);
+            if !regions.is_empty() {
+                self.record_copies(cmd, regions);
+            }
+            for (number, listed) in crowd.listed.iter().enumerate() {
+                if number == 0 && !regions.is_empty() {
+                    // They write other words of one buffer.
+                    device.barrier(cmd, both, both);
+                }
+                self.record_dispatch(cmd, listed);
+            }
+            device.barrier(cmd, both, (readers, reads));
+            self.end_scope(cmd, scope);
+            device.end_label(cmd);
+        }
+    }
+
+    /// # Safety
+    /// As [`Frame::record_prepare`].
+    unsafe fn record_copies(&self, cmd: vk::CommandBuffer, regions: &[vk::BufferCopy]) {
+        let buffers = &self.crowd.buffers;
+        let (from, start) = buffers.host_source(self.slot, buffers.sections.deformed);
+        let to = buffers.skinned().buffer;
+        // The regions count from the section's start.
+        let mut some = [vk::BufferCopy::default(); 64];
+        for regions in regions.chunks(some.len()) {
+            for (place, region) in some.iter_mut().zip(regions) {
+                *place = vk::BufferCopy {
+                    src_offset: start + region.src_offset,
+                    ..*region
+                };
+            }
+            let some = some.get(..regions.len()).unwrap_or_default();
+            // SAFETY: the caller's word; the instances' ranges lie in the buffers, and apart.
+            unsafe { self.crowd.device.raw.cmd_copy_buffer(cmd, from, to, some) };
+        }
+    }
+
+    /// # Safety
+    /// As [`Frame::record_prepare`].
+    unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, listed: &Listed) {
+        let crowd = &*self.crowd;
+        let entry = crowd.characters.get(listed.character);
+        let Some(entry) = entry.and_then(Option::as_ref) else {
+            return;
+        };
+        let Some(set) = entry.set(0) else { return };
+        let (buffers, slot) = (&crowd.buffers, self.slot);
+        let sections = &buffers.sections;
+        let offsets = [
+            buffers.offset(slot, sections.views),
+            buffers.palettes.dynamic_offset(slot),
+            buffers.offset(slot, sections.listed),
+            buffers.offset(slot, sections.morphs),
+        ];
+        let range = listed.range.clone();
+        // SAFETY: the caller's word; what was listed lies in the table, and the set is written.
+        unsafe {
+            device_label(self, cmd, entry, || {
+                let to = (set, offsets);
+                crowd
+                    .skin
+                    .record(&crowd.device, cmd, to, &entry.mesh, range);
+            });
+        }
+    }
+
+    /// What may read the deformed vertices without another barrier.
+    fn readers(&self) -> (Stage, Access) {
+        let (stages, reads) = (
+            super::frame::SHADERS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
+            Access::SHADER_STORAGE_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
+        );
+        let builds = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+        if self.crowd.desc.skinned_usage.contains(builds) {
+            let build = Stage::ACCELERATION_STRUCTURE_BUILD_KHR;
+            return (stages | build, reads | Access::SHADER_READ);
+        }
+        (stages, reads)
+    }
+}
+
+/// Puts the character's name around what `record` records.
+///
+/// # Safety
+/// `cmd` is recording.
+unsafe fn device_label(
+    frame: &Frame<'_>,
+    cmd: vk::CommandBuffer,
+    entry: &Entry,
+    record: impl FnOnce(),
+) {
+    // SAFETY: the caller's word.
+    unsafe {
+        frame.crowd.device.begin_label(cmd, &entry.label);
+        record();
+        frame.crowd.device.end_label(cmd);
+    }
+}

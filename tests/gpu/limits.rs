@@ -1,0 +1,350 @@
+//! What the device can bind, met exactly: with the `maxStorageBufferRange` of the device (128 MiB on lavapipe) the last
+//! entry of what just fits is used, and one more is refused with both numbers. One slot and one configuration: it takes
+//! memory.
+
+use crate::skin_stage::{copy, floats, readback, to_host};
+use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
+use crate::support::made::{built, palette, ribbon};
+use crate::support::{CONFIGS, SMALL, Setup, view};
+use throng::character::{Character, Transform};
+use throng::crowd::SkinMode;
+use throng::glam::Vec3;
+use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+use throng::import::{RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::pose::{Mat3x4, PaletteRef, Poser, Skinner, WriteOnly};
+use throng::{Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Spawn};
+
+/// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the layer fails the test.
+fn alone(test: impl FnOnce(&mut Setup, u64)) {
+    let mut setup = Setup::new(CONFIGS[0]);
+    let messages = setup.context.messages();
+    let context = &setup.context;
+    let properties = unsafe {
+        let physical_device = context.physical_device;
+        context
+            .instance
+            .get_physical_device_properties(physical_device)
+    };
+    test(
+        &mut setup,
+        properties.limits.max_storage_buffer_range.into(),
+    );
+    drop(setup);
+    assert!(messages.is_empty(), "{}", messages.report());
+}
+
+/// Whether a test can fill the range: software drivers have 128 MiB, hardware as much as 4 GiB.
+fn can_fill(range: u64) -> bool {
+    let can = range <= 1 << 28;
+    if !can {
+        println!("maxStorageBufferRange is {range}: it is not filled, only passed");
+    }
+    can
+}
+
+fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
+    let desc = CrowdDesc {
+        slots: 1,
+        capacity,
+        ..CrowdDesc::default()
+    };
+    let (gpu, allocator) = setup.parts();
+    unsafe { Crowd::new(&gpu, allocator, &desc) }
+}
+
+/// What was refused, how much was asked for and how much there is.
+fn refused<T>(result: Result<T>) -> (&'static str, u64, u64) {
+    match result.map(drop) {
+        Err(Error::Capacity { what, asked, cap }) => (what, asked, cap),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A character of so many joints and vertices, which takes room and is never drawn.
+fn filler(joints: u32, vertices: u32) -> Character {
+    let node = |joint: u32| RawNode {
+        name: format!("joint {joint}").into(),
+        parent: None,
+        transform: RawTransform::Trs(Transform::IDENTITY),
+    };
+    let character = built(RawCharacter {
+        nodes: (0..joints).map(node).collect(),
+        skins: vec![RawSkin {
+            joints: (0..joints as usize).collect(),
+            ..RawSkin::default()
+        }],
+        primitives: vec![RawPrimitive {
+            skin: Some(0),
+            positions: (0..vertices).map(|v| Vec3::splat(v as f32)).collect(),
+            influences_per_vertex: 1,
+            joints: (0..vertices).map(|v| v % joints).collect(),
+            weights: vec![1.0; vertices as usize],
+            indices: (0..vertices).flat_map(|v| [v; 3]).collect(),
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    })
+    .character;
+    assert_eq!(character.palette().len(), joints as usize);
+    assert_eq!(character.vertex_count(), vertices as usize);
+    character
+}
+
+/// Spawns instances that take all but the last `left` of `total` palette entries, or of words of deformed vertices.
+fn fill(
+    setup: &mut Setup,
+    crowd: &mut Crowd,
+    (total, left): (u32, u32),
+    skin: SkinMode,
+) -> Vec<InstanceId> {
+    let need = total - left;
+    // A filler's words are three a vertex, and then a multiple of four.
+    let (each, sizes) = if skin == SkinMode::Vertex {
+        (30_000, [(30_000, 30_000), (need % 30_000, need % 30_000)])
+    } else {
+        (900_000, [(1, 300_000), (1, need % 900_000 / 3)])
+    };
+    let [big, small] = sizes.map(|(joints, vertices)| {
+        let allocator = &mut setup.context.allocator;
+        let character = filler(joints, vertices);
+        crowd.add_character(allocator, &character).unwrap()
+    });
+    let spawn = Spawn {
+        skin,
+        ..Spawn::default()
+    };
+    let kinds = std::iter::repeat_n(big, (need / each) as usize).chain([small]);
+    kinds
+        .map(|kind| crowd.spawn(kind, &spawn).unwrap())
+        .collect()
+}
+
+/// The picture of a ribbon that plays, alone; `before` makes room for it to be in the right place, and `at` looks at it.
+fn shoot(
+    setup: &mut Setup,
+    capacity: Capacity,
+    skin: SkinMode,
+    before: impl FnOnce(&mut Setup, &mut Crowd) -> Vec<InstanceId>,
+    at: impl FnOnce(&mut Crowd, InstanceId, &Spawn<'_>, CharacterId),
+) -> Vec<u8> {
+    let mut crowd = crowd(setup, capacity).unwrap();
+    let fillers = before(setup, &mut crowd);
+    let allocator = &mut setup.context.allocator;
+    let id = crowd.add_character(allocator, &built(ribbon(16)).character);
+    let id = id.unwrap();
+    let spawn = Spawn {
+        play: "sway".into(),
+        skin,
+        ..Spawn::default()
+    };
+    let instance = crowd.spawn(id, &spawn).unwrap();
+    at(&mut crowd, instance, &spawn, id);
+    // Their ranges stay where they are.
+    for filler in fillers {
+        crowd.despawn(filler).unwrap();
+    }
+    let target = target(&mut setup.context);
+    let pass = pass(&mut crowd, &target, false);
+    let mut slots = Slots::new(&setup.context, 1);
+    let camera = view(Vec3::new(3.0, 8.0, 26.0), Vec3::Y * 7.0, EXTENT);
+    let context = &mut setup.context;
+    let on = (&target, pass, &NORMAL_Z);
+    let shot = picture(context, &mut crowd, &mut slots, (0, 0.4), on, &[camera]);
+    if skin == SkinMode::Compute {
+        check_skinned(setup, &mut crowd, &mut slots, instance);
+    }
+    slots.destroy(&setup.context);
+    target.destroy(&mut setup.context);
+    setup.destroy(crowd);
+    shot
+}
+
+/// The instance's deformed vertices are those of the twin.
+fn check_skinned(setup: &mut Setup, crowd: &mut Crowd, slots: &mut Slots, instance: InstanceId) {
+    let character = built(ribbon(16)).character;
+    let skinner = Skinner::new(&character).unwrap();
+    let words = skinner.layout().words as usize;
+    let to = readback(setup, words);
+    let cmd = slots.begin(&setup.context, 0);
+    let context = &mut setup.context;
+    let frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.4) };
+    let mut frame = frame.unwrap();
+    unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
+    let skinned = frame.skinned(instance).unwrap();
+    copy(&context.device, cmd, &skinned, &to, 0);
+    to_host(&context.device, cmd);
+    slots.submit(context, 0);
+    slots.wait(context, 0);
+    let got = floats(&to);
+    let matrices = palette(&mut Poser::new(), &character, Some((0, 0.4)));
+    let mut want = vec![0.0; words];
+    let out = WriteOnly::over(&mut want);
+    skinner
+        .skin(PaletteRef::Mat3x4(&matrices), &[], out)
+        .unwrap();
+    for part in &skinner.layout().primitives {
+        let range = part.positions as usize..(part.positions + part.vertex_count * 3) as usize;
+        for (got, want) in got[range.clone()].iter().zip(&want[range]) {
+            // 16 metres high: a hundred ulps, for joints in a chain.
+            assert!((got - want).abs() < 1e-4, "{got} {want}");
+        }
+    }
+    to.destroy(&mut setup.context);
+}
+
+const PLENTY: Capacity = Capacity {
+    instances: 512,
+    ..SMALL
+};
+
+#[test]
+fn a_palette_at_the_end_of_the_largest_slot_draws_right() {
+    alone(|setup, range| {
+        let most = (range / 48) as u32;
+        if !can_fill(range) {
+            return;
+        }
+        let entries = built(ribbon(16)).character.palette().len() as u32;
+        let full = Capacity {
+            palette_entries: most,
+            ..PLENTY
+        };
+        let vertex = SkinMode::Vertex;
+        let usual = shoot(setup, SMALL, vertex, |_, _| Vec::new(), |_, _, _, _| {});
+        let last = shoot(
+            setup,
+            full,
+            vertex,
+            |setup, crowd| fill(setup, crowd, (most, entries), vertex),
+            |crowd, instance, spawn, id| {
+                let record = crowd.instance(instance).unwrap();
+                assert_eq!(record.palette_base, (most - entries) * 3);
+                let one_more = refused(crowd.spawn(id, spawn));
+                let asked = u64::from(most + entries);
+                assert_eq!(one_more, ("palette entries", asked, most.into()));
+            },
+        );
+        assert!(covered(&usual) > 200);
+        assert_eq!(different(&usual, &last, 0), 0);
+    });
+}
+
+#[test]
+fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
+    alone(|setup, range| {
+        let most = (range / 4) as u32;
+        if !can_fill(range) {
+            return;
+        }
+        let words = Skinner::new(&built(ribbon(16)).character);
+        let words = words.unwrap().layout().words;
+        let full = Capacity {
+            skinned_words: most,
+            ..PLENTY
+        };
+        let (vertex, compute) = (SkinMode::Vertex, SkinMode::Compute);
+        let usual = shoot(setup, SMALL, vertex, |_, _| Vec::new(), |_, _, _, _| {});
+        let last = shoot(
+            setup,
+            full,
+            compute,
+            |setup, crowd| fill(setup, crowd, (most, words), compute),
+            |crowd, instance, spawn, id| {
+                let record = crowd.instance(instance).unwrap();
+                assert_eq!(record.skinned, most - words);
+                let one_more = refused(crowd.spawn(id, spawn));
+                let asked = u64::from(most + words);
+                assert_eq!(one_more, ("words of deformed vertices", asked, most.into()));
+            },
+        );
+        assert!(covered(&usual) > 200);
+        assert_eq!(different(&usual, &last, 0), 0);
+    });
+}
+
+#[test]
+fn one_more_than_fits_is_refused_with_numbers() {
+    alone(|setup, range| {
+        // Rounded up to what the device aligns slots to, 256 at most.
+        let slot = |bytes: u64, (what, asked, cap): (&str, u64, u64)| {
+            assert_eq!(what, "bytes of a slot (maxStorageBufferRange)");
+            assert!((bytes..bytes + 256).contains(&asked), "{asked} for {bytes}");
+            assert_eq!(cap, range);
+        };
+        // On a device whose range is all of a dynamic offset's 32 bits, that is passed first.
+        let wide = range > u64::from(u32::MAX) - 256;
+        let most = (range / 48) as u32;
+        let full = Capacity {
+            palette_entries: most + 1,
+            ..SMALL
+        };
+        let got = refused(crowd(setup, full));
+        if wide {
+            assert_eq!(got.2, u64::from(u32::MAX));
+        } else {
+            slot(u64::from(most + 1) * 48, got);
+        }
+        let cpu = (range / 4) as u32;
+        let full = Capacity {
+            cpu_skinned_words: cpu,
+            ..SMALL
+        };
+        let (what, asked, cap) = refused(crowd(setup, full));
+        assert!(what.starts_with("bytes of a"), "{what}");
+        assert!(asked > range && cap <= range, "{asked} {cap}");
+        let words = (range / 4).saturating_add(1).min(u32::MAX.into()) as u32;
+        if u64::from(words) * 4 > range {
+            let full = Capacity {
+                skinned_words: words,
+                ..SMALL
+            };
+            let what = "bytes of deformed vertices (maxStorageBufferRange)";
+            let got = refused(crowd(setup, full));
+            assert_eq!(got, (what, u64::from(words) * 4, range));
+        }
+        // The table's range is not to be reached: what one dispatch can scatter is less.
+        let instances = 65_535 * 64 / 6;
+        assert!(u64::from(instances) * 96 < 1 << 27, "less than any range");
+        let full = Capacity {
+            instances: instances + 1,
+            ..SMALL
+        };
+        let (asked, cap) = (u64::from(instances) + 1, instances.into());
+        assert_eq!(refused(crowd(setup, full)), ("instances", asked, cap));
+        let full = Capacity { instances, ..SMALL };
+        let made = crowd(setup, full).unwrap();
+        assert_eq!(made.capacity(), full);
+        setup.destroy(made);
+    });
+}
+
+#[test]
+fn a_ring_of_its_own_goes_as_far_and_no_further() {
+    alone(|setup, range| {
+        let most = (range / 48) as u32;
+        let (gpu, allocator) = setup.parts();
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let desc = |entries| PaletteRingDesc {
+            slots: 1,
+            entries,
+            ..PaletteRingDesc::default()
+        };
+        let over = unsafe { PaletteRing::new(&device, allocator, &desc(most + 1)) };
+        let (what, asked, cap) = refused(over);
+        assert!(what.starts_with("bytes of a"), "{what}");
+        assert!(asked >= u64::from(most + 1) * 48 && cap <= range);
+        if !can_fill(range) {
+            return;
+        }
+        let ring = unsafe { PaletteRing::new(&device, allocator, &desc(most)) };
+        let mut ring = ring.unwrap();
+        assert!(ring.descriptor().range <= range);
+        unsafe {
+            ring.write(0, most - 1, &[Mat3x4::IDENTITY]).unwrap();
+            let past = ring.write(0, most, &[Mat3x4::IDENTITY]);
+            let numbers = ("palette entries", u64::from(most) + 1, u64::from(most));
+            assert_eq!(refused(past), numbers);
+            ring.destroy(&device, allocator);
+        }
+    });
+}

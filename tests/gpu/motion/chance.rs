@@ -1,0 +1,134 @@
+//! Everything that can happen between frames, in any order.
+
+use super::stage::{HISTORIES, TOLERANCE, World, dancer, worst};
+use crate::reference::rng::Rng;
+use crate::support::frames::EXTENT;
+use crate::support::{Setup, each, view};
+use throng::character::Affine;
+use throng::crowd::SkinMode;
+use throng::glam::{Quat, Vec2, Vec3};
+use throng::pose::Method;
+use throng::{Capacity, View};
+
+const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+
+fn place(rng: &mut Rng) -> Affine {
+    let mirror = if rng.chance(4) { -1.0 } else { 1.0 };
+    Affine::from_scale_rotation_translation(
+        Vec3::new(mirror, 1.0, 1.0),
+        Quat::from_rotation_y(rng.range(-3.0, 3.0)),
+        Vec3::new(
+            rng.range(-1.6, 1.6),
+            rng.range(-2.0, 0.0),
+            rng.range(-1.0, 1.0),
+        ),
+    )
+}
+
+fn clip(rng: &mut Rng) -> Option<usize> {
+    [None, Some(0), Some(1)][rng.below(3)]
+}
+
+/// One or two views, most of them with histories, each its own.
+fn views(rng: &mut Rng, histories: u32) -> Vec<View> {
+    let first = rng.below(histories as usize) as u32;
+    let numbers = [first, (first + 1) % histories];
+    let each = numbers.into_iter().take(1 + rng.below(2)).map(|number| {
+        let eye = Vec3::new(
+            rng.range(-1.0, 1.0),
+            rng.range(-0.5, 1.0),
+            rng.range(5.0, 7.0),
+        );
+        View {
+            history: (!rng.chance(6)).then_some(number),
+            jitter: Vec2::new(rng.range(-0.02, 0.02), rng.range(-0.02, 0.02)),
+            ..view(eye, Vec3::ZERO, EXTENT)
+        }
+    });
+    each.collect()
+}
+
+fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time_s: f64) {
+    let actor = rng.below(world.actors.len().max(1));
+    let some = !world.actors.is_empty();
+    match rng.below(13) {
+        0 | 1 if world.actors.len() < 6 => {
+            let character = rng.below(world.characters.len());
+            let (place, clip) = (place(rng), clip(rng));
+            world.spawn_as(character, place, clip, MODES[rng.below(3)]);
+        }
+        2 if some => world.despawn(actor),
+        3 | 4 if some => world.place(actor, place(rng)),
+        5 if some => world.teleport(actor, place(rng)),
+        6 if some => world.play(actor, clip(rng)),
+        7 if some => {
+            let weights = [rng.range(-0.5, 1.0), rng.range(0.0, 1.0)];
+            world.morph(actor, if rng.chance(3) { [0.0; 2] } else { weights });
+        }
+        8 if rng.chance(2) => {
+            let now = world.crowd.capacity();
+            let more = Capacity {
+                instances: now.instances + rng.below(3) as u32,
+                palette_entries: now.palette_entries + rng.below(3) as u32,
+                morph_weights: now.morph_weights + 1,
+                skinned_words: now.skinned_words + 3,
+                ..now
+            };
+            world.reserve(setup, &more);
+        }
+        12 if some => world.skin(actor, MODES[rng.below(3)]),
+        9 => world.drop_frame(setup, time_s),
+        10 => {
+            let views = views(rng, 3);
+            world.abandon(setup, time_s, &views);
+        }
+        11 => {
+            let views = views(rng, 3);
+            world.pass_by(setup, time_s, &views);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn whatever_happens_motion_is_what_the_model_says() {
+    let mut seed = 40;
+    let mut largest: f64 = 0.0;
+    each(|setup| {
+        seed += 1;
+        let mut rng = Rng::new(seed);
+        // Room for palettes of six at most, so that they are packed now and then.
+        let capacity = Capacity {
+            palette_entries: 26,
+            skinned_words: 500,
+            ..HISTORIES
+        };
+        let characters = [
+            (dancer(3), Method::Linear),
+            (dancer(4), Method::DualQuat),
+            (dancer(3), Method::QuatOffset),
+        ];
+        let mut world = World::new(setup, capacity, &characters);
+        let (mut time_s, mut seen, mut moving) = (0.0, 0, 0);
+        for _ in 0..90 {
+            time_s += f64::from(rng.range(0.0, 0.1));
+            for _ in 0..rng.below(4) {
+                happen(&mut rng, setup, &mut world, time_s);
+            }
+            let views = views(&mut rng, 3);
+            for pixels in world.frame(setup, time_s, &views) {
+                largest = largest.max(worst(&pixels));
+                assert!(worst(&pixels) < TOLERANCE, "{}", worst(&pixels));
+                seen += pixels.len();
+                let far = pixels.iter().filter(|p| p.expected.length() > 0.01);
+                moving += far.count();
+            }
+        }
+        assert!(
+            seen > 20_000 && moving > 5_000,
+            "{seen} pixels, {moving} move"
+        );
+        world.destroy(setup);
+    });
+    println!("largest error of motion: {largest:e}");
+}

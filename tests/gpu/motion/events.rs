@@ -1,0 +1,319 @@
+//! What moves, what stands, and what comes and goes between the frames of a view.
+
+use super::stage::{HISTORIES, World, check, dancer, moves, stands};
+use crate::support::frames::EXTENT;
+use crate::support::{Setup, each, view};
+use throng::character::Affine;
+use throng::crowd::SkinMode;
+use throng::glam::{Quat, Vec2, Vec3};
+use throng::pose::Method;
+use throng::{Capacity, View};
+
+const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+/// Clips of a dancer.
+const SWAY: Option<usize> = Some(0);
+const TURN: Option<usize> = Some(1);
+
+pub(super) fn at(x: f32) -> Affine {
+    Affine::from_translation(Vec3::new(x, -1.0, 0.0))
+}
+
+fn from(eye: Vec3) -> View {
+    View {
+        history: Some(0),
+        ..view(eye, Vec3::ZERO, EXTENT)
+    }
+}
+
+/// The view of history 0.
+pub(super) fn camera() -> View {
+    from(Vec3::new(0.3, 0.5, 6.0))
+}
+
+/// A world with a dancer of each method in it, side by side.
+fn scene(setup: &mut Setup, play: [Option<usize>; 3], test: impl FnOnce(&mut Setup, &mut World)) {
+    let characters = METHODS.map(|method| (dancer(3), method));
+    let mut world = World::new(setup, HISTORIES, &characters);
+    for (index, play) in play.into_iter().enumerate() {
+        world.spawn(index, at(index as f32 * 1.1 - 1.1), play);
+    }
+    test(setup, &mut world);
+    world.destroy(setup);
+}
+
+#[test]
+fn a_still_crowd_under_a_still_camera_has_no_motion_and_jitter_is_not_seen() {
+    each(|setup| {
+        scene(setup, [SWAY, SWAY, None], |setup, world| {
+            // One shows its masked back.
+            let turned = Quat::from_rotation_y(3.0);
+            world.place(1, Affine::from_rotation_translation(turned, Vec3::NEG_Y));
+            for frame in 0..4 {
+                let jitter = Vec2::new(0.01, -0.004) * frame as f32;
+                let view = View { jitter, ..camera() };
+                let seen = world.frame(setup, 0.3, &[view]);
+                (0..3).for_each(|actor| stands(&seen[0], actor));
+            }
+        });
+    });
+}
+
+#[test]
+fn a_moving_camera_moves_everything() {
+    each(|setup| {
+        scene(setup, [SWAY, TURN, None], |setup, world| {
+            world.frame(setup, 0.3, &[camera()]);
+            let jitter = Vec2::new(0.02, 0.01);
+            let view = View {
+                jitter,
+                ..from(Vec3::new(1.0, 0.2, 5.0))
+            };
+            let seen = world.frame(setup, 0.3, &[view]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let seen = world.frame(setup, 0.3, &[view]);
+            (0..3).for_each(|actor| stands(&seen[0], actor));
+        });
+    });
+}
+
+#[test]
+fn what_is_animated_morphed_or_moved_moves_and_nothing_else_does() {
+    each(|setup| {
+        scene(setup, [SWAY, TURN, SWAY], |setup, world| {
+            world.frame(setup, 0.2, &[camera()]);
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            for moved in 0..3 {
+                let turned = Quat::from_rotation_y(0.2);
+                let place = Vec3::new(moved as f32 * 1.1 - 1.2, -0.9, 0.1);
+                world.place(moved, Affine::from_rotation_translation(turned, place));
+                let seen = world.frame(setup, 0.3, &[camera()]);
+                for actor in 0..3 {
+                    let expect = if actor == moved { moves } else { stands };
+                    expect(&seen[0], actor);
+                }
+                world.morph(moved, [0.5, 0.0]);
+                let seen = world.frame(setup, 0.3, &[camera()]);
+                for actor in 0..3 {
+                    let expect = if actor == moved { moves } else { stands };
+                    expect(&seen[0], actor);
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn a_mirrored_and_an_unevenly_scaled_instance_move_as_they_are_drawn() {
+    each(|setup| {
+        scene(setup, [SWAY; 3], |setup, world| {
+            let scaled = |actor: usize, x: f32, y: f32| {
+                let scale = Vec3::new(if actor == 1 { -x } else { x }, y, 1.3);
+                let place = Vec3::new(actor as f32 * 1.1 - 1.1, -1.0, 0.0);
+                Affine::from_scale_rotation_translation(scale, Quat::from_rotation_y(0.4), place)
+            };
+            for frame in 0..3 {
+                let grow = 1.0 - 0.1 * frame as f32;
+                (0..3).for_each(|actor| world.place(actor, scaled(actor, grow, 0.7 / grow)));
+                let seen = world.frame(setup, 0.1 * f64::from(frame), &[camera()]);
+                if frame > 0 {
+                    (0..3).for_each(|actor| moves(&seen[0], actor));
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn a_spawn_has_no_motion_in_its_first_frame() {
+    each(|setup| {
+        scene(setup, [SWAY, SWAY, None], |setup, world| {
+            world.frame(setup, 0.1, &[camera()]);
+            let new = world.spawn(0, at(0.6), TURN);
+            world.place(2, at(-2.0));
+            let seen = world.frame(setup, 0.2, &[camera()]);
+            stands(&seen[0], new);
+            (0..3).for_each(|actor| {
+                check(&seen[0], actor);
+            });
+            moves(&seen[0], 0);
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            moves(&seen[0], new);
+        });
+    });
+}
+
+#[test]
+fn what_takes_the_place_of_a_despawned_instance_does_not_inherit_its_motion() {
+    each(|setup| {
+        scene(setup, [SWAY, SWAY, None], |setup, world| {
+            world.frame(setup, 0.1, &[camera()]);
+            let index = world.crowd.table_index(world.actors[1].id).unwrap();
+            world.despawn(1);
+            let new = world.spawn(1, at(0.1), TURN);
+            let taken = world.crowd.table_index(world.actors[new].id).unwrap();
+            assert_eq!(index, taken, "the table's slot is another");
+            let seen = world.frame(setup, 0.2, &[camera()]);
+            stands(&seen[0], new);
+            moves(&seen[0], 0);
+            // Gone for a frame, and another comes into its slot.
+            world.despawn(new);
+            world.frame(setup, 0.3, &[camera()]);
+            let newer = world.spawn(2, at(0.2), SWAY);
+            let seen = world.frame(setup, 0.4, &[camera()]);
+            stands(&seen[0], newer);
+            moves(&seen[0], 0);
+            let seen = world.frame(setup, 0.45, &[camera()]);
+            moves(&seen[0], newer);
+        });
+    });
+}
+
+#[test]
+fn a_teleport_has_no_motion_and_the_frame_after_it_has() {
+    each(|setup| {
+        scene(setup, [SWAY, SWAY, None], |setup, world| {
+            world.frame(setup, 0.1, &[camera()]);
+            world.teleport(0, at(-0.7));
+            world.teleport(2, at(1.5));
+            let seen = world.frame(setup, 0.2, &[camera()]);
+            stands(&seen[0], 0);
+            stands(&seen[0], 2);
+            moves(&seen[0], 1);
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            moves(&seen[0], 0);
+            stands(&seen[0], 2);
+            // The camera's motion stays.
+            world.teleport(2, at(1.2));
+            let seen = world.frame(setup, 0.3, &[from(Vec3::new(0.6, 0.5, 6.0))]);
+            moves(&seen[0], 2);
+        });
+    });
+}
+
+#[test]
+fn a_change_of_what_plays_is_a_motion_from_what_played() {
+    each(|setup| {
+        scene(setup, [SWAY, None, TURN], |setup, world| {
+            world.frame(setup, 0.4, &[camera()]);
+            world.play(0, None);
+            world.play(1, SWAY);
+            world.play(2, SWAY);
+            let seen = world.frame(setup, 0.4, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let seen = world.frame(setup, 0.4, &[camera()]);
+            (0..3).for_each(|actor| stands(&seen[0], actor));
+        });
+    });
+}
+
+#[test]
+fn frames_without_the_view_do_not_count() {
+    each(|setup| {
+        scene(setup, [SWAY, SWAY, None], |setup, world| {
+            world.frame(setup, 0.1, &[camera()]);
+            let other = View {
+                history: None,
+                ..camera()
+            };
+            // No view, another view, a frame that is not prepared, and one that is never submitted.
+            world.place(2, at(5.0));
+            world.pass_by(setup, 0.2, &[]);
+            world.pass_by(setup, 0.3, &[other]);
+            world.drop_frame(setup, 0.35);
+            world.abandon(setup, 0.4, &[camera()]);
+            world.place(2, at(1.3));
+            let seen = world.frame(setup, 0.45, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            // The abandoned frame was not the last.
+            world.abandon(setup, 0.2, &[camera()]);
+            world.abandon(setup, 0.3, &[camera()]);
+            let seen = world.frame(setup, 0.45, &[camera()]);
+            (0..3).for_each(|actor| stands(&seen[0], actor));
+        });
+    });
+}
+
+#[test]
+fn a_view_without_a_history_sees_no_motion() {
+    each(|setup| {
+        scene(setup, [SWAY, SWAY, SWAY], |setup, world| {
+            world.frame(setup, 0.1, &[camera()]);
+            let other = View {
+                history: None,
+                ..from(Vec3::new(0.0, 1.0, 5.0))
+            };
+            let seen = world.frame(setup, 0.2, &[other, camera()]);
+            (0..3).for_each(|actor| stands(&seen[0], actor));
+            (0..3).for_each(|actor| moves(&seen[1], actor));
+        });
+    });
+}
+
+#[test]
+fn histories_of_different_rates_keep_apart() {
+    each(|setup| {
+        scene(setup, [SWAY, SWAY, None], |setup, world| {
+            let slow = View {
+                history: Some(2),
+                ..from(Vec3::new(-0.4, 0.4, 6.0))
+            };
+            for frame in 0..7 {
+                let time_s = 0.05 * f64::from(frame);
+                world.place(2, at(0.9 + 0.06 * frame as f32));
+                let both = [camera(), slow];
+                let views = if frame % 3 == 0 {
+                    &both[..]
+                } else {
+                    &both[..1]
+                };
+                let seen = world.frame(setup, time_s, views);
+                for (number, seen) in seen.iter().enumerate() {
+                    if frame > 0 {
+                        (0..3).for_each(|actor| moves(seen, actor));
+                    }
+                    assert!(number == 0 || frame % 3 == 0);
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn deformed_vertices_have_a_past_too() {
+    each(|setup| {
+        scene(setup, [SWAY, TURN, SWAY], |setup, world| {
+            for (actor, skin) in [(0, SkinMode::Compute), (2, SkinMode::Cpu)] {
+                world.skin(actor, skin);
+            }
+            world.frame(setup, 0.2, &[camera()]);
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            (0..3).for_each(|actor| stands(&seen[0], actor));
+            world.morph(0, [0.6, 0.0]);
+            world.morph(2, [0.6, 0.0]);
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            moves(&seen[0], 0);
+            stands(&seen[0], 1);
+            moves(&seen[0], 2);
+            // From every mode to another, over growth.
+            world.skin(0, SkinMode::Cpu);
+            world.skin(1, SkinMode::Compute);
+            world.skin(2, SkinMode::Vertex);
+            let now = world.crowd.capacity();
+            let more = Capacity {
+                skinned_words: now.skinned_words + 100,
+                ..now
+            };
+            world.reserve(setup, &more);
+            let seen = world.frame(setup, 0.4, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let seen = world.frame(setup, 0.35, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let new = world.spawn_as(0, at(0.4), SWAY, SkinMode::Compute);
+            let seen = world.frame(setup, 0.35, &[camera()]);
+            (0..=new).for_each(|actor| stands(&seen[0], actor));
+        });
+    });
+}

@@ -1,0 +1,82 @@
+//! Histories that make no sense.
+
+use super::events::{at, camera};
+use super::stage::{HISTORIES, World, dancer, moves};
+use crate::support::each;
+use throng::ash::vk;
+use throng::error::ArgumentFault;
+use throng::pose::Method;
+use throng::{Capacity, Crowd, Error, View};
+
+/// What was refused changes nothing.
+#[test]
+fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
+    each(|setup| {
+        let mut world = World::new(setup, HISTORIES, &[(dancer(3), Method::Linear)]);
+        world.spawn(0, at(0.0), Some(0));
+        world.frame(setup, 0.1, &[camera()]);
+        let other = View {
+            history: Some(3),
+            ..camera()
+        };
+        let nothing = vk::CommandBuffer::null();
+        let mut refuse = |views: &[View]| unsafe {
+            setup.context.wait_idle().unwrap();
+            let allocator = &mut setup.context.allocator;
+            let mut frame = world.crowd.begin_frame(allocator, 0, 0.2).unwrap();
+            frame.record_prepare(nothing, views).unwrap_err()
+        };
+        let missing = Error::NotFound {
+            what: "history",
+            index: 3,
+            count: 3,
+        };
+        assert_eq!(refuse(&[camera(), other]), missing);
+        let twice = refuse(&[camera(), camera()]);
+        let Error::Argument { what, why } = twice else {
+            panic!("{twice}");
+        };
+        assert_eq!(what, "View::history");
+        assert!(matches!(why, ArgumentFault::Invalid(_)), "{why}");
+        let seen = world.frame(setup, 0.3, &[camera()]);
+        moves(&seen[0], 0);
+        world.destroy(setup);
+    });
+}
+
+#[test]
+fn histories_past_what_the_device_binds_are_refused_with_numbers() {
+    each(|setup| {
+        let cap = u64::from(setup.context.properties.limits.max_storage_buffer_range);
+        let refuse = |error: Error, asked_at_least: u64| match error {
+            Error::Capacity {
+                what: "bytes of histories (maxStorageBufferRange)",
+                asked,
+                cap: had,
+            } => assert!(
+                had == cap && asked > cap && asked >= asked_at_least,
+                "{asked}"
+            ),
+            other => panic!("{other}"),
+        };
+        // A record has 96 bytes, an entry 48, a weight 12; and all that twice.
+        let half = 64 * 96 + 4096 * 48;
+        let capacity = Capacity {
+            histories: (cap / half / 2 + 1) as u32,
+            ..HISTORIES
+        };
+        let desc = setup.crowd_desc(2, capacity);
+        let (gpu, allocator) = setup.parts();
+        let made = unsafe { Crowd::new(&gpu, allocator, &desc) };
+        refuse(made.unwrap_err(), u64::from(capacity.histories) * half * 2);
+        let mut crowd = setup.crowd(2, HISTORIES);
+        let all = Capacity {
+            histories: u32::MAX,
+            ..capacity
+        };
+        let allocator = &mut setup.context.allocator;
+        refuse(crowd.reserve(allocator, &all).unwrap_err(), 0);
+        assert_eq!(crowd.capacity(), HISTORIES);
+        setup.destroy(crowd);
+    });
+}

@@ -1,0 +1,400 @@
+//! A crowd whose motion is drawn, and a model of it that knows where everything was when each history was written last.
+
+use crate::expected::{Drawn, Pixel, Shape, look, shape};
+use crate::support::frames::{EXTENT, Slots};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup};
+use std::collections::BTreeMap;
+use throng::ash::vk;
+use throng::character::{Affine, AlphaMode, Character, MorphTarget};
+use throng::crowd::SkinMode;
+use throng::glam::{DVec2, Mat4, Vec3};
+use throng::import::{RawCharacter, RawMorph};
+use throng::pose::Method;
+use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
+use throng::{
+    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, PassDesc, PassId, PassKind, Play,
+    Spawn, View,
+};
+
+/// No motion that a test has is as large.
+const BACKGROUND: f32 = 9.0;
+const FORMAT: vk::Format = vk::Format::R32G32_SFLOAT;
+/// Targets to draw into: views of one frame, at most.
+const TARGETS: usize = 2;
+
+pub(crate) const HISTORIES: Capacity = Capacity {
+    histories: 3,
+    skinned_words: 4096,
+    cpu_skinned_words: 4096,
+    ..SMALL
+};
+
+/// A ribbon with two morph targets, whose back is masked.
+pub(crate) fn dancer(joints: usize) -> RawCharacter {
+    let mut raw = ribbon(joints);
+    raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
+    raw.morphs = vec![RawMorph {
+        node: 0,
+        owner: "ribbon".into(),
+        weights: vec![0.0, 0.25],
+        names: Vec::new(),
+    }];
+    for primitive in &mut raw.primitives {
+        let count = primitive.positions.len() as u32;
+        let target = |vertices: Vec<u32>, delta: Vec3| MorphTarget {
+            positions: vec![delta; vertices.len()],
+            vertices,
+            normals: Vec::new(),
+            tangents: Vec::new(),
+        };
+        primitive.morph = Some(0);
+        primitive.targets = vec![
+            target((0..count).collect(), Vec3::new(0.2, 0.1, 0.0)),
+            target((count / 2..count).collect(), Vec3::new(0.0, 0.3, 0.2)),
+        ];
+    }
+    raw
+}
+
+/// An instance as the test knows it.
+pub(crate) struct Actor {
+    pub(crate) id: InstanceId,
+    /// Another one after a teleport.
+    key: u64,
+    character: usize,
+    place: Affine,
+    weights: [f32; 2],
+}
+
+/// What a history was written with.
+struct Past {
+    clip: Mat4,
+    shapes: BTreeMap<u64, Shape>,
+}
+
+pub(crate) struct World {
+    pub(crate) crowd: Crowd,
+    pub(crate) characters: Vec<(CharacterId, Character, Method)>,
+    pub(crate) actors: Vec<Actor>,
+    slots: Slots,
+    targets: Vec<Target>,
+    pass: PassId,
+    pasts: Vec<Option<Past>>,
+    keys: u64,
+    /// The slot that begins next, of two.
+    slot: u32,
+}
+
+impl World {
+    pub(crate) fn new(
+        setup: &mut Setup,
+        capacity: Capacity,
+        characters: &[(RawCharacter, Method)],
+    ) -> Self {
+        let mut crowd = setup.crowd(2, capacity);
+        let slots = Slots::new(&setup.context, 2);
+        let desc = TargetDesc {
+            name: "motion",
+            extent: EXTENT,
+            color_format: FORMAT,
+            ..TargetDesc::default()
+        };
+        let target = |_| Target::new(&mut setup.context, &desc).unwrap();
+        let targets: Vec<_> = (0..TARGETS).map(target).collect();
+        let pass = PassDesc {
+            kind: PassKind::Motion,
+            color_formats: &[FORMAT],
+            depth_format: vk::Format::D32_SFLOAT,
+            ..PassDesc::default()
+        };
+        let pass = unsafe { crowd.create_pass(&pass) }.unwrap();
+        let mut add = |(raw, method): &(RawCharacter, Method)| {
+            let character = built(raw.clone()).character;
+            let desc = CharacterDesc {
+                method: *method,
+                cpu_skinning: true,
+            };
+            let allocator = &mut setup.context.allocator;
+            let id = crowd.add_character_with(allocator, &character, &desc);
+            (id.unwrap(), character, *method)
+        };
+        Self {
+            characters: characters.iter().map(&mut add).collect(),
+            crowd,
+            actors: Vec::new(),
+            slots,
+            targets,
+            pass,
+            pasts: (0..capacity.histories).map(|_| None).collect(),
+            keys: 0,
+            slot: 0,
+        }
+    }
+
+    pub(crate) fn destroy(self, setup: &mut Setup) {
+        self.slots.destroy(&setup.context);
+        for target in self.targets {
+            target.destroy(&mut setup.context);
+        }
+        setup.destroy(self.crowd);
+    }
+
+    /// The number of the new actor.
+    pub(crate) fn spawn(&mut self, character: usize, place: Affine, play: Option<usize>) -> usize {
+        self.spawn_as(character, place, play, SkinMode::Vertex)
+    }
+
+    pub(crate) fn spawn_as(
+        &mut self,
+        character: usize,
+        place: Affine,
+        play: Option<usize>,
+        skin: SkinMode,
+    ) -> usize {
+        let spawn = Spawn {
+            world_from_model: place,
+            play: playing(play),
+            skin,
+            ..Spawn::default()
+        };
+        let id = self
+            .crowd
+            .spawn(self.characters[character].0, &spawn)
+            .unwrap();
+        self.keys += 1;
+        self.actors.push(Actor {
+            id,
+            key: self.keys,
+            character,
+            place,
+            weights: [0.0, 0.25],
+        });
+        self.actors.len() - 1
+    }
+
+    /// Later actors move up.
+    pub(crate) fn despawn(&mut self, actor: usize) {
+        let actor = self.actors.remove(actor);
+        self.crowd.despawn(actor.id).unwrap();
+    }
+
+    pub(crate) fn place(&mut self, actor: usize, place: Affine) {
+        let actor = &mut self.actors[actor];
+        actor.place = place;
+        self.crowd.set_transform(actor.id, &place).unwrap();
+    }
+
+    pub(crate) fn teleport(&mut self, actor: usize, place: Affine) {
+        let actor = &mut self.actors[actor];
+        actor.place = place;
+        self.keys += 1;
+        actor.key = self.keys;
+        self.crowd.teleport(actor.id, &place).unwrap();
+    }
+
+    pub(crate) fn play(&mut self, actor: usize, play: Option<usize>) {
+        let id = self.actors[actor].id;
+        self.crowd.play(id, playing(play)).unwrap();
+    }
+
+    pub(crate) fn morph(&mut self, actor: usize, weights: [f32; 2]) {
+        let actor = &mut self.actors[actor];
+        actor.weights = weights;
+        let weights = weights.map(Some);
+        self.crowd.set_morph_weights(actor.id, &weights).unwrap();
+    }
+
+    pub(crate) fn skin(&mut self, actor: usize, skin: SkinMode) {
+        self.crowd.set_skin(self.actors[actor].id, skin).unwrap();
+    }
+
+    pub(crate) fn reserve(&mut self, setup: &mut Setup, capacity: &Capacity) {
+        let allocator = &mut setup.context.allocator;
+        self.crowd.reserve(allocator, capacity).unwrap();
+        let histories = self.crowd.capacity().histories as usize;
+        self.pasts.resize_with(histories, || None);
+    }
+
+    fn shapes(&self, time_s: f64) -> BTreeMap<u64, Shape> {
+        let each = self.actors.iter().map(|actor| {
+            let (_, character, method) = &self.characters[actor.character];
+            let clip = self.crowd.playing(actor.id).unwrap().map(|layer| {
+                let duration_s = character.clips()[layer.clip].duration_s();
+                (layer.clip, layer.clip_time_s(time_s, duration_s))
+            });
+            let weights = &actor.weights[..character.morph_weights().len()];
+            let shape = shape((character, *method), clip, weights, &actor.place);
+            (actor.key, shape)
+        });
+        each.collect()
+    }
+
+    /// Records a frame and submits it, without waiting for it.
+    fn submit(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) -> u32 {
+        let slot = self.slot;
+        self.slot = 1 - slot;
+        let context = &mut setup.context;
+        let cmd = self.slots.begin(context, slot);
+        let begin = Begin {
+            color: [BACKGROUND; 4],
+            depth: 1.0,
+            ..Begin::default()
+        };
+        unsafe {
+            let allocator = &mut context.allocator;
+            let mut frame = self.crowd.begin_frame(allocator, slot, time_s).unwrap();
+            let ids = frame.record_prepare(cmd, views).unwrap();
+            for (view, target) in ids.iter().zip(&self.targets) {
+                target.begin(&context.device, cmd, &begin);
+                frame.record_draw(cmd, *view, self.pass).unwrap();
+                target.end(&context.device, cmd);
+            }
+        }
+        self.slots.submit(context, slot);
+        slot
+    }
+
+    /// A frame that nobody looks at, and that may still run when the next is recorded.
+    pub(crate) fn pass_by(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
+        let shapes = self.shapes(time_s);
+        self.submit(setup, time_s, views);
+        self.remember(views, &shapes);
+    }
+
+    /// A frame, and what each of its views shows of every actor's motion.
+    pub(crate) fn frame(
+        &mut self,
+        setup: &mut Setup,
+        time_s: f64,
+        views: &[View],
+    ) -> Vec<Vec<Pixel>> {
+        let shapes = self.shapes(time_s);
+        let slot = self.submit(setup, time_s, views);
+        self.slots.wait(&setup.context, slot);
+        let each = views.iter().zip(&self.targets).map(|(view, target)| {
+            let past = view.history.and_then(|h| self.pasts[h as usize].as_ref());
+            let drawn: Vec<_> = self
+                .actors
+                .iter()
+                .map(|actor| {
+                    let now = &shapes[&actor.key];
+                    let then = past.and_then(|past| past.shapes.get(&actor.key));
+                    Drawn {
+                        character: &self.characters[actor.character].1,
+                        mirrored: actor.place.matrix3.determinant() < 0.0,
+                        now,
+                        then: then.unwrap_or(now),
+                    }
+                })
+                .collect();
+            let then = past.map_or(view.clip_from_world, |past| past.clip);
+            let picture = read(setup, target);
+            look(&picture, (EXTENT, BACKGROUND), (view, &then), &drawn)
+        });
+        let seen = each.collect();
+        self.remember(views, &shapes);
+        seen
+    }
+
+    fn remember(&mut self, views: &[View], shapes: &BTreeMap<u64, Shape>) {
+        for view in views {
+            if let Some(history) = view.history {
+                self.pasts[history as usize] = Some(Past {
+                    clip: view.clip_from_world,
+                    shapes: shapes.clone(),
+                });
+            }
+        }
+    }
+
+    /// A frame that is prepared and never submitted.
+    pub(crate) fn abandon(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
+        self.prepare_in_vain(setup, time_s, views);
+        unsafe { self.crowd.abandon_frame() };
+    }
+
+    /// The same, but that the crowd does not know it yet: abandon its frame.
+    pub(crate) fn prepare_in_vain(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
+        let cmd = self.slots.begin(&setup.context, self.slot);
+        unsafe {
+            let allocator = &mut setup.context.allocator;
+            let mut frame = self
+                .crowd
+                .begin_frame(allocator, self.slot, time_s)
+                .unwrap();
+            frame.record_prepare(cmd, views).unwrap();
+        }
+    }
+
+    /// A frame that is begun and not even prepared.
+    pub(crate) fn drop_frame(&mut self, setup: &mut Setup, time_s: f64) {
+        self.slots.wait(&setup.context, self.slot);
+        let allocator = &mut setup.context.allocator;
+        unsafe { self.crowd.begin_frame(allocator, self.slot, time_s) }.unwrap();
+    }
+}
+
+/// A clip that starts at time 0, or the rest pose.
+fn playing(clip: Option<usize>) -> Play<'static> {
+    Play {
+        start_s: Some(0.0),
+        ..clip.map_or(Play::REST, Play::from)
+    }
+}
+
+fn read(setup: &mut Setup, target: &Target) -> Vec<[f32; 2]> {
+    let read = ImageRead {
+        image: target.color().0,
+        aspect: vk::ImageAspectFlags::COLOR,
+        layout: vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+        mip_level: 0,
+        layer: 0,
+        extent: EXTENT,
+        texel_bytes: 8,
+    };
+    let bytes = unsafe { read_image(&mut setup.context, &read) }.unwrap();
+    let float = |bytes: &[u8]| f32::from_ne_bytes(bytes.try_into().unwrap());
+    let texels = bytes.chunks_exact(8);
+    texels.map(|t| [float(&t[..4]), float(&t[4..])]).collect()
+}
+
+/// The largest difference from what was expected.
+pub(crate) fn worst(pixels: &[Pixel]) -> f64 {
+    let error = |pixel: &Pixel| (pixel.got - pixel.expected).abs().max_element();
+    pixels.iter().map(error).fold(0.0, f64::max)
+}
+
+/// Bound of a motion's error, in normalised device coordinates. Measured on lavapipe, over all of `chance.rs`: 1.8e-5, in
+/// triangles that are seen edge on (elsewhere 5e-6): a corner's rounding of 6e-8, over a triangle's width of 8e-4 at
+/// least (`EDGE` on both sides), times how much motion differs within the triangle, some 0.2. Four times that.
+pub(crate) const TOLERANCE: f64 = 7e-5;
+
+/// What counts as motion: far more than any error.
+const MOTION: f64 = 2e-3;
+
+/// Asserts that a picture shows what is expected; returns how many pixels of the actor move, and how many stand exactly
+/// still.
+pub(crate) fn check(pixels: &[Pixel], actor: usize) -> (usize, usize) {
+    assert!(worst(pixels) < TOLERANCE, "{}", worst(pixels));
+    let mine = pixels.iter().filter(|pixel| pixel.actor == actor);
+    let moving = |pixel: &&Pixel| pixel.expected.abs().max_element() > MOTION;
+    (
+        mine.clone().filter(moving).count(),
+        mine.filter(|pixel| pixel.got == DVec2::ZERO).count(),
+    )
+}
+
+/// Asserts that an actor moves: at least this many pixels of it, and all as expected.
+pub(crate) fn moves(pixels: &[Pixel], actor: usize) {
+    let (moving, _) = check(pixels, actor);
+    assert!(moving > 50, "only {moving} pixels of {actor} move");
+}
+
+/// Asserts that an actor is seen, and stands exactly still.
+pub(crate) fn stands(pixels: &[Pixel], actor: usize) {
+    let seen = pixels.iter().filter(|pixel| pixel.actor == actor).count();
+    let (_, still) = check(pixels, actor);
+    assert!(seen > 50, "only {seen} pixels of {actor} are seen");
+    assert_eq!(still, seen, "pixels of {actor} that stand still");
+}

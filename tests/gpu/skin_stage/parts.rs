@@ -1,0 +1,171 @@
+//! The skin stage as a part, without the crowd.
+
+use super::made::{self, Kind, Palette};
+use super::{POSITION_BOUND, Worst, floats};
+use crate::parts::own_set;
+use crate::reference::maths::distance;
+use crate::reference::rng::Rng;
+use crate::support::{Setup, each};
+use throng::SkinStage;
+use throng::ash::{self, vk};
+use throng::character::Affine;
+use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::{
+    Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
+};
+use throng::gpu_allocator::MemoryLocation;
+use throng::pose::{Mat3x4, Skinner, WriteOnly};
+use throng::standalone::{Buffer, BufferDesc};
+
+fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
+    let desc = BufferDesc {
+        name: "storage",
+        size: words.len() as u64 * 4,
+        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+        location: MemoryLocation::GpuToCpu,
+    };
+    let mut buffer = Buffer::new(&mut setup.context, &desc).unwrap();
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    buffer.write(0, &bytes).unwrap();
+    buffer
+}
+
+fn whole(buffer: &Buffer) -> Option<vk::DescriptorBufferInfo> {
+    Some(vk::DescriptorBufferInfo {
+        buffer: buffer.handle(),
+        offset: 0,
+        range: vk::WHOLE_SIZE,
+    })
+}
+
+/// An instance whose palette starts at `row`, or that rests; its deformed vertices start at `word`.
+fn record(row: Option<u32>, word: u32) -> [u32; 24] {
+    let rows = Mat3x4::from_affine(&Affine::IDENTITY).rows;
+    let mut words = [0; 24];
+    for (word, value) in words.iter_mut().zip(rows.as_flattened()) {
+        *word = value.to_bits();
+    }
+    let source = if row.is_some() {
+        SOURCE_RING
+    } else {
+        SOURCE_RESIDENT
+    };
+    words[16..18].copy_from_slice(&[row.unwrap_or(0), source]);
+    words[21..23].copy_from_slice(&[NONE, word]);
+    words
+}
+
+/// The barriers that are left to the stage's user.
+fn all_visible(device: &ash::Device, cmd: vk::CommandBuffer) {
+    let (stage, write) = (
+        vk::PipelineStageFlags2::ALL_COMMANDS,
+        vk::AccessFlags2::MEMORY_WRITE,
+    );
+    let barriers = [vk::MemoryBarrier2::default()
+        .src_stage_mask(stage)
+        .src_access_mask(write)
+        .dst_stage_mask(stage | vk::PipelineStageFlags2::HOST)
+        .dst_access_mask(vk::AccessFlags2::MEMORY_READ | write)];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+}
+
+#[test]
+fn it_needs_no_crowd() {
+    assert_eq!(size_of::<Instance>(), 24 * 4);
+    each(|setup| {
+        let config = setup.config;
+        let mut rng = Rng::new(9);
+        let character = made::character(Kind::Stretch, 4, &mut rng);
+        let skinner = Skinner::new(&character).unwrap();
+        let mut upload = Upload::new();
+        let (gpu, allocator) = setup.parts();
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let mut set_layout = SetLayout::new(&device).unwrap();
+        let mut stage = SkinStage::new(&device, &set_layout).unwrap();
+        let method = Kind::Stretch.method();
+        let mesh = unsafe { SkinnedMesh::new(&device, allocator, &mut upload, &character, method) };
+        let mut mesh = mesh.unwrap();
+        assert_eq!(mesh.skinned_layout(), skinner.layout());
+        let entries = character.palette().len() as u32;
+        let ring = PaletteRingDesc {
+            slots: 1,
+            entries: entries + 2,
+            memory: config.ring,
+            min_offset_alignment: config.min_offset_alignment,
+        };
+        let mut ring = unsafe { PaletteRing::new(&device, allocator, &ring) }.unwrap();
+        let palette = Palette::new(Kind::Stretch, &character, Some((0, 0.5)));
+        let rest = Palette::new(Kind::Stretch, &character, None);
+        let Palette::Stretch(list) = &palette else {
+            unreachable!()
+        };
+        let writer = unsafe { ring.writer_as(0, 6, entries) };
+        writer.unwrap().copy_from(list).unwrap();
+
+        let words = mesh.skinned_layout().words;
+        let records = [
+            record(Some(6), 8),
+            record(None, NONE),
+            record(None, 8 + words),
+        ];
+        let instances = buffer(setup, records.as_flattened());
+        let listed = buffer(setup, &[7, 2, 1, 0]);
+        // No weight is active.
+        let morphs = buffer(setup, &[0; 4]);
+        let skinned = buffer(setup, &vec![0x7FC0_1234; 8 + 2 * words as usize + 4]);
+        let content = SetBuffers {
+            ring_palettes: Some(ring.descriptor()),
+            resident_palettes: Some(mesh.rest_palette()),
+            instances: whole(&instances),
+            visible: whole(&listed),
+            geometry: Some(mesh.geometry()),
+            primitives: Some(mesh.primitives()),
+            morphs: whole(&morphs),
+            skinned: whole(&skinned),
+            ..SetBuffers::default()
+        };
+        let (pool, set) = own_set(setup, &set_layout);
+        unsafe { set_layout.write(&device, set, &content) };
+        let context = &mut setup.context;
+        let record = |raw: &ash::Device, cmd| unsafe {
+            upload.record(&device, cmd);
+            ring.record_upload(&device, cmd, 0, entries + 2);
+            all_visible(raw, cmd);
+            let to = (set, [0, ring.dynamic_offset(0), 0, 0]);
+            stage.record(&device, cmd, to, &mesh, 1..4);
+            all_visible(raw, cmd);
+        };
+        context.submit_and_wait(record).unwrap();
+        let got = floats(&skinned);
+        let zero = [0.0; made::WEIGHTS];
+        for (palette, start) in [(&palette, 8), (&rest, 8 + words as usize)] {
+            let mut want = vec![0.0; words as usize];
+            let out = WriteOnly::over(&mut want);
+            skinner.skin(palette.borrow(), &zero, out).unwrap();
+            let mut worst = 0.0;
+            for part in &skinner.layout().primitives {
+                for at in 0..part.vertex_count {
+                    let at = (part.positions + 3 * at) as usize;
+                    let three = |words: &[f32]| [0, 1, 2].map(|axis| f64::from(words[at + axis]));
+                    Worst::note(&mut worst, distance(three(&got[start..]), three(&want)));
+                }
+            }
+            assert!(worst < POSITION_BOUND, "{worst}");
+        }
+        let marked = |words: &[f32]| words.iter().all(|w| w.to_bits() == 0x7FC0_1234);
+        assert!(marked(&got[..8]) && marked(&got[8 + 2 * words as usize..]));
+
+        unsafe { context.device.destroy_descriptor_pool(pool, None) };
+        for buffer in [instances, listed, morphs, skinned] {
+            buffer.destroy(context);
+        }
+        unsafe {
+            upload.free(&device, &mut context.allocator);
+            ring.destroy(&device, &mut context.allocator);
+            mesh.destroy(&device, &mut context.allocator);
+            stage.destroy(&device);
+            set_layout.destroy(&device);
+        }
+    });
+}

@@ -1,0 +1,241 @@
+//! Pictures of the three modes of skinning, and of deformed vertices that are drawn as a static mesh.
+
+use super::made::{self, Kind};
+use super::plain::Plain;
+use crate::reference::assets;
+use crate::reference::rng::Rng;
+use crate::support::frames::{
+    EXTENT, NORMAL_Z, Slots, covered, depth, different, pass, picture, target,
+};
+use crate::support::made::{built, ribbon};
+use crate::support::{Setup, each, view};
+use throng::character::{Affine, AlphaMode, Character, Material};
+use throng::crowd::SkinMode;
+use throng::glam::{Quat, Vec3};
+use throng::import::{self, ImportOptions};
+use throng::standalone::Target;
+use throng::{
+    Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, Spawn, View,
+};
+
+const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+
+const CAPACITY: Capacity = Capacity {
+    instances: 64,
+    palette_entries: 8192,
+    views: 1,
+    morph_weights: 512,
+    blended: 64,
+    skinned_words: 4_000_000,
+    cpu_skinned_words: 4_000_000,
+    histories: 0,
+};
+
+/// Of a channel of 8 bits, between the GPU's normals of 16 bits and the CPU's of 32.
+const SHADE: u8 = 2;
+/// Of 9216 texels, those that differ by more: at edges, where vertices are an ulp apart. Measured: 1 on the CPU, and between
+/// vertex and compute none at all.
+const EDGES: usize = 8;
+
+/// Characters with all that passes tell apart: every method, morph targets, masks and blending, and every model.
+fn characters() -> Vec<(Character, Kind)> {
+    let mut rng = Rng::new(3);
+    let mut all: Vec<_> = Kind::ALL
+        .map(|kind| (made::character(kind, 4, &mut rng), kind))
+        .into();
+    let mut raw = ribbon(5);
+    raw.images[0].rgba[3] = 0;
+    raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
+    raw.materials[0].alpha = AlphaMode::Blend;
+    raw.materials[0].base_color[3] = 0.5;
+    all.push((built(raw).character, Kind::Linear));
+    for path in assets::files() {
+        let imported = import::gltf_file(&path, &ImportOptions::default()).unwrap();
+        // What takes lavapipe seconds is left to other tests.
+        if imported.character.vertex_count() < 20_000 {
+            all.push((imported.character, Kind::Linear));
+        }
+    }
+    all
+}
+
+/// Four instances of a character, one of them mirrored and one at rest, each about a metre high.
+fn populate(
+    setup: &mut Setup,
+    crowd: &mut Crowd,
+    (character, kind): &(Character, Kind),
+) -> Vec<InstanceId> {
+    let desc = CharacterDesc {
+        method: kind.method(),
+        cpu_skinning: true,
+    };
+    let allocator = &mut setup.context.allocator;
+    let id = crowd
+        .add_character_with(allocator, character, &desc)
+        .unwrap();
+    let bounds = character.rest_bounds();
+    let size = (bounds.max - bounds.min).max_element().max(1e-6);
+    let spawn = |at: usize| {
+        let sign = if at == 2 { -1.0 } else { 1.0 };
+        let place = Vec3::new(at as f32 - 1.5, 0.0, 0.2 * at as f32);
+        let turn = Quat::from_rotation_y(at as f32);
+        let scale = Vec3::new(sign, 1.0, 1.0) / size;
+        let to = Affine::from_scale_rotation_translation(scale, turn, place);
+        let play: Play<'_> = if at == 1 || character.clips().is_empty() {
+            Play::REST
+        } else {
+            0.into()
+        };
+        crowd.spawn(
+            id,
+            &Spawn {
+                world_from_model: to * Affine::from_translation(-bounds.center()),
+                play,
+                ..Spawn::default()
+            },
+        )
+    };
+    (0..4).map(spawn).map(Result::unwrap).collect()
+}
+
+fn depth_pass(crowd: &mut Crowd, target: &Target, kind: PassKind) -> PassId {
+    let formats = target.formats();
+    let desc = PassDesc {
+        kind,
+        color_formats: &[formats.color],
+        depth_format: formats.depth.unwrap(),
+        ..PassDesc::default()
+    };
+    unsafe { crowd.create_pass(&desc) }.unwrap()
+}
+
+fn camera() -> View {
+    view(Vec3::new(0.3, 1.0, 4.5), Vec3::ZERO, EXTENT)
+}
+
+#[test]
+fn the_three_modes_show_the_same_picture_in_every_pass() {
+    let characters = characters();
+    each(|setup| {
+        let mut worst = [0; 3];
+        for of in &characters {
+            let mut crowd = setup.crowd(2, CAPACITY);
+            let instances = populate(setup, &mut crowd, of);
+            let target = target(&mut setup.context);
+            let mut slots = Slots::new(&setup.context, 2);
+            let color = pass(&mut crowd, &target, false);
+            let passes = [
+                depth_pass(&mut crowd, &target, PassKind::Depth),
+                depth_pass(&mut crowd, &target, PassKind::Shadow),
+            ];
+            let mut first: Option<(Vec<u8>, Vec<Vec<f32>>)> = None;
+            for (number, mode) in MODES.into_iter().enumerate() {
+                for instance in &instances {
+                    crowd.set_skin(*instance, mode).unwrap();
+                    assert_eq!(crowd.skin_mode(*instance), Ok(mode));
+                }
+                let mut shoot = |slot, pass| {
+                    let context = &mut setup.context;
+                    let on = (&target, pass, &NORMAL_Z);
+                    let rgba = picture(
+                        context,
+                        &mut crowd,
+                        &mut slots,
+                        (slot, 0.4),
+                        on,
+                        &[camera()],
+                    );
+                    (rgba, depth(context, &target))
+                };
+                let (rgba, _) = shoot(0, color);
+                let depths: Vec<_> = passes.iter().map(|pass| shoot(1, *pass).1).collect();
+                let Some((same, depths_then)) = &first else {
+                    assert!(covered(&rgba) > 200, "{}", of.0.name());
+                    first = Some((rgba, depths));
+                    continue;
+                };
+                let apart = different(&rgba, same, SHADE);
+                worst[number] = worst[number].max(apart);
+                let limit = if mode == SkinMode::Compute { 0 } else { EDGES };
+                assert!(apart <= limit, "{}, {mode:?}: {apart}", of.0.name());
+                for (now, then) in depths.iter().zip(depths_then) {
+                    let texels = now.iter().zip(then);
+                    let apart = texels.filter(|(a, b)| (*a - *b).abs() > 1e-5).count();
+                    worst[number] = worst[number].max(apart);
+                    assert!(apart <= limit, "{}, {mode:?}: {apart}", of.0.name());
+                }
+            }
+            slots.destroy(&setup.context);
+            target.destroy(&mut setup.context);
+            setup.destroy(crowd);
+        }
+        println!(
+            "{}: texels that differ from vertex skinning: {worst:?}",
+            setup.config.name
+        );
+    });
+}
+
+#[test]
+fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
+    each(|setup| {
+        let mut crowd = setup.crowd(1, CAPACITY);
+        let mut rng = Rng::new(5);
+        let mut instances = Vec::new();
+        for kind in Kind::ALL {
+            let mut raw = made::raw(kind, 4, 150, &mut rng);
+            // Whichever way a triangle is turned.
+            raw.materials = vec![Material {
+                double_sided: true,
+                ..Material::default()
+            }];
+            raw.primitives.iter_mut().for_each(|p| p.material = Some(0));
+            let of = (built(raw).character, kind);
+            instances.extend(populate(setup, &mut crowd, &of));
+        }
+        for (at, instance) in instances.iter().enumerate() {
+            let mode = MODES[1 + at % 2];
+            crowd.set_skin(*instance, mode).unwrap();
+        }
+        let target = target(&mut setup.context);
+        let mut slots = Slots::new(&setup.context, 1);
+        let only_depth = depth_pass(&mut crowd, &target, PassKind::Depth);
+        let context = &mut setup.context;
+        let on = (&target, only_depth, &NORMAL_Z);
+        picture(context, &mut crowd, &mut slots, (0, 0.4), on, &[camera()]);
+        let by_crowd = depth(context, &target);
+
+        let plain = Plain::new(context, target.formats());
+        let cmd = slots.begin(context, 0);
+        let frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.4) };
+        let mut frame = frame.unwrap();
+        unsafe {
+            frame.record_prepare(cmd, &[camera()]).unwrap();
+            target.begin(&context.device, cmd, &NORMAL_Z);
+        }
+        for instance in &instances {
+            let skinned = frame.skinned(*instance).unwrap();
+            let rows = frame.instance(*instance).unwrap().world_from_model.rows;
+            plain.draw(
+                &context.device,
+                cmd,
+                (camera().clip_from_world, rows),
+                &skinned,
+            );
+        }
+        unsafe { target.end(&context.device, cmd) };
+        slots.submit(context, 0);
+        slots.wait(context, 0);
+        let by_engine = depth(context, &target);
+        let drawn = by_crowd.iter().filter(|d| **d != NORMAL_Z.depth).count();
+        assert!(drawn > 1000, "{drawn}");
+        assert!(
+            by_crowd == by_engine,
+            "the same vertices give the same depths"
+        );
+        plain.destroy(context);
+        slots.destroy(context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}

@@ -1,0 +1,118 @@
+//! An engine's pipeline for static meshes: positions from a vertex buffer, depth alone.
+
+use crate::support::frames::EXTENT;
+use crate::support::probe::spirv;
+use throng::ash::{self, vk};
+use throng::crowd::Skinned;
+use throng::glam::Mat4;
+use throng::standalone::{Context, Formats};
+
+pub(super) struct Plain {
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+}
+
+const PUSH_BYTES: u32 = 64 + 48;
+
+impl Plain {
+    pub(super) fn new(context: &Context, formats: Formats) -> Self {
+        let device = &context.device;
+        let push = [vk::PushConstantRange {
+            stage_flags: vk::ShaderStageFlags::VERTEX,
+            offset: 0,
+            size: PUSH_BYTES,
+        }];
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
+        let layout = unsafe { device.create_pipeline_layout(&info, None) }.unwrap();
+        let words = spirv("test/static_mesh.vert");
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        let module = unsafe { device.create_shader_module(&info, None) }.unwrap();
+        let stages = [vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::VERTEX)
+            .module(module)
+            .name(c"main")];
+        let bindings = [vk::VertexInputBindingDescription::default().stride(12)];
+        let format = vk::Format::R32G32B32_SFLOAT;
+        let attributes = [vk::VertexInputAttributeDescription::default().format(format)];
+        let input = vk::PipelineVertexInputStateCreateInfo::default()
+            .vertex_binding_descriptions(&bindings)
+            .vertex_attribute_descriptions(&attributes);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let viewports = [vk::Viewport {
+            width: EXTENT.width as f32,
+            height: EXTENT.height as f32,
+            max_depth: 1.0,
+            ..vk::Viewport::default()
+        }];
+        let scissors = [vk::Rect2D::default().extent(EXTENT)];
+        let viewport = vk::PipelineViewportStateCreateInfo::default()
+            .viewports(&viewports)
+            .scissors(&scissors);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let samples = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(formats.samples);
+        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+            .depth_test_enable(true)
+            .depth_write_enable(true)
+            .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
+        let attachments = [vk::PipelineColorBlendAttachmentState::default()];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
+        let colors = [formats.color];
+        let mut rendering = vk::PipelineRenderingCreateInfo::default()
+            .color_attachment_formats(&colors)
+            .depth_attachment_format(formats.depth.unwrap());
+        let info = [vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&input)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&samples)
+            .depth_stencil_state(&depth)
+            .color_blend_state(&blend)
+            .layout(layout)
+            .push_next(&mut rendering)];
+        let cache = vk::PipelineCache::null();
+        let made = unsafe { device.create_graphics_pipelines(cache, &info, None) };
+        unsafe { device.destroy_shader_module(module, None) };
+        Self {
+            layout,
+            pipeline: made.unwrap()[0],
+        }
+    }
+
+    /// Draws every primitive of an instance as clip from world and (rows of) world from model say.
+    pub(super) fn draw(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        (clip_from_world, rows): (Mat4, [[f32; 4]; 3]),
+        skinned: &Skinned<'_>,
+    ) {
+        let numbers = clip_from_world.to_cols_array();
+        let all = numbers.iter().chain(rows.as_flattened());
+        let push: Vec<u8> = all.flat_map(|value| value.to_ne_bytes()).collect();
+        unsafe {
+            device.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::GRAPHICS, self.pipeline);
+            let stage = vk::ShaderStageFlags::VERTEX;
+            device.cmd_push_constants(cmd, self.layout, stage, 0, &push);
+            for primitive in skinned.primitives() {
+                assert_eq!(primitive.positions.stride, 12);
+                let (buffers, offsets) = ([skinned.buffer], [primitive.positions.offset]);
+                device.cmd_bind_vertex_buffers(cmd, 0, &buffers, &offsets);
+                let indices = skinned.index_buffer();
+                device.cmd_bind_index_buffer(cmd, indices, 0, primitive.index_type);
+                let (count, first) = (primitive.index_count, primitive.first_index);
+                device.cmd_draw_indexed(cmd, count, 1, first, 0, 0);
+            }
+        }
+    }
+
+    pub(super) fn destroy(self, context: &Context) {
+        unsafe {
+            context.device.destroy_pipeline(self.pipeline, None);
+            context.device.destroy_pipeline_layout(self.layout, None);
+        }
+    }
+}

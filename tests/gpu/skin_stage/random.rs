@@ -1,0 +1,363 @@
+//! Thousands of random operations on instances of all modes, with frames in flight that are begun in any order, skipped,
+//! abandoned and grown in between. What a frame deformed is compared when its slot is begun again.
+
+use super::beings::{Being, beings};
+use super::made::{Palette, WEIGHTS};
+use super::{POSITION_BOUND, Worst, copy, floats, readback, to_host};
+use crate::reference::maths::distance;
+use crate::reference::rng::Rng;
+use crate::support::frames::Slots;
+use crate::support::{Setup, each};
+use throng::character::Affine;
+use throng::crowd::SkinMode;
+use throng::error::ArgumentFault;
+use throng::glam::Vec3;
+use throng::pose::WriteOnly;
+use throng::standalone::Buffer;
+use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, Spawn};
+
+const SLOTS: u32 = 3;
+const OPERATIONS: usize = 1500;
+const READBACK_WORDS: usize = 120_000;
+
+/// Tight, so that it is run into, and ranges are packed again.
+const START: Capacity = Capacity {
+    instances: 12,
+    palette_entries: 256,
+    views: 1,
+    morph_weights: 64,
+    blended: 1,
+    skinned_words: 14_000,
+    cpu_skinned_words: 6_000,
+    histories: 0,
+};
+
+#[derive(Clone, Copy)]
+struct Member {
+    id: InstanceId,
+    being: usize,
+    skin: SkinMode,
+    plays: bool,
+    weights: [f32; WEIGHTS],
+    /// Where its deformed vertices were in the last frame, unless it has others since.
+    offset: Option<u64>,
+}
+
+/// An instance of a frame in flight, where its words are, and what they should be.
+struct Expected {
+    being: usize,
+    skin: SkinMode,
+    word: usize,
+    wanted: Vec<f32>,
+}
+
+struct Model {
+    rng: Rng,
+    beings: Vec<Being>,
+    members: Vec<Member>,
+    capacity: Capacity,
+    now_s: f64,
+    refused: [usize; 3],
+    compared: [usize; 2],
+    moved: usize,
+    frames: usize,
+}
+
+impl Model {
+    fn used(&self, of: impl Fn(&Member) -> bool) -> u32 {
+        let members = self.members.iter().filter(|member| of(member));
+        members.map(|m| self.beings[m.being].words(m.skin)).sum()
+    }
+
+    /// What should be said if an instance of these words were there besides those that `others` lets through.
+    fn refusal(
+        &self,
+        being: usize,
+        skin: SkinMode,
+        others: impl Fn(&Member) -> bool,
+    ) -> Option<Error> {
+        let own = self.beings[being].words(skin);
+        if skin == SkinMode::Cpu && !self.beings[being].twin {
+            let why = ArgumentFault::Invalid(
+                "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
+            );
+            return Some(Error::Argument { what: "skin", why });
+        }
+        let full = |what, asked: u32, cap: u32| {
+            (asked > cap).then(|| Error::Capacity {
+                what,
+                asked: asked.into(),
+                cap: cap.into(),
+            })
+        };
+        let all = self.used(&others) + own;
+        let cpu = self.used(|m| others(m) && m.skin == SkinMode::Cpu) + own;
+        let cpu = if skin == SkinMode::Cpu { cpu } else { 0 };
+        full(
+            "words of deformed vertices",
+            all,
+            self.capacity.skinned_words,
+        )
+        .or_else(|| {
+            let cap = self.capacity.cpu_skinned_words;
+            full("words of vertices deformed on the CPU", cpu, cap)
+        })
+    }
+
+    fn note(&mut self, refusal: &Error) {
+        let kind = match refusal {
+            Error::Capacity { what, .. } => usize::from(what.contains("CPU")),
+            _ => 2,
+        };
+        self.refused[kind] += 1;
+    }
+
+    fn mode(&mut self) -> SkinMode {
+        [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu][self.rng.below(3)]
+    }
+
+    fn spawn(&mut self, crowd: &mut Crowd) {
+        if self.members.len() as u32 == self.capacity.instances {
+            return;
+        }
+        let being = self.rng.below(self.beings.len());
+        let (skin, plays) = (self.mode(), !self.rng.chance(3));
+        let play: Play<'_> = if plays { "move".into() } else { Play::REST };
+        let sign = if self.rng.chance(3) { -1.0 } else { 1.0 };
+        let got = crowd.spawn(
+            self.beings[being].id,
+            &Spawn {
+                play: Play {
+                    start_s: Some(0.0),
+                    ..play
+                },
+                skin,
+                world_from_model: Affine::from_scale(Vec3::new(sign, 1.0, 1.0)),
+                ..Spawn::default()
+            },
+        );
+        if let Some(refusal) = self.refusal(being, skin, |_| true) {
+            self.note(&refusal);
+            assert_eq!(got, Err(refusal));
+            return;
+        }
+        self.members.push(Member {
+            id: got.unwrap(),
+            being,
+            skin,
+            plays,
+            weights: [0.25, 0.0, 0.0],
+            offset: None,
+        });
+    }
+
+    fn set_skin(&mut self, crowd: &mut Crowd) {
+        let at = self.rng.below(self.members.len());
+        let (member, skin) = (self.members[at], self.mode());
+        let got = crowd.set_skin(member.id, skin);
+        let refusal = self.refusal(member.being, skin, |other| other.id != member.id);
+        if let Some(refusal) = refusal {
+            self.note(&refusal);
+            assert_eq!(got, Err(refusal));
+        } else {
+            got.unwrap();
+            self.members[at].skin = skin;
+            self.members[at].offset = None;
+        }
+        assert_eq!(crowd.skin_mode(member.id), Ok(self.members[at].skin));
+    }
+
+    fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
+        match self.rng.below(100) {
+            0..35 => self.spawn(crowd),
+            35..50 if !self.members.is_empty() => {
+                let at = self.rng.below(self.members.len());
+                let id = self.members.swap_remove(at).id;
+                crowd.despawn(id).unwrap();
+                assert!(matches!(crowd.skin_mode(id), Err(Error::Stale { .. })));
+                let set = crowd.set_skin(id, SkinMode::Compute);
+                assert!(matches!(set, Err(Error::Stale { .. })));
+            }
+            50..80 if !self.members.is_empty() => self.set_skin(crowd),
+            80..90 if !self.members.is_empty() => {
+                let at = self.rng.below(self.members.len());
+                let member = &mut self.members[at];
+                member.plays = !member.plays;
+                let play: Play<'_> = if member.plays {
+                    "move".into()
+                } else {
+                    Play::REST
+                };
+                let start_s = Some(0.0);
+                crowd.play(member.id, Play { start_s, ..play }).unwrap();
+            }
+            90..98 if !self.members.is_empty() => {
+                let at = self.rng.below(self.members.len());
+                let weights = [0; WEIGHTS].map(|_| self.rng.range(-1.0, 1.5));
+                let weights = weights.map(|w| if w < 0.0 { 0.0 } else { w });
+                let id = self.members[at].id;
+                crowd.set_morph_weights(id, &weights.map(Some)).unwrap();
+                self.members[at].weights = weights;
+            }
+            98 if self.rng.chance(4) => {
+                self.capacity.skinned_words += self.rng.below(3000) as u32;
+                self.capacity.cpu_skinned_words += self.rng.below(1500) as u32;
+                let allocator = &mut setup.context.allocator;
+                crowd.reserve(allocator, &self.capacity).unwrap();
+            }
+            _ => {}
+        }
+    }
+
+    fn wanted(&self, member: &Member) -> Vec<f32> {
+        let being = &self.beings[member.being];
+        let clip = member.plays.then(|| (0, self.now_s.rem_euclid(1.0)));
+        let palette = Palette::new(being.kind, &being.character, clip);
+        let mut words = vec![0.0; being.skinner.layout().words as usize];
+        let out = WriteOnly::over(&mut words);
+        let skinned = being.skinner.skin(palette.borrow(), &member.weights, out);
+        skinned.unwrap();
+        words
+    }
+
+    /// Records a frame and copies all deformed vertices; abandons it sometimes.
+    fn frame(
+        &mut self,
+        setup: &mut Setup,
+        crowd: &mut Crowd,
+        slots: &mut Slots,
+        (slot, to): (u32, &Buffer),
+    ) -> Vec<Expected> {
+        self.now_s += f64::from(self.rng.range(0.0, 0.3));
+        let cmd = slots.begin(&setup.context, slot);
+        let context = &mut setup.context;
+        let begun = unsafe { crowd.begin_frame(&mut context.allocator, slot, self.now_s) };
+        let mut frame = begun.unwrap();
+        let mut flight = Vec::new();
+        if self.rng.chance(6) {
+            return flight;
+        }
+        if let Some(member) = self.members.first() {
+            let early = frame.skinned(member.id).map(drop);
+            assert!(matches!(early, Err(Error::Argument { what: "frame", .. })));
+        }
+        unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
+        let mut word = 0;
+        for at in 0..self.members.len() {
+            let member = self.members[at];
+            let skinned = frame.skinned(member.id);
+            if member.skin == SkinMode::Vertex {
+                let refused: Result<()> = skinned.map(drop);
+                assert!(matches!(
+                    refused,
+                    Err(Error::Argument {
+                        what: "instance",
+                        ..
+                    })
+                ));
+                continue;
+            }
+            let skinned = skinned.unwrap();
+            let before = self.members[at].offset.replace(skinned.offset);
+            self.moved += usize::from(before.is_some_and(|offset| offset != skinned.offset));
+            copy(&context.device, cmd, &skinned, to, word);
+            flight.push(Expected {
+                being: member.being,
+                skin: member.skin,
+                word,
+                wanted: self.wanted(&member),
+            });
+            word += (skinned.size / 4) as usize;
+        }
+        assert!(word <= READBACK_WORDS);
+        assert_eq!(frame.stats().skinned as usize, flight.len());
+        to_host(&context.device, cmd);
+        self.frames += 1;
+        if self.rng.chance(8) {
+            unsafe { crowd.abandon_frame() };
+            return Vec::new();
+        }
+        slots.submit(context, slot);
+        flight
+    }
+
+    fn check(&mut self, flight: &[Expected], words: &[f32]) {
+        for one in flight {
+            let being = &self.beings[one.being];
+            let got = &words[one.word..][..one.wanted.len()];
+            let cpu = one.skin == SkinMode::Cpu;
+            self.compared[usize::from(cpu)] += 1;
+            let mut worst = 0.0;
+            for part in &being.skinner.layout().primitives {
+                for at in 0..part.vertex_count {
+                    let start = (part.positions + 3 * at) as usize;
+                    let three =
+                        |words: &[f32]| [0, 1, 2].map(|axis| f64::from(words[start + axis]));
+                    Worst::note(&mut worst, distance(three(got), three(&one.wanted)));
+                }
+            }
+            // The CPU's own bits; the GPU takes sums in another order.
+            let bound = if cpu { 0.0 } else { POSITION_BOUND };
+            assert!(worst <= bound, "{:?} {:?}: {worst}", being.kind, one.skin);
+        }
+    }
+}
+
+#[test]
+fn modes_survive_thousands_of_operations() {
+    let mut seed = 20;
+    each(|setup| {
+        seed += 1;
+        let mut rng = Rng::new(seed);
+        let mut crowd = setup.crowd(SLOTS, START);
+        let mut model = Model {
+            beings: beings(setup, &mut crowd, &mut rng),
+            rng,
+            members: Vec::new(),
+            capacity: START,
+            now_s: 0.0,
+            refused: [0; 3],
+            compared: [0; 2],
+            moved: 0,
+            frames: 0,
+        };
+        let mut slots = Slots::new(&setup.context, SLOTS);
+        let outputs: Vec<Buffer> = (0..SLOTS)
+            .map(|_| readback(setup, READBACK_WORDS))
+            .collect();
+        let mut flights: Vec<Vec<Expected>> = (0..SLOTS).map(|_| Vec::new()).collect();
+        for number in 0..OPERATIONS {
+            model.operate(setup, &mut crowd);
+            let last = number + SLOTS as usize >= OPERATIONS;
+            if model.rng.chance(6) || last {
+                let slot = model.rng.below(SLOTS as usize);
+                slots.wait(&setup.context, slot as u32);
+                let flight = std::mem::take(&mut flights[slot]);
+                model.check(&flight, &floats(&outputs[slot]));
+                let on = (slot as u32, &outputs[slot]);
+                flights[slot] = model.frame(setup, &mut crowd, &mut slots, on);
+            }
+        }
+        for slot in 0..SLOTS as usize {
+            slots.wait(&setup.context, slot as u32);
+            model.check(&flights[slot], &floats(&outputs[slot]));
+        }
+        println!(
+            "{}: {} frames, refused {:?}, compared {:?}, moved {}, capacity {:?}",
+            setup.config.name,
+            model.frames,
+            model.refused,
+            model.compared,
+            model.moved,
+            model.capacity
+        );
+        assert!(model.moved > 10, "ranges were packed again");
+        assert!(model.refused.iter().all(|count| *count > 5));
+        assert!(model.compared.iter().all(|count| *count > 100));
+        for output in outputs {
+            output.destroy(&mut setup.context);
+        }
+        slots.destroy(&setup.context);
+        setup.destroy(crowd);
+    });
+}

@@ -1,0 +1,160 @@
+//! Front faces where scales change their sign: by the instance, by a clip, by both.
+
+use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
+use crate::support::made::built;
+use crate::support::{SMALL, each, view};
+use throng::character::{Affine, Interpolation, Material, Transform};
+use throng::glam::{Mat4, Quat, Vec3};
+use throng::import::{
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
+};
+use throng::{Play, Spawn};
+
+fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
+    RawNode {
+        name: name.into(),
+        parent,
+        transform: RawTransform::Trs(Transform {
+            translation,
+            ..Transform::IDENTITY
+        }),
+    }
+}
+
+/// Boxes of edge 1 around these places, each on a joint of its own, in one primitive.
+fn boxes(places: &[Vec3]) -> RawPrimitive {
+    let mut out = RawPrimitive {
+        skin: Some(0),
+        influences_per_vertex: 1,
+        ..RawPrimitive::default()
+    };
+    for (joint, place) in (0..).zip(places) {
+        for normal in [
+            Vec3::X,
+            Vec3::NEG_X,
+            Vec3::Y,
+            Vec3::NEG_Y,
+            Vec3::Z,
+            Vec3::NEG_Z,
+        ] {
+            let right = normal.any_orthonormal_vector();
+            let up = normal.cross(right);
+            let first = out.positions.len() as u32;
+            for (x, y) in [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)] {
+                out.positions
+                    .push(*place + normal * 0.5 + right * x + up * y);
+                out.normals.push(normal);
+                out.joints.push(joint);
+                out.weights.push(1.0);
+            }
+            let corners = [0, 1, 2, 0, 2, 3];
+            out.indices.extend(corners.map(|corner| first + corner));
+        }
+    }
+    out
+}
+
+fn to(node: usize, name: &str, scale: Vec3) -> RawAnimation {
+    RawAnimation {
+        name: name.into(),
+        channels: vec![RawChannel {
+            node,
+            times_s: vec![0.0, 1.0],
+            interpolation: Interpolation::Linear,
+            values: RawKeys::Scale(vec![Vec3::ONE, scale]),
+        }],
+    }
+}
+
+/// A body and two arms, one of which is under the other, that clips turn inside out.
+fn body(double_sided: bool) -> RawCharacter {
+    let places = [
+        Vec3::ZERO,
+        Vec3::new(1.3, 0.6, 0.2),
+        Vec3::new(1.3, 2.0, 0.2),
+    ];
+    RawCharacter {
+        nodes: vec![
+            node("body", None, places[0]),
+            node("arm", Some(0), places[1]),
+            node("hand", Some(1), places[2] - places[1]),
+        ],
+        skins: vec![RawSkin {
+            joints: vec![0, 1, 2],
+            inverse_bind: places.map(|p| Mat4::from_translation(-p)).to_vec(),
+            ..RawSkin::default()
+        }],
+        primitives: vec![RawPrimitive {
+            material: Some(0),
+            ..boxes(&places)
+        }],
+        materials: vec![Material {
+            double_sided,
+            ..Material::default()
+        }],
+        animations: vec![
+            to(1, "arm", Vec3::new(-1.0, 1.0, 1.0)),
+            to(2, "hand", Vec3::new(1.0, -1.0, 1.0)),
+            to(0, "all", Vec3::new(1.0, 1.0, -1.0)),
+        ],
+        ..RawCharacter::default()
+    }
+}
+
+/// Boxes are closed: drawn from both sides they look as they do from the front. A front face taken for a back face
+/// would let their insides be seen.
+#[test]
+fn what_turns_over_is_drawn_from_its_front() {
+    each(|setup| {
+        let mut crowd = setup.crowd(2, SMALL);
+        let mut slots = Slots::new(&setup.context, 2);
+        let target = target(&mut setup.context);
+        let near_0 = pass(&mut crowd, &target, false);
+        let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
+        let ids = [false, true].map(|double_sided| {
+            let character = built(body(double_sided)).character;
+            let allocator = &mut setup.context.allocator;
+            crowd.add_character(allocator, &character).unwrap()
+        });
+        let flips = crowd.mesh(ids[0]).unwrap().draws();
+        let joints = flips.iter().filter(|draw| draw.flip.is_some()).count();
+        // Body, arm and hand turn over at different times: two draws for each.
+        assert_eq!((flips.len(), joints), (6, 6));
+        assert!(flips.iter().all(|draw| draw.rigid));
+        for clip in ["arm", "hand", "all"] {
+            for time_s in [0.0, 0.3, 0.8, 1.0] {
+                for scale in [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0)] {
+                    let [one, both] = ids.map(|id| {
+                        let spawn = Spawn {
+                            world_from_model: Affine::from_scale_rotation_translation(
+                                scale,
+                                Quat::from_rotation_y(0.3),
+                                Vec3::ZERO,
+                            ),
+                            play: Play {
+                                offset_s: time_s,
+                                speed: 0.0,
+                                looping: throng::pose::Looping::Once,
+                                ..clip.into()
+                            },
+                            ..Spawn::default()
+                        };
+                        let instance = crowd.spawn(id, &spawn).unwrap();
+                        let on = (&target, near_0, &NORMAL_Z);
+                        let context = &mut setup.context;
+                        let shot = picture(context, &mut crowd, &mut slots, (0, 0.0), on, &[eye]);
+                        crowd.despawn(instance).unwrap();
+                        shot
+                    });
+                    assert!(covered(&one) > 300, "{clip} at {time_s}: nothing is seen");
+                    let wrong = different(&one, &both, 1);
+                    // Edges of the silhouette, where a back face covers a sample that no front face does.
+                    assert!(wrong <= 8, "{clip} at {time_s}, {scale}: {wrong} pixels");
+                }
+            }
+        }
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}
