@@ -60,6 +60,9 @@ impl DepthBias {
 /// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or declares what it needs of
 /// the inputs and of set 0 itself. Its sets 1 and up are the engine's: bind them with the layout of
 /// [`Crowd::pass_layout`](crate::Crowd::pass_layout) before [`Frame::record_draw`](crate::Frame::record_draw), which leaves them alone.
+///
+/// Where the crowd was made with [`Enabled::descriptor_indexing`](crate::gpu::Enabled::descriptor_indexing), a shader that
+/// samples throng's textures has to be compiled with `THRONG_BINDLESS` defined; elsewhere, without.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialDesc<'a> {
     /// SPIR-V for Vulkan 1.3, with an entry point `main` for the fragment stage.
