@@ -11,6 +11,7 @@ mod device;
 mod encode;
 mod features;
 pub mod layout;
+mod material;
 mod memory;
 mod mesh;
 mod palette_ring;
