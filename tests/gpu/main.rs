@@ -11,6 +11,7 @@ mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod expected;
 mod layout;
 mod limits;
 mod materials;
@@ -18,6 +19,7 @@ mod misuse;
 mod model;
 mod motion;
 mod parts;
+mod passes;
 mod pictures;
 mod skin_stage;
 mod slots;

@@ -9,12 +9,13 @@ use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::Target;
-use throng::{Capacity, CharacterDesc, Crowd, PassId, Spawn};
+use throng::{Capacity, CharacterDesc, Crowd, PassId, Spawn, View};
 
 /// Room for instances that are skinned before they are drawn.
 pub(crate) const ROOM: Capacity = Capacity {
     skinned_words: 1000,
     cpu_skinned_words: 500,
+    histories: 1,
     ..SMALL
 };
 
@@ -74,7 +75,10 @@ impl Drawing {
         let slot = self.next % 2;
         self.next += 1;
         let cmd = self.slots.begin(&setup.context, slot);
-        let view = view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT);
+        let view = View {
+            history: Some(0),
+            ..view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
+        };
         unsafe {
             let allocator = &mut counted.allocator;
             let mut frame = self.crowd.begin_frame(allocator, slot, 0.3).unwrap();

@@ -87,6 +87,7 @@ fn what_is_forgotten_is_named() {
             "BUFFER \"throng instances\"",
             "BUFFER \"throng deformed vertices\"",
             "BUFFER \"throng staging\"",
+            "BUFFER \"throng histories\"",
             "BUFFER \"throng ribbon of 4: geometry\"",
             "BUFFER \"throng ribbon of 4: primitives\"",
             "BUFFER \"throng ribbon of 4: rest palette\"",

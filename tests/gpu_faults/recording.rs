@@ -9,7 +9,7 @@ use std::cell::Cell;
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::pose::Method;
-use throng::{Capacity, CharacterDesc, CharacterId, Play, Spawn};
+use throng::{Capacity, CharacterDesc, CharacterId, Play, Spawn, View};
 
 struct CountingAllocator;
 
@@ -43,7 +43,11 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
     assert_eq!(allocations(|| vec![0_u8; 100]).1, 1, "the counter counts");
     each(|setup| {
         let mut counted = Counted::new(setup);
-        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let capacity = Capacity {
+            histories: 1,
+            ..SMALL
+        };
+        let mut crowd = counted.crowd(setup, 2, capacity);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
         let mut slots = Slots::new(&setup.context, 2);
@@ -55,7 +59,10 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                     .unwrap()
             })
             .to_vec();
-        let camera = view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT);
+        let camera = View {
+            history: Some(0),
+            ..view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT)
+        };
         for number in 0..4 {
             for kind in &kinds {
                 let play = "sway".into();
@@ -68,6 +75,14 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                         },
                     )
                     .unwrap();
+            }
+            if number == 2 {
+                // The frame after it moves the history to its new buffer.
+                let more = Capacity {
+                    instances: capacity.instances + 1,
+                    ..capacity
+                };
+                crowd.reserve(&mut counted.allocator, &more).unwrap();
             }
             let slot = number % 2;
             let cmd = slots.begin(&setup.context, slot);

@@ -3,11 +3,13 @@
 
 use crate::counting::{Counted, KINDS, objects};
 use crate::rng::Rng;
+use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
-use crate::support::{SMALL, each};
+use crate::support::{SMALL, each, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
-use throng::{Capacity, CharacterId, Crowd, PassDesc, PassId};
+use throng::glam::Vec3;
+use throng::{Capacity, CharacterId, Crowd, PassDesc, PassId, View};
 
 type Counts = [i64; KINDS];
 
@@ -163,7 +165,7 @@ fn staging_memory_lives_until_its_frame_has_ended() {
     each(|setup| {
         let mut counted = Counted::new(setup);
         let mut crowd = counted.crowd(setup, 2, SMALL);
-        let mut slots = crate::support::frames::Slots::new(&setup.context, 2);
+        let mut slots = Slots::new(&setup.context, 2);
         let character = built(ribbon(3)).character;
         crowd
             .add_character(&mut counted.allocator, &character)
@@ -189,4 +191,73 @@ fn staging_memory_lives_until_its_frame_has_ended() {
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
     });
+}
+
+/// What growth leaves of histories is copied by the next prepared frame, and freed when that frame has ended.
+#[test]
+fn grown_histories_live_until_they_have_moved() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let capacity = Capacity {
+            histories: 2,
+            ..SMALL
+        };
+        let mut crowd = counted.crowd(setup, 2, capacity);
+        let mut slots = Slots::new(&setup.context, 2);
+        let empty = objects();
+        let mut grow = capacity;
+        let mut reserve = |crowd: &mut Crowd, counted: &mut Counted| {
+            grow.palette_entries += 10;
+            crowd.reserve(&mut counted.allocator, &grow).unwrap();
+        };
+        let view = View {
+            history: Some(1),
+            ..view(Vec3::new(0.0, 1.0, 5.0), Vec3::ZERO, EXTENT)
+        };
+        // Begins a frame of `slot`, and says how many buffers there are more than at first.
+        let mut begin = |crowd: &mut Crowd, counted: &mut Counted, slot: u32, step: Step| {
+            let cmd = slots.begin(&setup.context, slot);
+            let allocator = &mut counted.allocator;
+            let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.0) }.unwrap();
+            if step != Step::Drop {
+                unsafe { frame.record_prepare(cmd, &[view]) }.unwrap();
+            }
+            match step {
+                Step::Submit => slots.submit(&setup.context, slot),
+                Step::Abandon => unsafe { crowd.abandon_frame() },
+                Step::Drop => {}
+            }
+            sub(objects(), empty)[0]
+        };
+        // Without content there is nothing to keep: all of the old buffers go together.
+        begin(&mut crowd, &mut counted, 0, Step::Drop);
+        reserve(&mut crowd, &mut counted);
+        assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
+        // Now the history has content. Two growths: the buffer between them never gets any.
+        reserve(&mut crowd, &mut counted);
+        reserve(&mut crowd, &mut counted);
+        assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Drop), 1);
+        assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Drop), 1);
+        // A frame that is given up has not moved it.
+        assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Abandon), 1);
+        assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Drop), 1);
+        assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 1);
+        assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
+        assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
+        // The slot of the frame that moved it begins again.
+        assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
+        // Not moved at all: freed with the crowd.
+        reserve(&mut crowd, &mut counted);
+        slots.destroy(&setup.context);
+        unsafe { crowd.destroy(&mut counted.allocator) };
+        counted.finish();
+    });
+}
+
+/// What becomes of a frame.
+#[derive(Clone, Copy, PartialEq)]
+enum Step {
+    Drop,
+    Submit,
+    Abandon,
 }

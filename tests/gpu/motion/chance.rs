@@ -5,9 +5,12 @@ use crate::reference::rng::Rng;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::character::Affine;
+use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::pose::Method;
 use throng::{Capacity, View};
+
+const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
 
 fn place(rng: &mut Rng) -> Affine {
     let mirror = if rng.chance(4) { -1.0 } else { 1.0 };
@@ -48,11 +51,11 @@ fn views(rng: &mut Rng, histories: u32) -> Vec<View> {
 fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time_s: f64) {
     let actor = rng.below(world.actors.len().max(1));
     let some = !world.actors.is_empty();
-    match rng.below(12) {
+    match rng.below(13) {
         0 | 1 if world.actors.len() < 6 => {
             let character = rng.below(world.characters.len());
             let (place, clip) = (place(rng), clip(rng));
-            world.spawn(character, place, clip);
+            world.spawn_as(character, place, clip, MODES[rng.below(3)]);
         }
         2 if some => world.despawn(actor),
         3 | 4 if some => world.place(actor, place(rng)),
@@ -68,10 +71,12 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time_s: f64) {
                 instances: now.instances + rng.below(3) as u32,
                 palette_entries: now.palette_entries + rng.below(3) as u32,
                 morph_weights: now.morph_weights + 1,
+                skinned_words: now.skinned_words + 3,
                 ..now
             };
             world.reserve(setup, &more);
         }
+        12 if some => world.skin(actor, MODES[rng.below(3)]),
         9 => world.drop_frame(setup, time_s),
         10 => {
             let views = views(rng, 3);
@@ -95,6 +100,7 @@ fn whatever_happens_motion_is_what_the_model_says() {
         // Room for palettes of six at most, so that they are packed now and then.
         let capacity = Capacity {
             palette_entries: 26,
+            skinned_words: 500,
             ..HISTORIES
         };
         let characters = [

@@ -3,10 +3,11 @@
 use super::stage::{HISTORIES, World, check, dancer, moves, stands};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::View;
 use throng::character::Affine;
+use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::pose::Method;
+use throng::{Capacity, View};
 
 const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
 /// Clips of a dancer.
@@ -274,6 +275,45 @@ fn histories_of_different_rates_keep_apart() {
                     assert!(number == 0 || frame % 3 == 0);
                 }
             }
+        });
+    });
+}
+
+#[test]
+fn deformed_vertices_have_a_past_too() {
+    each(|setup| {
+        scene(setup, [SWAY, TURN, SWAY], |setup, world| {
+            for (actor, skin) in [(0, SkinMode::Compute), (2, SkinMode::Cpu)] {
+                world.skin(actor, skin);
+            }
+            world.frame(setup, 0.2, &[camera()]);
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            (0..3).for_each(|actor| stands(&seen[0], actor));
+            world.morph(0, [0.6, 0.0]);
+            world.morph(2, [0.6, 0.0]);
+            let seen = world.frame(setup, 0.3, &[camera()]);
+            moves(&seen[0], 0);
+            stands(&seen[0], 1);
+            moves(&seen[0], 2);
+            // From every mode to another, over growth.
+            world.skin(0, SkinMode::Cpu);
+            world.skin(1, SkinMode::Compute);
+            world.skin(2, SkinMode::Vertex);
+            let now = world.crowd.capacity();
+            let more = Capacity {
+                skinned_words: now.skinned_words + 100,
+                ..now
+            };
+            world.reserve(setup, &more);
+            let seen = world.frame(setup, 0.4, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let seen = world.frame(setup, 0.35, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            let new = world.spawn_as(0, at(0.4), SWAY, SkinMode::Compute);
+            let seen = world.frame(setup, 0.35, &[camera()]);
+            (0..=new).for_each(|actor| stands(&seen[0], actor));
         });
     });
 }

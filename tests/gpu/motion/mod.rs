@@ -2,7 +2,6 @@
 
 mod chance;
 mod events;
-mod expected;
 mod growth;
 mod refusals;
 mod stage;

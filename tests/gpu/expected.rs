@@ -74,6 +74,7 @@ const EDGE: f64 = 0.02;
 /// A triangle in the framebuffer.
 struct Flat {
     actor: usize,
+    primitive: usize,
     /// Pixels.
     corners: [DVec2; 3],
     now: [DVec4; 3],
@@ -143,10 +144,10 @@ fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_
                 let [a, b, c] = corners;
                 // Counter-clockwise to the eye is a negative area where y points down.
                 let front = ((b - a).perp_dot(c - a) < 0.0) != drawn.mirrored;
-                let corners = corners.map(|corner| corner);
                 if front {
                     flats.push(Flat {
                         actor,
+                        primitive: number,
                         corners,
                         now,
                         then,
@@ -158,6 +159,57 @@ fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_
     flats
 }
 
+/// What a pixel surely shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sight {
+    /// Index of the instance.
+    pub(crate) actor: usize,
+    /// Index of its primitive.
+    pub(crate) primitive: usize,
+    /// 0 is near.
+    pub(crate) depth: f64,
+    /// Normalised device coordinates now minus then.
+    pub(crate) motion: DVec2,
+}
+
+/// The pixels that surely show a certain triangle, and (`None`) those that surely show nothing.
+pub(crate) fn sights(
+    extent: vk::Extent2D,
+    views: (&View, &Mat4),
+    drawn: &[Drawn<'_>],
+) -> Vec<(usize, Option<Sight>)> {
+    let flats = flatten(extent, views, drawn);
+    let sight = |index: usize| {
+        let (x, y) = (index as u32 % extent.width, index as u32 / extent.width);
+        let at = DVec2::new(f64::from(x) + 0.5, f64::from(y) + 0.5);
+        let mut hits = Vec::new();
+        for flat in &flats {
+            match flat.hit(at) {
+                Hit::Miss => {}
+                Hit::Unsure => return None,
+                Hit::At(depth, parts) => hits.push((depth, flat, parts)),
+            }
+        }
+        hits.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+        match hits[..] {
+            [] => Some((index, None)),
+            // Depths are f32.
+            [(a, ..), (b, ..), ..] if b - a < 1e-5 => None,
+            [(depth, flat, parts), ..] => Some((
+                index,
+                Some(Sight {
+                    actor: flat.actor,
+                    primitive: flat.primitive,
+                    depth,
+                    motion: flat.motion(parts),
+                }),
+            )),
+        }
+    };
+    let pixels = (extent.width * extent.height) as usize;
+    (0..pixels).filter_map(sight).collect()
+}
+
 /// What a picture of motion shows in the pixels that surely show an instance. Those that surely show none must have
 /// the background.
 pub(crate) fn look(
@@ -166,31 +218,16 @@ pub(crate) fn look(
     views: (&View, &Mat4),
     drawn: &[Drawn<'_>],
 ) -> Vec<Pixel> {
-    let flats = flatten(extent, views, drawn);
     let mut pixels = Vec::new();
-    for (index, got) in picture.iter().enumerate() {
-        let (x, y) = (index as u32 % extent.width, index as u32 / extent.width);
-        let at = DVec2::new(f64::from(x) + 0.5, f64::from(y) + 0.5);
-        let mut hits: Vec<_> = flats.iter().map(|flat| (flat, flat.hit(at))).collect();
-        hits.retain(|(_, hit)| !matches!(hit, Hit::Miss));
-        if hits.iter().any(|(_, hit)| matches!(hit, Hit::Unsure)) {
-            continue;
-        }
-        let depth = |hit: &Hit| match hit {
-            Hit::At(depth, _) => *depth,
-            _ => f64::INFINITY,
-        };
-        hits.sort_by(|(_, a), (_, b)| depth(a).total_cmp(&depth(b)));
-        match &hits[..] {
-            [] => assert_eq!(*got, [background; 2], "pixel {x}, {y} should show nothing"),
-            // Depths are f32.
-            [(_, a), (_, b), ..] if depth(b) - depth(a) < 1e-5 => {}
-            [(flat, Hit::At(_, parts)), ..] => pixels.push(Pixel {
-                actor: flat.actor,
-                expected: flat.motion(*parts),
+    for (index, sight) in sights(extent, views, drawn) {
+        let got = picture[index];
+        match sight {
+            None => assert_eq!(got, [background; 2], "pixel {index} should show nothing"),
+            Some(sight) => pixels.push(Pixel {
+                actor: sight.actor,
+                expected: sight.motion,
                 got: DVec2::new(got[0].into(), got[1].into()),
             }),
-            _ => {}
         }
     }
     pixels

@@ -1,0 +1,264 @@
+//! A crowd with every way to be skinned and every way to be shaded, for passes to be held against each other.
+
+use crate::reference::rng::Rng;
+use crate::support::frames::{EXTENT, Slots};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, view};
+use throng::ash::vk;
+use throng::character::{Affine, AlphaMode, Character, Material, MorphTarget};
+use throng::glam::{Quat, Vec3};
+use throng::import::{RawCharacter, RawMorph};
+use throng::pose::Method;
+use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
+use throng::{CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, Spawn, View};
+
+/// Influences a vertex.
+pub(crate) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 11];
+pub(crate) const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+const JOINTS: usize = 12;
+/// When it is drawn, in seconds.
+pub(crate) const TIME_S: f64 = 0.3;
+
+/// A ribbon with so many influences a vertex, and morph targets. Its back is masked, with holes.
+fn dancer(influences: usize) -> RawCharacter {
+    let mut raw = ribbon(JOINTS);
+    let mut rng = Rng::new(influences as u64);
+    raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
+    // Of the finest level: which one is chosen depends on neighbours, and lavapipe gives those that an early depth test has
+    // dropped no material.
+    if let Some(texture) = &mut raw.materials[1].base_color_texture {
+        texture.sampler.mip = None;
+    }
+    raw.images[0]
+        .rgba
+        .chunks_exact_mut(4)
+        .step_by(3)
+        .for_each(|texel| texel[3] = 0);
+    raw.morphs = vec![RawMorph {
+        node: 0,
+        owner: "ribbon".into(),
+        weights: vec![0.7],
+        names: Vec::new(),
+    }];
+    for primitive in &mut raw.primitives {
+        let count = primitive.positions.len();
+        primitive.influences_per_vertex = influences;
+        (primitive.joints, primitive.weights) = (Vec::new(), Vec::new());
+        for vertex in 0..count {
+            // Those next to its row first, with weights that fall.
+            let mut near: Vec<usize> = (0..JOINTS).collect();
+            near.sort_by_key(|joint| joint.abs_diff(vertex / 2));
+            let weights: Vec<f32> = (0..influences)
+                .map(|at| rng.range(0.5, 1.0) / (1 + at * at) as f32)
+                .collect();
+            let sum: f32 = weights.iter().sum();
+            let joints = near.iter().take(influences).map(|joint| *joint as u32);
+            primitive.joints.extend(joints);
+            primitive
+                .weights
+                .extend(weights.iter().map(|weight| weight / sum));
+        }
+        primitive.morph = Some(0);
+        primitive.targets = vec![MorphTarget {
+            vertices: (0..count as u32).step_by(3).collect(),
+            positions: vec![Vec3::new(0.0, 0.1, 0.3); count.div_ceil(3)],
+            normals: Vec::new(),
+            tangents: Vec::new(),
+        }];
+    }
+    raw
+}
+
+/// A ribbon that one can see through.
+fn veil() -> RawCharacter {
+    let mut raw = ribbon(3);
+    for material in &mut raw.materials {
+        *material = Material {
+            base_color: [0.2, 0.9, 0.3, 0.5],
+            alpha: AlphaMode::Blend,
+            ..Material::default()
+        };
+    }
+    raw
+}
+
+/// What stands where.
+pub(crate) struct Member {
+    pub(crate) character: Character,
+    pub(crate) method: Method,
+    pub(crate) place: Affine,
+    pub(crate) clip: (usize, f64),
+}
+
+pub(crate) struct Troupe {
+    pub(crate) crowd: Crowd,
+    pub(crate) members: Vec<Member>,
+    pub(crate) slots: Slots,
+    pub(crate) target: Target,
+}
+
+/// What one rendering left in the target.
+#[derive(PartialEq)]
+pub(crate) struct Picture {
+    pub(crate) color: Vec<u8>,
+    pub(crate) depth: Vec<f32>,
+}
+
+impl Troupe {
+    /// A dancer of each number of influences, all with one method, every second one mirrored, every third from behind.
+    /// Among them a veil, unless they are `bare`.
+    pub(crate) fn new(setup: &mut Setup, method: Method, format: vk::Format, bare: bool) -> Self {
+        let mut crowd = setup.crowd(2, SMALL);
+        let mut members = Vec::new();
+        let mut add = |setup: &mut Setup, raw: RawCharacter, place: Affine, method, clip: usize| {
+            let character = built(raw).character;
+            let desc = CharacterDesc {
+                method,
+                ..CharacterDesc::default()
+            };
+            let allocator = &mut setup.context.allocator;
+            let id = crowd
+                .add_character_with(allocator, &character, &desc)
+                .unwrap();
+            let play = Play {
+                start_s: Some(0.0),
+                ..Play::from(clip)
+            };
+            let spawn = Spawn {
+                world_from_model: place,
+                play,
+                ..Spawn::default()
+            };
+            let spawned = crowd.spawn(id, &spawn).unwrap();
+            let layer = crowd.playing(spawned).unwrap().unwrap();
+            let duration_s = character.clips()[clip].duration_s();
+            (
+                character,
+                method,
+                place,
+                (clip, layer.clip_time_s(TIME_S, duration_s)),
+            )
+        };
+        for (at, influences) in INFLUENCES.into_iter().enumerate() {
+            let mirror = if at % 2 == 1 { -1.0 } else { 1.0 };
+            let turn = if at % 3 == 2 { 2.9 } else { 0.4 };
+            let place = Affine::from_scale_rotation_translation(
+                Vec3::new(mirror, 1.0, 1.1),
+                Quat::from_rotation_y(turn),
+                Vec3::new(at as f32 * 1.2 - 2.4, -5.0, 0.1 * at as f32),
+            );
+            let (character, method, place, clip) =
+                add(setup, dancer(influences), place, method, at % 2);
+            members.push(Member {
+                character,
+                method,
+                place,
+                clip,
+            });
+        }
+        if !bare {
+            let place = Affine::from_scale_rotation_translation(
+                Vec3::splat(3.0),
+                Quat::IDENTITY,
+                Vec3::new(0.0, -4.0, 1.0),
+            );
+            add(setup, veil(), place, Method::Linear, 0);
+        }
+        let desc = TargetDesc {
+            extent: EXTENT,
+            color_format: format,
+            depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
+            ..TargetDesc::default()
+        };
+        Self {
+            crowd,
+            members,
+            slots: Slots::new(&setup.context, 2),
+            target: Target::new(&mut setup.context, &desc).unwrap(),
+        }
+    }
+
+    pub(crate) fn destroy(self, setup: &mut Setup) {
+        self.slots.destroy(&setup.context);
+        self.target.destroy(&mut setup.context);
+        setup.destroy(self.crowd);
+    }
+
+    pub(crate) fn pass(
+        &mut self,
+        kind: PassKind,
+        change: impl FnOnce(&mut PassDesc<'_>),
+    ) -> PassId {
+        let formats = self.target.formats();
+        let colors = [formats.color];
+        let mut desc = PassDesc {
+            kind,
+            color_formats: &colors,
+            depth_format: formats.depth.unwrap(),
+            ..PassDesc::default()
+        };
+        change(&mut desc);
+        unsafe { self.crowd.create_pass(&desc) }.unwrap()
+    }
+
+    /// One rendering, of these passes one after the other.
+    pub(crate) fn draw(
+        &mut self,
+        setup: &mut Setup,
+        view: View,
+        begin: &Begin,
+        passes: &[PassId],
+    ) -> Picture {
+        let cmd = self.slots.begin(&setup.context, 0);
+        unsafe {
+            let context = &mut setup.context;
+            let allocator = &mut context.allocator;
+            let mut frame = self.crowd.begin_frame(allocator, 0, TIME_S).unwrap();
+            let views = frame.record_prepare(cmd, &[view]).unwrap();
+            self.target.begin(&context.device, cmd, begin);
+            for pass in passes {
+                frame.record_draw(cmd, views[0], *pass).unwrap();
+            }
+            self.target.end(&context.device, cmd);
+        }
+        self.slots.submit(&setup.context, 0);
+        self.slots.wait(&setup.context, 0);
+        let texel_bytes = if self.target.formats().color == vk::Format::R32G32_SFLOAT {
+            8
+        } else {
+            4
+        };
+        let color = ImageRead {
+            image: self.target.color().0,
+            aspect: vk::ImageAspectFlags::COLOR,
+            layout: vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+            mip_level: 0,
+            layer: 0,
+            extent: EXTENT,
+            texel_bytes,
+        };
+        let depth = ImageRead {
+            image: self.target.depth().unwrap().0,
+            aspect: vk::ImageAspectFlags::DEPTH,
+            layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+            texel_bytes: 4,
+            ..color
+        };
+        unsafe {
+            Picture {
+                color: read_image(&mut setup.context, &color).unwrap(),
+                depth: floats(&read_image(&mut setup.context, &depth).unwrap()),
+            }
+        }
+    }
+}
+
+pub(crate) fn floats(bytes: &[u8]) -> Vec<f32> {
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|word| f32::from_ne_bytes(*word)).collect()
+}
+
+/// All of the troupe.
+pub(crate) fn camera() -> View {
+    view(Vec3::new(0.5, 0.5, 17.0), Vec3::ZERO, EXTENT)
+}
