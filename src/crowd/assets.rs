@@ -18,8 +18,8 @@ use gpu_allocator::vulkan::Allocator;
 pub struct CharacterDesc {
     /// How vertices follow several joints, and the format of the palettes.
     pub method: Method,
-    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)): about 130 bytes a
-    /// vertex of one influence, and 64 more for every eight vertices and each influence.
+    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)): the streams, as a
+    /// [`Skinner`](crate::pose::Skinner) has them.
     pub cpu_skinning: bool,
 }
 
