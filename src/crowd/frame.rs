@@ -92,6 +92,9 @@ impl<'a> Frame<'a> {
     /// of new characters, changed records, barriers. Everything drawn later in this frame, in this command
     /// buffer or others of the same queue, sees it.
     ///
+    /// Nothing waits and nothing is allocated, but for instances of [`SkinMode::Cpu`](super::SkinMode::Cpu): they are skinned
+    /// meanwhile, on the threads of rayon's pool.
+    ///
     /// # Errors
     /// [`Error::Argument`] if the frame is prepared already or a view makes no sense,
     /// [`Error::Capacity`] for more views than there is room for. Nothing is recorded then.

@@ -236,13 +236,11 @@ impl SkinnedMesh {
     /// For combined image samplers: the textures of `material` in the order of
     /// [`Material::textures`](crate::character::Material::textures), a white texel where it has none. Of material 0
     /// past [`Self::material_count`].
-    #[must_use]
     pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
         self.textures.of_material(material)
     }
 
     /// For an array of combined image samplers: all textures, which [`super::layout::Texture::slot`] numbers.
-    #[must_use]
     pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
         self.textures.all()
     }

@@ -85,6 +85,7 @@ fn what_is_forgotten_is_named() {
             "BUFFER \"throng palettes (ring)\"",
             "BUFFER \"throng records (ring)\"",
             "BUFFER \"throng instances\"",
+            "BUFFER \"throng deformed vertices\"",
             "BUFFER \"throng staging\"",
             "BUFFER \"throng histories\"",
             "BUFFER \"throng ribbon of 4: geometry\"",
@@ -97,9 +98,10 @@ fn what_is_forgotten_is_named() {
             "DESCRIPTOR_POOL \"throng scatter\"",
             "DESCRIPTOR_SET_LAYOUT \"throng set 0\"",
             "DESCRIPTOR_SET_LAYOUT \"throng scatter\"",
-            "PIPELINE_LAYOUT \"throng draw\"",
-            "PIPELINE \"throng crowd\"",
+            "PIPELINE_LAYOUT \"throng pass\"",
+            "PIPELINE \"throng pass\"",
             "PIPELINE \"throng scatter\"",
+            "PIPELINE \"throng skin\"",
         ];
         if config.profile {
             names.push("QUERY_POOL \"throng timestamps\"");

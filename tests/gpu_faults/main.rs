@@ -8,6 +8,7 @@
 )]
 
 mod counting;
+mod drawing;
 #[path = "../reference/rng.rs"]
 #[expect(dead_code, unreachable_pub, reason = "shared with other tests")]
 mod rng;

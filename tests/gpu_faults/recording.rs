@@ -6,8 +6,10 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use throng::crowd::SkinMode;
 use throng::glam::Vec3;
-use throng::{Capacity, CharacterId, Spawn, View};
+use throng::pose::Method;
+use throng::{Capacity, CharacterDesc, CharacterId, Play, Spawn, View};
 
 struct CountingAllocator;
 
@@ -106,4 +108,61 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
     });
+}
+
+/// Not for instances that are skinned before they are drawn, either; on the CPU once it is warm. (This thread's share of it
+/// is to hand the work to rayon's, whose queue takes memory every 63 times.)
+#[test]
+fn nothing_is_allocated_for_skinning_before_the_draw() {
+    let capacity = Capacity {
+        skinned_words: 60_000,
+        cpu_skinned_words: 60_000,
+        ..SMALL
+    };
+    for (mode, warm) in [(SkinMode::Compute, 0), (SkinMode::Cpu, 3)] {
+        each(|setup| {
+            let mut counted = Counted::new(setup);
+            let mut crowd = counted.crowd(setup, 2, capacity);
+            let mut slots = Slots::new(&setup.context, 2);
+            let kinds: Vec<CharacterId> = [Method::Linear, Method::DualQuat, Method::QuatOffset]
+                .map(|method| {
+                    let character = built(ribbon(9)).character;
+                    let desc = CharacterDesc {
+                        method,
+                        cpu_skinning: true,
+                    };
+                    let allocator = &mut counted.allocator;
+                    let added = crowd.add_character_with(allocator, &character, &desc);
+                    added.unwrap()
+                })
+                .to_vec();
+            for number in 0..6 {
+                for (at, kind) in kinds.iter().enumerate() {
+                    let spawn = Spawn {
+                        play: if at == 1 { Play::REST } else { "sway".into() },
+                        skin: mode,
+                        ..Spawn::default()
+                    };
+                    crowd.spawn(*kind, &spawn).unwrap();
+                }
+                let slot = number % 2;
+                let cmd = slots.begin(&setup.context, slot);
+                let allocator = &mut counted.allocator;
+                let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+                let ((views, some), made) = failing(0, || {
+                    allocations(|| unsafe { frame.record_prepare(cmd, &[]) })
+                });
+                views.unwrap();
+                assert_eq!(made, None, "preparing frame {number}");
+                assert!(
+                    some == 0 || number < warm,
+                    "{mode:?}: {some} in frame {number}"
+                );
+                slots.submit(&setup.context, slot);
+            }
+            slots.destroy(&setup.context);
+            unsafe { crowd.destroy(&mut counted.allocator) };
+            counted.finish();
+        });
+    }
 }

@@ -131,7 +131,11 @@ fn what_is_retired_goes_when_every_slot_has_begun_again() {
         for slots in 1..=3 {
             seed += 1;
             let mut counted = Counted::new(setup);
-            let crowd = counted.crowd(setup, slots, SMALL);
+            let mut crowd = counted.crowd(setup, slots, SMALL);
+            // It stays: so every pass has its pipelines from the first, and characters bring it none.
+            let character = built(ribbon(3)).character;
+            let allocator = &mut counted.allocator;
+            crowd.add_character(allocator, &character).unwrap();
             let expected = Expected {
                 live: objects(),
                 begun: BTreeSet::new(),

@@ -2,15 +2,15 @@
 //! what there was before draws the same picture.
 
 use crate::counting::{Counted, KINDS, PIPELINES, failing, objects};
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, record, target};
+use crate::drawing::{Drawing, ROOM, populate};
+use crate::support::frames::{EXTENT, NORMAL_Z, Slots, different, pass, record, target};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
-use throng::standalone::Target;
-use throng::{Capacity, Crowd, Error, PassDesc, PassId, Result, Spawn, View};
+use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinStage};
 
 /// Memory that could not be had or mapped.
 const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
@@ -124,6 +124,25 @@ fn parts_that_are_not_made_leave_nothing() {
                 }
             },
         );
+        let layout = SetLayout::new(&device);
+        let mut layout = layout.unwrap();
+        let seen = sweep(
+            setup,
+            &mut counted,
+            |_| SkinStage::new(&device, &layout),
+            |_, stage| {
+                if let Some(mut stage) = stage {
+                    unsafe { stage.destroy(&device) };
+                }
+            },
+        );
+        let calls = [
+            "vkCreateComputePipelines",
+            "vkCreatePipelineLayout",
+            "vkCreateShaderModule",
+        ];
+        assert_eq!(seen, BTreeSet::from(calls));
+        unsafe { layout.destroy(&device) };
         let ring = PaletteRingDesc {
             slots: 3,
             entries: 200,
@@ -183,87 +202,6 @@ fn parts_that_are_not_made_leave_nothing() {
     });
 }
 
-/// A crowd that draws something, to be asked whether it still does.
-struct Drawing {
-    crowd: Crowd,
-    pass: PassId,
-    target: Target,
-    slots: Slots,
-    next: u32,
-    picture: Vec<u8>,
-}
-
-impl Drawing {
-    fn new(setup: &mut Setup, counted: &mut Counted) -> Self {
-        let capacity = Capacity {
-            histories: 1,
-            ..SMALL
-        };
-        let mut crowd = counted.crowd(setup, 2, capacity);
-        let character = built(ribbon(4)).character;
-        let id = crowd
-            .add_character(&mut counted.allocator, &character)
-            .unwrap();
-        let play = "sway".into();
-        crowd
-            .spawn(
-                id,
-                &Spawn {
-                    play,
-                    ..Spawn::default()
-                },
-            )
-            .unwrap();
-        let target = target(&mut setup.context);
-        let pass = pass(&mut crowd, &target, false);
-        let slots = Slots::new(&setup.context, 2);
-        let mut drawing = Self {
-            crowd,
-            pass,
-            target,
-            slots,
-            next: 0,
-            picture: Vec::new(),
-        };
-        drawing.picture = drawing.draw(setup, counted);
-        assert!(covered(&drawing.picture) > 300);
-        drawing
-    }
-
-    fn draw(&mut self, setup: &mut Setup, counted: &mut Counted) -> Vec<u8> {
-        let slot = self.next % 2;
-        self.next += 1;
-        let cmd = self.slots.begin(&setup.context, slot);
-        let view = View {
-            history: Some(0),
-            ..view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
-        };
-        unsafe {
-            let allocator = &mut counted.allocator;
-            let mut frame = self.crowd.begin_frame(allocator, slot, 0.3).unwrap();
-            let views = frame.record_prepare(cmd, &[view]).unwrap();
-            self.target.begin(&setup.context.device, cmd, &NORMAL_Z);
-            frame.record_draw(cmd, views[0], self.pass).unwrap();
-            self.target.end(&setup.context.device, cmd);
-        }
-        self.slots.submit(&setup.context, slot);
-        self.slots.wait(&setup.context, slot);
-        self.target.read_rgba(&mut setup.context).unwrap()
-    }
-
-    fn check(&mut self, setup: &mut Setup, counted: &mut Counted) {
-        let now = self.draw(setup, counted);
-        assert_eq!(different(&now, &self.picture, 0), 0, "another picture");
-    }
-
-    fn finish(self, setup: &mut Setup, mut counted: Counted) {
-        self.slots.destroy(&setup.context);
-        self.target.destroy(&mut setup.context);
-        unsafe { self.crowd.destroy(&mut counted.allocator) };
-        counted.finish();
-    }
-}
-
 /// Lets every call of `work` fail on a crowd that draws, which draws on.
 fn sweep_drawing(
     setup: &mut Setup,
@@ -309,8 +247,9 @@ fn growth_that_fails_changes_nothing() {
             let capacity = Capacity {
                 instances: now.instances + asked,
                 palette_entries: now.palette_entries + asked * 100,
-                views: now.views,
-                ..Capacity::DEFAULT
+                skinned_words: now.skinned_words + asked * 10,
+                cpu_skinned_words: now.cpu_skinned_words + asked,
+                ..now
             };
             crowd.reserve(&mut counted.allocator, &capacity)
         });
@@ -323,9 +262,13 @@ fn a_character_that_fails_is_not_there() {
     each(|setup| {
         let character = built(ribbon(5)).character;
         let seen = sweep_drawing(setup, |crowd, counted| {
-            crowd
-                .add_character(&mut counted.allocator, &character)
-                .map(drop)
+            let desc = CharacterDesc {
+                cpu_skinning: true,
+                ..CharacterDesc::default()
+            };
+            let allocator = &mut counted.allocator;
+            let added = crowd.add_character_with(allocator, &character, &desc);
+            added.map(drop)
         });
         for call in [
             "vkCreateBuffer",
@@ -353,10 +296,14 @@ fn a_pass_that_fails_is_not_there() {
         });
         assert_eq!(
             seen,
-            BTreeSet::from(["vkCreateGraphicsPipelines", "vkCreateShaderModule"])
+            BTreeSet::from([
+                "vkCreateGraphicsPipelines",
+                "vkCreatePipelineLayout",
+                "vkCreateShaderModule"
+            ])
         );
-        // The scatter, the drawing's own, and this one.
-        assert_eq!(pipelines, 3);
+        // Scatter and skin, the drawing's own, and this one.
+        assert_eq!(pipelines, 4);
     });
 }
 
@@ -366,20 +313,8 @@ fn drawing_through_the_counting_device_is_drawing() {
     each(|setup| {
         let mut counted = Counted::new(setup);
         let drawing = Drawing::new(setup, &mut counted);
-        let mut plain = setup.crowd(2, SMALL);
-        let character = built(ribbon(4)).character;
-        let allocator = &mut setup.context.allocator;
-        let id = plain.add_character(allocator, &character).unwrap();
-        let play = "sway".into();
-        plain
-            .spawn(
-                id,
-                &Spawn {
-                    play,
-                    ..Spawn::default()
-                },
-            )
-            .unwrap();
+        let mut plain = setup.crowd(2, ROOM);
+        populate(&mut plain, &mut setup.context.allocator);
         let target = target(&mut setup.context);
         let pass = pass(&mut plain, &target, false);
         let mut slots = Slots::new(&setup.context, 1);

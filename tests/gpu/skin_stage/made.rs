@@ -149,7 +149,7 @@ fn primitive(
     }
     let count = |wanted: bool| if wanted { vertices } else { 0 };
     let normals: Vec<Vec3> = (0..count(normals)).map(|_| rng.direction()).collect();
-    let sign = |at: usize| if at % 3 == 0 { -1.0 } else { 1.0 };
+    let sign = |at: usize| if at.is_multiple_of(3) { -1.0 } else { 1.0 };
     let across = |(at, normal): (usize, &Vec3)| normal.any_orthonormal_vector().extend(sign(at));
     RawPrimitive {
         skin: Some(0),

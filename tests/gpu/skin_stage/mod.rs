@@ -1,5 +1,6 @@
 //! The skin stage: deformed vertices in device memory, against the CPU twin and the `f64` definitions.
 
+mod beings;
 mod made;
 mod parts;
 mod pictures;

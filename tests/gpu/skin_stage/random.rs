@@ -1,19 +1,20 @@
 //! Thousands of random operations on instances of all modes, with frames in flight that are begun in any order, skipped,
 //! abandoned and grown in between. What a frame deformed is compared when its slot is begun again.
 
-use super::made::{self, Kind, Palette, WEIGHTS};
+use super::beings::{Being, beings};
+use super::made::{Palette, WEIGHTS};
 use super::{POSITION_BOUND, Worst, copy, floats, readback, to_host};
 use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
 use crate::support::frames::Slots;
 use crate::support::{Setup, each};
-use throng::character::{Affine, Character};
+use throng::character::Affine;
 use throng::crowd::SkinMode;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
-use throng::pose::{Skinner, WriteOnly};
+use throng::pose::WriteOnly;
 use throng::standalone::Buffer;
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn};
+use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, Spawn};
 
 const SLOTS: u32 = 3;
 const OPERATIONS: usize = 1500;
@@ -30,23 +31,6 @@ const START: Capacity = Capacity {
     cpu_skinned_words: 6_000,
     histories: 0,
 };
-
-struct Being {
-    kind: Kind,
-    character: Character,
-    skinner: Skinner,
-    id: CharacterId,
-    twin: bool,
-}
-
-impl Being {
-    fn words(&self, skin: SkinMode) -> u32 {
-        match skin {
-            SkinMode::Vertex => 0,
-            SkinMode::Compute | SkinMode::Cpu => self.skinner.layout().words,
-        }
-    }
-}
 
 #[derive(Clone, Copy)]
 struct Member {
@@ -317,30 +301,6 @@ impl Model {
             assert!(worst <= bound, "{:?} {:?}: {worst}", being.kind, one.skin);
         }
     }
-}
-
-fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec<Being> {
-    let kinds = Kind::ALL.into_iter().chain([Kind::Linear]);
-    let mut all = Vec::new();
-    for (number, kind) in kinds.enumerate() {
-        let character = made::sized(kind, 1 + 2 * number, 60 + 30 * number, rng);
-        // The last can't be skinned on the CPU.
-        let twin = number < Kind::ALL.len();
-        let desc = CharacterDesc {
-            method: kind.method(),
-            cpu_skinning: twin,
-        };
-        let allocator = &mut setup.context.allocator;
-        let id = crowd.add_character_with(allocator, &character, &desc);
-        all.push(Being {
-            kind,
-            skinner: Skinner::new(&character).unwrap(),
-            character,
-            id: id.unwrap(),
-            twin,
-        });
-    }
-    all
 }
 
 #[test]

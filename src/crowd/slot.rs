@@ -1,0 +1,92 @@
+//! An instance as the CPU knows it, and what those that are skinned on the CPU need together.
+
+use crate::gpu::layout::{self, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use crate::pose::Layer;
+
+/// Where the vertices of an instance are deformed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SkinMode {
+    /// In the vertex shader of every draw: nothing is stored.
+    #[default]
+    Vertex,
+    /// By the skin stage on the GPU, once a frame, into device memory that draws then read.
+    Compute,
+    /// By its twin on the CPU, on the threads of rayon's current pool while the frame is prepared, into the same memory. Takes a
+    /// character that was added with [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
+    Cpu,
+}
+
+/// A range that an instance has of one of the shared buffers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Share {
+    pub(super) start: u32,
+    pub(super) size: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub(super) record: layout::Instance,
+    pub(super) layer: Option<Layer>,
+    pub(super) generation: u32,
+    pub(super) alive: bool,
+    pub(super) dirty: bool,
+    pub(super) mirrored: bool,
+    /// Its place among its character's members.
+    pub(super) place: u32,
+    pub(super) skin: SkinMode,
+    /// Rows of a slot of the palette ring.
+    pub(super) rows: Share,
+    /// Words of a slot's morph weights.
+    pub(super) morphs: Share,
+    /// Words of the deformed vertices.
+    pub(super) skinned: Share,
+    /// What the caller set of the morph weights, one for each that its character has; NaN where nothing is set.
+    /// Empty: nothing at all.
+    pub(super) weights: Vec<f32>,
+}
+
+/// What the instances that are skinned on the CPU need together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Twins {
+    pub(super) count: u32,
+    /// Of deformed vertices.
+    pub(super) words: u32,
+    /// Of palettes.
+    pub(super) rows: u32,
+    /// Morph weights.
+    pub(super) weights: u32,
+}
+
+impl Twins {
+    /// With or without an instance.
+    pub(super) fn count(&mut self, slot: &Slot, comes: bool) {
+        if slot.skin != SkinMode::Cpu {
+            return;
+        }
+        // A count, and two words for each weight.
+        let weights = slot.morphs.size / 2;
+        for (all, own) in [
+            (&mut self.count, 1),
+            (&mut self.words, slot.skinned.size),
+            (&mut self.rows, slot.rows.size),
+            (&mut self.weights, weights),
+        ] {
+            *all = if comes { *all + own } else { *all - own };
+        }
+    }
+}
+
+impl Slot {
+    /// Says in the record where the palette lies, in the ring while a clip plays, else in the
+    /// character's own rest palette; and where morph weights and deformed vertices do.
+    pub(super) fn place_shares(&mut self) {
+        (self.record.source, self.record.palette_base) = if self.layer.is_some() {
+            (SOURCE_RING, self.rows.start)
+        } else {
+            (SOURCE_RESIDENT, 0)
+        };
+        let start = |share: Share| if share.size > 0 { share.start } else { NONE };
+        self.record.morphs = start(self.morphs);
+        self.record.skinned = start(self.skinned);
+    }
+}

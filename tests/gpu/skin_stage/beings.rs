@@ -1,0 +1,52 @@
+//! The characters of the random operations.
+
+use super::made::{self, Kind};
+use crate::reference::rng::Rng;
+use crate::support::Setup;
+use throng::character::Character;
+use throng::crowd::SkinMode;
+use throng::pose::Skinner;
+use throng::{CharacterDesc, CharacterId, Crowd};
+
+/// A character of the crowd, and its twin.
+pub(super) struct Being {
+    pub(super) kind: Kind,
+    pub(super) character: Character,
+    pub(super) skinner: Skinner,
+    pub(super) id: CharacterId,
+    pub(super) twin: bool,
+}
+
+impl Being {
+    pub(super) fn words(&self, skin: SkinMode) -> u32 {
+        match skin {
+            SkinMode::Vertex => 0,
+            SkinMode::Compute | SkinMode::Cpu => self.skinner.layout().words,
+        }
+    }
+}
+
+/// One of every method, and one that can't be skinned on the CPU.
+pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec<Being> {
+    let kinds = Kind::ALL.into_iter().chain([Kind::Linear]);
+    let mut all = Vec::new();
+    for (number, kind) in kinds.enumerate() {
+        let character = made::sized(kind, 1 + 2 * number, 60 + 30 * number, rng);
+        // The last can't be skinned on the CPU.
+        let twin = number < Kind::ALL.len();
+        let desc = CharacterDesc {
+            method: kind.method(),
+            cpu_skinning: twin,
+        };
+        let allocator = &mut setup.context.allocator;
+        let id = crowd.add_character_with(allocator, &character, &desc);
+        all.push(Being {
+            kind,
+            skinner: Skinner::new(&character).unwrap(),
+            character,
+            id: id.unwrap(),
+            twin,
+        });
+    }
+    all
+}

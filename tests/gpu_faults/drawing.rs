@@ -1,0 +1,106 @@
+//! A crowd that draws instances of every mode of skinning, to be asked whether it still does.
+
+use crate::counting::Counted;
+use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, target};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, view};
+use throng::character::Affine;
+use throng::crowd::SkinMode;
+use throng::glam::Vec3;
+use throng::gpu_allocator::vulkan::Allocator;
+use throng::standalone::Target;
+use throng::{Capacity, CharacterDesc, Crowd, PassId, Spawn, View};
+
+/// Room for instances that are skinned before they are drawn, and for the history of a view.
+pub(crate) const ROOM: Capacity = Capacity {
+    skinned_words: 1000,
+    cpu_skinned_words: 500,
+    histories: 1,
+    ..SMALL
+};
+
+/// An instance of every mode of skinning.
+pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut Allocator) {
+    let character = built(ribbon(4)).character;
+    let desc = CharacterDesc {
+        cpu_skinning: true,
+        ..CharacterDesc::default()
+    };
+    let id = crowd.add_character_with(allocator, &character, &desc);
+    let id = id.unwrap();
+    let modes = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+    for (at, skin) in (0..).zip(modes) {
+        let place = Vec3::new(0.5 * (at - 1) as f32, 0.0, 0.1 * at as f32);
+        let spawn = Spawn {
+            world_from_model: Affine::from_translation(place),
+            play: "sway".into(),
+            skin,
+            ..Spawn::default()
+        };
+        crowd.spawn(id, &spawn).unwrap();
+    }
+}
+
+/// A crowd that draws something, to be asked whether it still does.
+pub(crate) struct Drawing {
+    pub(crate) crowd: Crowd,
+    pass: PassId,
+    target: Target,
+    slots: Slots,
+    next: u32,
+    pub(crate) picture: Vec<u8>,
+}
+
+impl Drawing {
+    pub(crate) fn new(setup: &mut Setup, counted: &mut Counted) -> Self {
+        let mut crowd = counted.crowd(setup, 2, ROOM);
+        populate(&mut crowd, &mut counted.allocator);
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let slots = Slots::new(&setup.context, 2);
+        let mut drawing = Self {
+            crowd,
+            pass,
+            target,
+            slots,
+            next: 0,
+            picture: Vec::new(),
+        };
+        drawing.picture = drawing.draw(setup, counted);
+        assert!(covered(&drawing.picture) > 300);
+        drawing
+    }
+
+    fn draw(&mut self, setup: &mut Setup, counted: &mut Counted) -> Vec<u8> {
+        let slot = self.next % 2;
+        self.next += 1;
+        let cmd = self.slots.begin(&setup.context, slot);
+        let view = View {
+            history: Some(0),
+            ..view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
+        };
+        unsafe {
+            let allocator = &mut counted.allocator;
+            let mut frame = self.crowd.begin_frame(allocator, slot, 0.3).unwrap();
+            let views = frame.record_prepare(cmd, &[view]).unwrap();
+            self.target.begin(&setup.context.device, cmd, &NORMAL_Z);
+            frame.record_draw(cmd, views[0], self.pass).unwrap();
+            self.target.end(&setup.context.device, cmd);
+        }
+        self.slots.submit(&setup.context, slot);
+        self.slots.wait(&setup.context, slot);
+        self.target.read_rgba(&mut setup.context).unwrap()
+    }
+
+    pub(crate) fn check(&mut self, setup: &mut Setup, counted: &mut Counted) {
+        let now = self.draw(setup, counted);
+        assert_eq!(different(&now, &self.picture, 0), 0, "another picture");
+    }
+
+    pub(crate) fn finish(self, setup: &mut Setup, mut counted: Counted) {
+        self.slots.destroy(&setup.context);
+        self.target.destroy(&mut setup.context);
+        unsafe { self.crowd.destroy(&mut counted.allocator) };
+        counted.finish();
+    }
+}
