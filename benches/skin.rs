@@ -6,6 +6,7 @@
 //!
 //! - `skin/load.rs`: the characters and palettes;
 //! - `skin/cpu.rs`: the CPU's figures, on one core and on all;
+//! - `skin/gpu.rs`: the GPU's, in the vertex shader and by the skin stage;
 //! - `skin/scalar.rs`: a scalar loop to compare with;
 //! - `skin/bytes.rs`: what a vertex takes in memory;
 //! - `skin/report.rs`: the tables.
@@ -14,6 +15,8 @@
 mod bytes;
 #[path = "skin/cpu.rs"]
 mod cpu;
+#[path = "skin/gpu.rs"]
+mod gpu;
 #[path = "skin/load.rs"]
 mod load;
 #[path = "common/machine.rs"]
@@ -85,6 +88,11 @@ fn measure() -> Outcome {
     }
     criterion.final_summary();
     report::print(rounds, &rows, &cpu::scaling(rounds)?)?;
+    match gpu::compare(rounds) {
+        Ok(table) => report::print_gpu(&table),
+        // A machine without a driver still has a CPU.
+        Err(error) => println!("\nNo figures of the GPU: {error}"),
+    }
     Ok(())
 }
 

@@ -1,9 +1,12 @@
 //! A character of as many influences as wanted, and a palette of every format for it.
 
 use crate::Outcome;
-use throng::character::{Character, Transform};
+use throng::character::{Character, Interpolation, Transform};
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::import::{
+    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
+    RawTransform,
+};
 use throng::pose::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, PosedVertices, QuatOffset, Skinner,
 };
@@ -141,7 +144,26 @@ fn raw(influences: usize) -> RawCharacter {
             indices: (0..VERTICES as u32).flat_map(|v| [v; 3]).collect(),
             ..RawPrimitive::default()
         }],
+        animations: vec![turning()],
         ..RawCharacter::default()
+    }
+}
+
+/// Every joint turns about its own axis.
+fn turning() -> RawAnimation {
+    let mut random = Random(11);
+    let mut channel = |node: usize| {
+        let axis = (random.vector() + 0.6).normalize();
+        RawChannel {
+            node,
+            times_s: vec![0.0, 1.0],
+            interpolation: Interpolation::Linear,
+            values: RawKeys::Rotation(vec![Quat::IDENTITY, Quat::from_axis_angle(axis, 1.0)]),
+        }
+    };
+    RawAnimation {
+        name: "turning".into(),
+        channels: (0..JOINTS).map(&mut channel).collect(),
     }
 }
 

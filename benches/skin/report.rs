@@ -1,6 +1,7 @@
 //! The tables.
 
 use crate::cpu::{Figure, INFLUENCES, INSTANCES, Row, Scaling};
+use crate::gpu;
 use crate::load::Format;
 use crate::{NAME, Outcome, bytes, machine};
 
@@ -99,4 +100,20 @@ fn print_bytes() -> Outcome {
         println!("| weights, {count} influences | {weights} |");
     }
     Ok(())
+}
+
+pub(crate) fn print_gpu(table: &gpu::Table) {
+    println!("\nGPU: {}", table.device);
+    println!("Nanoseconds a vertex (position and normal), medians; triangles have no area:\n");
+    println!(
+        "| method | influences | in the vertex shader of a depth pass | skin stage, then that pass | of that, by timestamps: skin | draw |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|");
+    for row in &table.rows {
+        let [skin, draw] = row.stages_ns;
+        println!(
+            "| {} | {} | {:.2} | {:.2} | {skin:.2} | {draw:.2} |",
+            row.method, row.influences, row.vertex_ns, row.compute_ns
+        );
+    }
 }

@@ -8,8 +8,10 @@ pub(crate) const VECTOR_WORDS: u32 = 3;
 /// The words of one tangent: x, y, z and the bitangent's sign.
 pub(crate) const TANGENT_WORDS: u32 = 4;
 /// The bytes of one deformed position or normal.
+#[cfg(feature = "vulkan")]
 pub(crate) const SKINNED_VECTOR_BYTES: u32 = VECTOR_WORDS * 4;
 /// The bytes of one deformed tangent.
+#[cfg(feature = "vulkan")]
 pub(crate) const SKINNED_TANGENT_BYTES: u32 = TANGENT_WORDS * 4;
 /// Every part starts at a multiple of this many words: 16 bytes.
 const ALIGN_WORDS: u64 = 4;

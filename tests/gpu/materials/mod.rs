@@ -149,7 +149,7 @@ fn compare(name: &str, view: &View, traced: &[Traced<'_>], drawn: &[u8]) -> usiz
         let texel = &drawn[((at.1 * EXTENT.width + at.0) * 4) as usize..][..3];
         for (channel, wanted) in texel.iter().zip(expected.to_array()) {
             let off = (f64::from(*channel) - wanted.clamp(0.0, 1.0) * 255.0).abs();
-            if !(off <= worst.0) {
+            if off.is_nan() || off > worst.0 {
                 worst = (off, at);
             }
         }

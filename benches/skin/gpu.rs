@@ -1,0 +1,186 @@
+//! The GPU's figures: vertices deformed by the vertex shader of a depth pass, and by the skin stage before it.
+
+use crate::Outcome;
+use crate::load::Load;
+use std::time::Instant;
+use throng::crowd::SkinMode;
+use throng::glam::{Mat4, Vec3};
+use throng::pose::{Method, SkinnedLayout};
+use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
+use throng::{
+    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, Play, Spawn, View,
+};
+
+/// Influences a vertex.
+const COUNTS: [usize; 3] = [1, 4, 8];
+const METHODS: [Method; 3] = [Method::Linear, Method::QuatOffset, Method::DualQuat];
+const INSTANCES: u32 = 24;
+
+/// One method and number of influences.
+pub(crate) struct Row {
+    pub(crate) method: &'static str,
+    pub(crate) influences: usize,
+    /// Nanoseconds a vertex of a whole submission, median: skinned as it is drawn, and by the skin stage, then drawn.
+    pub(crate) vertex_ns: f64,
+    pub(crate) compute_ns: f64,
+    /// The driver's own timestamps of the second, in the same unit: the skin stage, and the draw after it.
+    pub(crate) stages_ns: [f64; 2],
+}
+
+/// All of them, and what they were measured on.
+pub(crate) struct Table {
+    pub(crate) device: String,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A crowd in one of the modes.
+struct Scene {
+    crowd: Crowd,
+    pass: PassId,
+}
+
+pub(crate) fn compare(rounds: usize) -> Outcome<Table> {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng bench",
+        ..ContextDesc::default()
+    })?;
+    let target = Target::new(&mut context, &TargetDesc::default())?;
+    let mut rows = Vec::new();
+    for influences in COUNTS {
+        let load = Load::new(influences)?;
+        for method in METHODS {
+            rows.push(row(&mut context, &target, &load, method, rounds)?);
+        }
+    }
+    target.destroy(&mut context);
+    let device = context.info.to_string();
+    Ok(Table { device, rows })
+}
+
+fn row(
+    context: &mut Context,
+    target: &Target,
+    load: &Load,
+    method: Method,
+    rounds: usize,
+) -> Outcome<Row> {
+    let vertices = load.vertices() as f64 * f64::from(INSTANCES);
+    let mut times = [Vec::new(), Vec::new()];
+    let mut stages = [Vec::new(), Vec::new()];
+    let mut scenes = Vec::new();
+    for skin in [SkinMode::Vertex, SkinMode::Compute] {
+        scenes.push(scene(context, target, load, method, skin)?);
+    }
+    for round in 0..rounds.min(9) + 2 {
+        for (scene, times) in scenes.iter_mut().zip(&mut times) {
+            let time = frame(context, target, scene)?;
+            // The first rounds warm up.
+            if round >= 2 {
+                times.push(time / vertices);
+            }
+        }
+        if let Some(scene) = scenes.last_mut().filter(|_| round >= 2) {
+            // SAFETY: the slot's work was waited for.
+            let next = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
+            for (name, stage) in ["skin", "draw"].into_iter().zip(&mut stages) {
+                let of_name = next.gpu_times().iter().filter(|time| time.name == name);
+                stage.push(of_name.map(|time| time.ms * 1e6).sum::<f64>() / vertices);
+            }
+        }
+    }
+    context.wait_idle()?;
+    for scene in scenes {
+        // SAFETY: the device is idle.
+        unsafe { scene.crowd.destroy(&mut context.allocator) };
+    }
+    let [vertex_ns, compute_ns] = times.map(median);
+    Ok(Row {
+        method: method.name(),
+        influences: load.influences,
+        vertex_ns,
+        compute_ns,
+        stages_ns: stages.map(median),
+    })
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn scene(
+    context: &mut Context,
+    target: &Target,
+    load: &Load,
+    method: Method,
+    skin: SkinMode,
+) -> Outcome<Scene> {
+    let character = &load.character;
+    let desc = CrowdDesc {
+        slots: 1,
+        capacity: Capacity {
+            instances: INSTANCES,
+            palette_entries: INSTANCES * character.palette().len() as u32,
+            skinned_words: INSTANCES * SkinnedLayout::new(character)?.words,
+            ..Capacity::default()
+        },
+        profile: true,
+        ..CrowdDesc::default()
+    };
+    let (gpu, allocator) = context.parts();
+    // SAFETY: the context outlives the crowd, which is destroyed when the device is idle.
+    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc)? };
+    let formats = target.formats();
+    let pass = PassDesc {
+        kind: PassKind::Depth,
+        color_formats: &[formats.color],
+        depth_format: formats.depth.unwrap_or_default(),
+        samples: formats.samples,
+        ..PassDesc::default()
+    };
+    // SAFETY: the target is made of these formats.
+    let pass = unsafe { crowd.create_pass(&pass)? };
+    let method = CharacterDesc {
+        method,
+        ..CharacterDesc::default()
+    };
+    let id = crowd.add_character_with(allocator, character, &method)?;
+    for number in 0..INSTANCES {
+        let play = Play {
+            offset_s: f64::from(number) / f64::from(INSTANCES),
+            ..0.into()
+        };
+        crowd.spawn(
+            id,
+            &Spawn {
+                play,
+                skin,
+                ..Spawn::default()
+            },
+        )?;
+    }
+    Ok(Scene { crowd, pass })
+}
+
+/// Nanoseconds from the submission of a frame to its end.
+fn frame(context: &mut Context, target: &Target, scene: &mut Scene) -> Outcome<f64> {
+    let view = View::new(Mat4::IDENTITY, Vec3::Z, target.extent());
+    // SAFETY: the slot's work was waited for.
+    let mut frame = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
+    let mut recorded = Instant::now();
+    let pass = scene.pass;
+    context.submit_and_wait(|device, cmd| {
+        // SAFETY: the command buffer is recording, and is submitted and waited for at once.
+        let result = unsafe {
+            frame.record_prepare(cmd, &[view]).and_then(|views| {
+                target.begin(device, cmd, &Begin::default());
+                let drawn = frame.record_draw(cmd, views[0], pass);
+                target.end(device, cmd);
+                drawn
+            })
+        };
+        recorded = Instant::now();
+        result
+    })??;
+    Ok(recorded.elapsed().as_nanos() as f64)
+}
