@@ -214,7 +214,8 @@ impl Crowd {
     }
 
     /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
-    /// flight keep what they use; that is freed when each of their slots has begun again.
+    /// flight keep what they use; that is freed when each of their slots has begun again. What views
+    /// keep in their histories stays: the next prepared frame copies it.
     ///
     /// # Errors
     /// [`Error::Capacity`] past what the device can bind, [`Error::Memory`], [`Error::Vulkan`]. The crowd
