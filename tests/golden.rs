@@ -13,12 +13,11 @@
 
 #![cfg(all(feature = "standalone", feature = "gltf"))]
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Parser as _;
-use image::{GenericImageView as _, RgbImage};
+use image::RgbImage;
 use throng::glam::Vec2;
 
 #[allow(
@@ -29,20 +28,25 @@ use throng::glam::Vec2;
 mod crowd;
 #[path = "../examples/minimal.rs"]
 mod minimal;
+#[path = "../examples/own_pipeline.rs"]
+mod own_pipeline;
+#[path = "../examples/own_shader.rs"]
+mod own_shader;
 
+#[path = "golden/board.rs"]
+mod board;
+#[path = "golden/compare.rs"]
+mod compare;
+#[path = "golden/methods.rs"]
+mod methods;
+#[path = "golden/stage.rs"]
+mod stage;
+
+use compare::{LEAST, check, golden, output, say, worst};
 use crowd::args::Args;
 use crowd::headless::{render, render_scene};
 use crowd::layout::Motion;
 use crowd::show;
-
-/// Side of a tile, pixels.
-const TILE: u32 = 32;
-/// The least score of the worst tile; 1 is the same.
-///
-/// Measured on the crowd `builtin` with lavapipe: another version of Mesa (25.0.7 instead of 22.3.6) 1.000; no
-/// antialiasing at all 0.83, more than two devices that place their samples differently can be apart; one of sixty
-/// characters moved by a quarter of a metre 0.74; the whole picture shifted by one pixel 0.41.
-const LEAST: f64 = 0.85;
 
 /// The arguments of a crowd that is small enough to be kept.
 fn args(more: &[&str]) -> Args {
@@ -129,15 +133,29 @@ fn models() {
     }
 }
 
-/// The example `minimal` in a process of its own, because the validation layer, which it does not ask
-/// for, is told by the environment.
 #[test]
 fn minimal() {
+    example("minimal", minimal::main);
+}
+
+#[test]
+fn own_shader() {
+    example("own_shader", own_shader::main);
+}
+
+#[test]
+fn own_pipeline() {
+    example("own_pipeline", own_pipeline::main);
+}
+
+/// An example in a process of its own, because the validation layer, which it does not ask for, is told by the
+/// environment. `name` is the test's, too.
+fn example(name: &str, main: fn() -> Result<(), Box<dyn std::error::Error>>) {
     const CHILD: &str = "THRONG_GOLDEN_CHILD";
     if std::env::var_os(CHILD).is_some() {
-        return minimal::main().expect("a picture");
+        return main().expect("a picture");
     }
-    let folder = output().join("minimal");
+    let folder = output().join(name);
     std::fs::create_dir_all(&folder).expect("a folder");
     let report = folder.join("validation.txt");
     let _ = std::fs::remove_file(&report);
@@ -151,7 +169,7 @@ fn minimal() {
     );
     std::fs::write(folder.join("vk_layer_settings.txt"), settings).expect("settings");
     let ran = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "minimal", "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env(CHILD, "1")
         .env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
         .env("VK_LAYER_SETTINGS_PATH", &folder)
@@ -172,99 +190,6 @@ fn minimal() {
         "Validation Performance",
     ];
     assert!(!bad.iter().any(|bad| said.contains(bad)), "{said}");
-    let drawn = image::open(folder.join("minimal.png")).expect("its picture");
-    check("minimal", &drawn.to_rgb8());
-}
-
-/// Compares a picture with the golden one, or makes it the golden one.
-fn check(name: &str, actual: &RgbImage) {
-    if std::env::var_os("THRONG_UPDATE_GOLDEN").is_some() {
-        save(&golden_path(name), actual);
-        return say(&format!("{name}: updated"));
-    }
-    let golden = golden(name);
-    assert_eq!(
-        actual.dimensions(),
-        golden.dimensions(),
-        "{name}: another size"
-    );
-    let worst = worst(&golden, actual);
-    say(&format!("{name}: {:.4} at {:?}", worst.score, worst.at));
-    if worst.score < LEAST {
-        let [actual_path, difference_path] =
-            ["actual", "difference"].map(|kind| output().join(format!("{name}.{kind}.png")));
-        save(&actual_path, actual);
-        save(&difference_path, &difference(&golden, actual));
-        panic!(
-            "{name}: the tile at {:?} scores {:.4}, less than {LEAST}: see {} and {}",
-            worst.at,
-            worst.score,
-            actual_path.display(),
-            difference_path.display()
-        );
-    }
-}
-
-/// The tile that differs most.
-struct Worst {
-    score: f64,
-    /// Its upper left corner.
-    at: (u32, u32),
-}
-
-fn worst(golden: &RgbImage, actual: &RgbImage) -> Worst {
-    let (width, height) = golden.dimensions();
-    let corners = (0..height).step_by(TILE as usize);
-    let corners = corners.flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (x, y)));
-    let scores = corners.map(|(x, y)| {
-        // The last ones overlap those before.
-        let at = (x.min(width - TILE), y.min(height - TILE));
-        let tile = |image: &RgbImage| image.view(at.0, at.1, TILE, TILE).to_image();
-        let compared = image_compare::rgb_hybrid_compare(&tile(golden), &tile(actual));
-        Worst {
-            score: compared.expect("tiles of one size").score,
-            at,
-        }
-    });
-    let least = scores.min_by(|a, b| a.score.total_cmp(&b.score));
-    least.expect("at least one tile")
-}
-
-/// Black where both are alike; four times the difference elsewhere.
-fn difference(golden: &RgbImage, actual: &RgbImage) -> RgbImage {
-    let mut difference = golden.clone();
-    for (pixel, other) in difference.pixels_mut().zip(actual.pixels()) {
-        for (channel, other) in pixel.0.iter_mut().zip(other.0) {
-            *channel = channel.abs_diff(other).saturating_mul(4);
-        }
-    }
-    difference
-}
-
-fn golden(name: &str) -> RgbImage {
-    let path = golden_path(name);
-    let opened = image::open(&path);
-    opened
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-        .to_rgb8()
-}
-
-fn golden_path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"))
-}
-
-fn output() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/golden")
-}
-
-fn save(path: &Path, image: &RgbImage) {
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
-    image
-        .save(path)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-}
-
-/// Past the test harness's capture.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let drawn = image::open(folder.join(format!("{name}.png"))).expect("its picture");
+    check(name, &drawn.to_rgb8());
 }

@@ -256,7 +256,12 @@ fn fit(rim: &[Vec3], height_m: f32, sun_direction: Vec3) -> Mat4 {
     let (low, high) = (low - margin, high + margin);
     // It looks along -Z. Beyond the crowd there is ground, as deep as the box is wide.
     let (near, far) = (-high.z, (high.y - low.y) - low.z);
-    rh::proj::vulkan::orthographic(low.x, high.x, low.y, high.y, near, far) * light_from_world
+    // Moved to the middle by itself: glam 0.34 forgets to flip the offset of boxes that are off it.
+    let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+    let centered = Mat4::from_translation(-middle.with_z(0.0));
+    rh::proj::vulkan::orthographic(-half.x, half.x, -half.y, half.y, near, far)
+        * centered
+        * light_from_world
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod made;
 mod normals;
 mod passes;
 mod shade;
+mod sunlight;
 mod trace;
 
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, picture};
@@ -118,21 +119,23 @@ impl Stage {
         view: &View,
     ) -> usize {
         let drawn = self.alone(setup, made, instances, view);
-        let traced: Vec<_> = instances
-            .iter()
-            .map(|(world_from_model, tint)| Traced {
-                character: &made.character,
-                world_from_model: DAffine3::from_cols(
-                    world_from_model.matrix3.x_axis.as_dvec3(),
-                    world_from_model.matrix3.y_axis.as_dvec3(),
-                    world_from_model.matrix3.z_axis.as_dvec3(),
-                    world_from_model.translation.as_dvec3(),
-                ),
-                tint: Vec4::from(*tint).as_dvec4(),
-            })
-            .collect();
+        let traced = traced(made, instances);
         compare(name, view, &traced, &drawn)
     }
+}
+
+fn traced<'a>(made: &'a Imported, instances: &[(Affine, [f32; 4])]) -> Vec<Traced<'a>> {
+    let one = |(world_from_model, tint): &(Affine, [f32; 4])| Traced {
+        character: &made.character,
+        world_from_model: DAffine3::from_cols(
+            world_from_model.matrix3.x_axis.as_dvec3(),
+            world_from_model.matrix3.y_axis.as_dvec3(),
+            world_from_model.matrix3.z_axis.as_dvec3(),
+            world_from_model.translation.as_dvec3(),
+        ),
+        tint: Vec4::from(*tint).as_dvec4(),
+    };
+    instances.iter().map(one).collect()
 }
 
 fn compare(name: &str, view: &View, traced: &[Traced<'_>], drawn: &[u8]) -> usize {

@@ -1,1 +1,186 @@
-//! Masked materials in the passes of depth, shadow and motion; the light through a shadow map.
+//! Masked materials in the passes of depth, shadow and motion, and all textures of a character in one set.
+
+use super::made::{bumps, character, colors, sharp, square, surfaces};
+use super::{BACKGROUND, HERE, Stage, camera, stands};
+use crate::support::frames::{EXTENT, Slots, pass, picture};
+use crate::support::{CONFIGS, SMALL, Setup, each};
+use std::io::Write as _;
+use throng::ash::vk;
+use throng::character::{AlphaMode, Material};
+use throng::glam::Vec3;
+use throng::gpu::Enabled;
+use throng::import::{Imported, RawPrimitive};
+use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
+use throng::{Crowd, Gpu, PassDesc, PassKind, Spawn};
+
+/// A square with holes, turned away from the axes.
+fn sieve() -> Imported {
+    let material = Material {
+        base_color_texture: Some(sharp(0)),
+        alpha: AlphaMode::Mask { cutoff: 0.5 },
+        ..Material::default()
+    };
+    character(vec![square()], vec![material], vec![colors()])
+}
+
+/// Which pixels a pass of this kind writes: of depth, or, for motion, of colour.
+fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind) -> Vec<bool> {
+    let format = target.formats().color;
+    let moves = kind == PassKind::Motion;
+    let desc = PassDesc {
+        kind,
+        color_formats: if moves { &[format] } else { &[] },
+        depth_format: vk::Format::D32_SFLOAT,
+        ..PassDesc::default()
+    };
+    let desc = match kind {
+        // The attachments are the same for all passes.
+        PassKind::Depth | PassKind::Shadow => PassDesc {
+            color_formats: &[format],
+            ..desc
+        },
+        _ => desc,
+    };
+    let pass = unsafe { stage.crowd.create_pass(&desc) }.unwrap();
+    let begin = Begin {
+        color: [1.0; 4],
+        ..BACKGROUND
+    };
+    let on = (target, pass, &begin);
+    let drawn = picture(
+        &mut setup.context,
+        &mut stage.crowd,
+        &mut stage.slots,
+        (0, 0.0),
+        on,
+        &[camera()],
+    );
+    if moves {
+        // Nothing moves: 0 is written.
+        return drawn.chunks_exact(4).map(|texel| texel[0] == 0).collect();
+    }
+    let read = ImageRead {
+        image: target.depth().unwrap().0,
+        aspect: vk::ImageAspectFlags::DEPTH,
+        layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+        mip_level: 0,
+        layer: 0,
+        extent: EXTENT,
+        texel_bytes: 4,
+    };
+    let depths = unsafe { read_image(&mut setup.context, &read) }.unwrap();
+    let depths = depths.as_chunks().0.iter();
+    depths.map(|d| f32::from_le_bytes(*d) != 1.0).collect()
+}
+
+#[test]
+fn holes_are_holes_in_every_pass() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let desc = TargetDesc {
+            extent: EXTENT,
+            color_format: vk::Format::R8G8B8A8_UNORM,
+            depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(&mut setup.context, &desc).unwrap();
+        let id = stage.add(setup, &sieve());
+        let spawn = Spawn {
+            world_from_model: stands(false)[0].0,
+            ..Spawn::default()
+        };
+        stage.crowd.spawn(id, &spawn).unwrap();
+        let drawn = stage.picture(setup, &camera());
+        let colored = drawn.chunks_exact(4).map(|texel| texel != &drawn[..4]);
+        let colored: Vec<bool> = colored.collect();
+        let count = colored.iter().filter(|on| **on).count();
+        assert!(count > 1000 && count < 3500, "{count}");
+        for kind in [PassKind::Depth, PassKind::Shadow, PassKind::Motion] {
+            let other = written(setup, &mut stage, &target, kind);
+            let differ = other.iter().zip(&colored).filter(|(a, b)| a != b).count();
+            assert_eq!(differ, 0, "{kind:?}");
+        }
+        target.destroy(&mut setup.context);
+        stage.destroy(setup);
+    });
+}
+
+/// Three squares with materials and textures of their own.
+fn many() -> Imported {
+    let at = |x: f32| RawPrimitive {
+        positions: square()
+            .positions
+            .iter()
+            .map(|p| *p * 0.32 + Vec3::X * x)
+            .collect(),
+        ..square()
+    };
+    let material = |base: u32, data: u32| Material {
+        base_color_texture: Some(sharp(base)),
+        metallic_roughness_texture: Some(sharp(data)),
+        normal_texture: Some(sharp(1)),
+        emissive: [0.2; 3],
+        emissive_texture: Some(sharp(base)),
+        ..Material::default()
+    };
+    let grid = Material {
+        alpha: AlphaMode::Mask { cutoff: 0.5 },
+        ..material(0, 1)
+    };
+    let glass = Material {
+        alpha: AlphaMode::Blend,
+        ..material(2, 2)
+    };
+    let materials = vec![material(0, 2), grid, glass];
+    let images = vec![colors(), bumps(), surfaces()];
+    character(vec![at(-0.7), at(0.0), at(0.7)], materials, images)
+}
+
+/// A set for each material and, where the device indexes descriptors, one for all: the same pictures, those of the
+/// reference. Where a driver is there for this, the environment insists on it.
+#[test]
+fn one_set_for_all_materials_shows_the_same() {
+    let mut setup = Setup::new(CONFIGS[0]);
+    let indexes = setup.context.parts().0.enabled.descriptor_indexing;
+    if !indexes {
+        let driver = &setup.context.info;
+        let _ = writeln!(
+            std::io::stderr(),
+            "*** NOT TESTED: {driver} does not index descriptors ***"
+        );
+        assert!(std::env::var_os("THRONG_DESCRIPTOR_INDEXING").is_none());
+        return;
+    }
+    let messages = setup.context.messages();
+    let mut pictures = Vec::new();
+    for on in [false, true] {
+        let desc = setup.crowd_desc(1, SMALL);
+        let (gpu, allocator) = setup.context.parts();
+        let gpu = Gpu {
+            enabled: if on { gpu.enabled } else { &Enabled::NONE },
+            ..gpu
+        };
+        let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap();
+        assert_eq!(crowd.set_layout().is_bindless(), on);
+        let desc = TargetDesc {
+            extent: EXTENT,
+            color_format: vk::Format::R8G8B8A8_UNORM,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(&mut setup.context, &desc).unwrap();
+        let pass = pass(&mut crowd, &target, false);
+        let slots = Slots::new(&setup.context, 1);
+        let mut stage = Stage {
+            crowd,
+            slots,
+            target,
+            pass,
+        };
+        stage.check(&mut setup, "three materials", &many(), &HERE, &camera());
+        pictures.push(stage.alone(&mut setup, &many(), &HERE, &camera()));
+        stage.destroy(&mut setup);
+    }
+    assert!(pictures[0] == pictures[1]);
+    drop(setup);
+    assert!(messages.is_empty(), "{}", messages.report());
+}

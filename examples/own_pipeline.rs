@@ -1,0 +1,400 @@
+//! A renderer of one's own over throng's parts, without `Crowd`: the vertex shader includes `throng.glsl`, the palettes are
+//! posed here and go through a `PaletteRing`, set 0 is filled by hand. One picture in `own_pipeline.png`.
+
+use std::error::Error;
+
+use throng::ash::{self, vk};
+use throng::character::Character;
+use throng::glam::camera::rh;
+use throng::glam::{Affine3A, Mat4, Vec3, vec3};
+use throng::gpu::layout::{Instance, NONE, SOURCE_RING};
+use throng::gpu::{
+    Device, PaletteRing, PaletteRingDesc, PrimitiveDraw, RingMemory, SetBuffers, SetLayout,
+    SkinnedMesh, Upload,
+};
+use throng::gpu_allocator::MemoryLocation;
+use throng::pose::{Mat3x4, Method, Poser};
+use throng::standalone::{
+    Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
+};
+use throng::{Gpu, builtin, gpu};
+
+const EXTENT: vk::Extent2D = vk::Extent2D {
+    width: 640,
+    height: 480,
+};
+static VERTEX: &[u8] = include_bytes!("../shaders/spv/example/own.vert.spv");
+static FRAGMENT: &[u8] = include_bytes!("../shaders/spv/example/own.frag.spv");
+/// Frames in flight. This program draws one frame, in slot 0.
+const SLOTS: u32 = 2;
+const SLOT: u32 = 0;
+/// How many dance in the ring.
+const COUNT: u32 = 12;
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng own_pipeline",
+        validation: Validation::from_env(),
+        ..ContextDesc::default()
+    })?;
+    let desc = TargetDesc {
+        extent: EXTENT,
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc)?;
+    // SAFETY: one thread; everything is destroyed in the end, when the device is idle.
+    unsafe { run(&mut context, &target)? };
+    let rgba = target.read_rgba(&mut context)?;
+    let (width, height) = (EXTENT.width, EXTENT.height);
+    image::save_buffer(
+        "own_pipeline.png",
+        &rgba,
+        width,
+        height,
+        image::ColorType::Rgba8,
+    )?;
+    println!("wrote own_pipeline.png");
+    target.destroy(&mut context);
+    let messages = context.messages();
+    drop(context);
+    if messages.is_empty() {
+        return Ok(());
+    }
+    Err(messages.report().into())
+}
+
+unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Error>> {
+    let mannequin = builtin::mannequin()?;
+    let entries = mannequin.palette().len() as u32;
+    // SAFETY: the caller's word.
+    unsafe {
+        // throng's parts: the device as they know it, the layout of set 0, a mesh, a ring of palettes.
+        let (gpu, allocator) = context.parts();
+        // Without descriptor indexing: this shader has no textures.
+        let gpu = Gpu {
+            enabled: &gpu::Enabled::NONE,
+            ..gpu
+        };
+        let device = Device::new(&gpu)?;
+        let mut set_layout = SetLayout::new(&device)?;
+        let mut upload = Upload::new();
+        let method = Method::Linear;
+        let mut mesh = SkinnedMesh::new(&device, allocator, &mut upload, &mannequin, method)?;
+        let ring = PaletteRingDesc {
+            slots: SLOTS,
+            entries: entries * COUNT,
+            memory: RingMemory::Auto,
+            min_offset_alignment: 0,
+        };
+        let mut ring = PaletteRing::new(&device, allocator, &ring)?;
+
+        // The engine's: the instances, a set, a pipeline.
+        let instances = instances(context, entries)?;
+        let (pool, set) = own_set(&context.device, &set_layout)?;
+        let content = SetBuffers {
+            ring_palettes: Some(ring.descriptor()),
+            resident_palettes: Some(mesh.rest_palette()),
+            instances: Some(whole(&instances)),
+            geometry: Some(mesh.geometry()),
+            primitives: Some(mesh.primitives()),
+            // Never read, as no instance has morph weights or deformed vertices, but the shader names them.
+            morphs: Some(whole(&instances)),
+            skinned: Some(whole(&instances)),
+            // Not even named, but Mesa 22's lavapipe looks at them.
+            textures: Some(&mesh.textures(0)),
+            ..SetBuffers::default()
+        };
+        set_layout.write(&device, set, &content);
+        let pipeline = Pipeline::new(&context.device, set_layout.handle(), target)?;
+
+        // Every frame, when the slot's last work has ended: poses, straight into mapped memory.
+        pose(&mannequin, &mut ring)?;
+        let offsets = [0, ring.dynamic_offset(SLOT), 0, 0];
+        context.submit_and_wait(|raw, cmd| {
+            upload.record(&device, cmd);
+            if ring.record_upload(&device, cmd, SLOT, entries * COUNT) {
+                palettes_copied(raw, cmd);
+            }
+            let begin = Begin {
+                color: [0.10, 0.12, 0.16, 1.0],
+                ..Begin::default()
+            };
+            target.begin(raw, cmd, &begin);
+            pipeline.bind(raw, cmd, set, &offsets);
+            for draw in mesh.draws() {
+                raw.cmd_bind_index_buffer(cmd, mesh.index_buffer(), 0, draw.index_type);
+                pipeline.draw(raw, cmd, draw);
+            }
+            target.end(raw, cmd);
+        })?;
+
+        pipeline.destroy(&context.device);
+        context.device.destroy_descriptor_pool(pool, None);
+        upload.free(&device, &mut context.allocator);
+        ring.destroy(&device, &mut context.allocator);
+        mesh.destroy(&device, &mut context.allocator);
+        set_layout.destroy(&device);
+        instances.destroy(context);
+    }
+    Ok(())
+}
+
+/// A ring of dancers that look outwards, each with a palette of its own.
+fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Error>> {
+    let instance = |at: u32| {
+        let turn = at as f32 / COUNT as f32 * std::f32::consts::TAU;
+        let outwards = Affine3A::from_rotation_y(turn);
+        let place = outwards * Affine3A::from_translation(vec3(0.0, 0.0, 2.0));
+        let hue = |offset: f32| 0.6 + 0.4 * (turn + offset).cos();
+        Instance {
+            world_from_model: Mat3x4::from_affine(&place),
+            tint: [hue(0.0), hue(2.1), hue(4.2), 1.0],
+            // In rows of 16 bytes: an entry of the linear method has 3.
+            palette_base: at * entries * 3,
+            source: SOURCE_RING,
+            character: 0,
+            user: at,
+            stamp: 0,
+            morphs: NONE,
+            skinned: NONE,
+            reserved: 0,
+        }
+    };
+    let instances: Vec<Instance> = (0..COUNT).map(instance).collect();
+    let bytes = bytemuck::cast_slice(&instances);
+    let mut buffer = Buffer::new(
+        context,
+        &BufferDesc {
+            name: "instances",
+            size: bytes.len() as u64,
+            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+            location: MemoryLocation::CpuToGpu,
+        },
+    )?;
+    buffer.write(0, bytes)?;
+    Ok(buffer)
+}
+
+fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
+    vk::DescriptorBufferInfo {
+        buffer: buffer.handle(),
+        offset: 0,
+        range: vk::WHOLE_SIZE,
+    }
+}
+
+/// Writes everyone's palette: the same clip, each a twelfth of it later.
+///
+/// # Safety
+/// The slot's last work has ended.
+unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<dyn Error>> {
+    let clip = character
+        .clips()
+        .iter()
+        .position(|clip| clip.name() == "Run");
+    let clip = clip.ok_or("no clip Run")?;
+    let duration_s = f64::from(character.clips()[clip].duration_s());
+    let entries = character.palette().len() as u32;
+    let mut poser = Poser::new();
+    for at in 0..COUNT {
+        let time_s = duration_s * f64::from(at) / f64::from(COUNT);
+        // SAFETY: the caller's word.
+        let out = unsafe { ring.writer(SLOT, at * entries, entries)? };
+        poser.palette(character, Some((clip, time_s)), out)?;
+    }
+    Ok(())
+}
+
+unsafe fn own_set(
+    device: &ash::Device,
+    layout: &SetLayout,
+) -> Result<(vk::DescriptorPool, vk::DescriptorSet), vk::Result> {
+    let sizes = SetLayout::pool_sizes(1, 5);
+    let info = vk::DescriptorPoolCreateInfo::default()
+        .max_sets(1)
+        .pool_sizes(&sizes);
+    let layouts = [layout.handle()];
+    // SAFETY: the caller's word.
+    unsafe {
+        let pool = device.create_descriptor_pool(&info, None)?;
+        let info = vk::DescriptorSetAllocateInfo::default()
+            .descriptor_pool(pool)
+            .set_layouts(&layouts);
+        Ok((pool, device.allocate_descriptor_sets(&info)?[0]))
+    }
+}
+
+/// Where the ring is staged: what was copied is read by the vertex shader.
+unsafe fn palettes_copied(device: &ash::Device, cmd: vk::CommandBuffer) {
+    let barriers = [vk::MemoryBarrier2::default()
+        .src_stage_mask(vk::PipelineStageFlags2::COPY)
+        .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags2::VERTEX_SHADER)
+        .dst_access_mask(vk::AccessFlags2::SHADER_STORAGE_READ)];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+    // SAFETY: the caller's word.
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+}
+
+/// The engine's graphics pipeline.
+struct Pipeline {
+    layout: vk::PipelineLayout,
+    handle: vk::Pipeline,
+}
+
+/// `Draw` in the vertex shader: a matrix and the primitive's index.
+const PUSH_BYTES: u32 = 68;
+
+impl Pipeline {
+    unsafe fn new(
+        device: &ash::Device,
+        set_0: vk::DescriptorSetLayout,
+        target: &Target,
+    ) -> Result<Self, Box<dyn Error>> {
+        let sets = [set_0];
+        let push = [vk::PushConstantRange::default()
+            .stage_flags(vk::ShaderStageFlags::VERTEX)
+            .size(PUSH_BYTES)];
+        let info = vk::PipelineLayoutCreateInfo::default()
+            .set_layouts(&sets)
+            .push_constant_ranges(&push);
+        let module = |spirv: &[u8]| -> Result<vk::ShaderModule, Box<dyn Error>> {
+            let words = ash::util::read_spv(&mut std::io::Cursor::new(spirv))?;
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            // SAFETY: the caller's word.
+            Ok(unsafe { device.create_shader_module(&info, None)? })
+        };
+        // SAFETY: the caller's word.
+        unsafe {
+            let layout = device.create_pipeline_layout(&info, None)?;
+            let modules = [module(VERTEX)?, module(FRAGMENT)?];
+            let handle = graphics_pipeline(device, layout, modules, target)?;
+            for module in modules {
+                device.destroy_shader_module(module, None);
+            }
+            Ok(Self { layout, handle })
+        }
+    }
+
+    /// # Safety
+    /// `cmd` is recording, inside the target's rendering.
+    unsafe fn bind(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        set: vk::DescriptorSet,
+        offsets: &[u32; 4],
+    ) {
+        let (width, height) = (EXTENT.width as f32, EXTENT.height as f32);
+        let view_from_world =
+            rh::view::look_at_mat4(vec3(0.0, 2.6, 5.6), vec3(0.0, 0.75, 0.0), Vec3::Y);
+        let clip_from_view =
+            rh::proj::vulkan::perspective_infinite_reverse(0.75, width / height, 0.1);
+        let clip_from_world: Mat4 = clip_from_view * view_from_world;
+        let matrix = clip_from_world.to_cols_array();
+        let viewport = vk::Viewport {
+            x: 0.0,
+            y: 0.0,
+            width,
+            height,
+            min_depth: 0.0,
+            max_depth: 1.0,
+        };
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: the caller's word.
+        unsafe {
+            device.cmd_set_viewport(cmd, 0, &[viewport]);
+            device.cmd_set_scissor(cmd, 0, &[EXTENT.into()]);
+            device.cmd_bind_pipeline(cmd, point, self.handle);
+            device.cmd_bind_descriptor_sets(cmd, point, self.layout, 0, &[set], offsets);
+            let stages = vk::ShaderStageFlags::VERTEX;
+            let bytes = bytemuck::cast_slice(&matrix);
+            device.cmd_push_constants(cmd, self.layout, stages, 0, bytes);
+        }
+    }
+
+    /// All instances of a primitive. (Characters with joints that mirror have draws with a `flip`, which this program
+    /// leaves to `Crowd`.)
+    ///
+    /// # Safety
+    /// As [`Self::bind`], which came before, as did the index buffer.
+    unsafe fn draw(&self, device: &ash::Device, cmd: vk::CommandBuffer, draw: &PrimitiveDraw) {
+        let stages = vk::ShaderStageFlags::VERTEX;
+        let primitive = draw.primitive.to_ne_bytes();
+        // SAFETY: the caller's word.
+        unsafe {
+            device.cmd_push_constants(cmd, self.layout, stages, 64, &primitive);
+            device.cmd_draw_indexed(cmd, draw.index_count, COUNT, draw.first_index, 0, 0);
+        }
+    }
+
+    unsafe fn destroy(self, device: &ash::Device) {
+        // SAFETY: the caller's word.
+        unsafe {
+            device.destroy_pipeline(self.handle, None);
+            device.destroy_pipeline_layout(self.layout, None);
+        }
+    }
+}
+
+unsafe fn graphics_pipeline(
+    device: &ash::Device,
+    layout: vk::PipelineLayout,
+    [vertex, fragment]: [vk::ShaderModule; 2],
+    target: &Target,
+) -> Result<vk::Pipeline, vk::Result> {
+    let stage = |stage, module| {
+        vk::PipelineShaderStageCreateInfo::default()
+            .stage(stage)
+            .module(module)
+            .name(c"main")
+    };
+    let stages = [
+        stage(vk::ShaderStageFlags::VERTEX, vertex),
+        stage(vk::ShaderStageFlags::FRAGMENT, fragment),
+    ];
+    // throng reads vertices from storage buffers: there is no vertex input.
+    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+        .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let viewport = vk::PipelineViewportStateCreateInfo::default()
+        .viewport_count(1)
+        .scissor_count(1);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default()
+        .cull_mode(vk::CullModeFlags::BACK)
+        .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
+        .line_width(1.0);
+    let formats = target.formats();
+    let samples =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(formats.samples);
+    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(true)
+        .depth_write_enable(true)
+        .depth_compare_op(vk::CompareOp::GREATER_OR_EQUAL);
+    let attachments = [vk::PipelineColorBlendAttachmentState::default()
+        .color_write_mask(vk::ColorComponentFlags::RGBA)];
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default()
+        .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
+    let colors = [formats.color];
+    let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .color_attachment_formats(&colors)
+        .depth_attachment_format(formats.depth.unwrap_or_default());
+    let info = [vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&vertex_input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&samples)
+        .depth_stencil_state(&depth)
+        .color_blend_state(&blend)
+        .dynamic_state(&dynamic)
+        .layout(layout)
+        .push_next(&mut rendering)];
+    // SAFETY: the caller's word.
+    let made = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None) };
+    made.map(|pipelines| pipelines[0])
+        .map_err(|(_, error)| error)
+}

@@ -1,0 +1,227 @@
+//! Shading of one's own: throng deforms and draws, a fragment shader of the engine's says how it looks. Bands of light
+//! and a bright rim, in `own_shader.png`.
+//!
+//! The shader is `shaders/example/toon.frag`, compiled to SPIR-V by any compiler that finds `shaders/` for its includes:
+//! `glslc --target-env=vulkan1.3 -I shaders shaders/example/toon.frag -o toon.spv`.
+
+use std::error::Error;
+
+use throng::ash::{self, vk};
+use throng::glam::camera::rh;
+use throng::glam::{Affine3A, Vec3, vec3};
+use throng::gpu::Enabled;
+use throng::gpu_allocator::MemoryLocation;
+use throng::standalone::{
+    Begin, Buffer, BufferDesc, Context, ContextDesc, Frames, Target, TargetDesc, Validation,
+};
+use throng::{Crowd, CrowdDesc, Gpu, MaterialDesc, PassDesc, PassId, Spawn, View, builtin};
+
+const EXTENT: vk::Extent2D = vk::Extent2D {
+    width: 640,
+    height: 480,
+};
+static TOON: &[u8] = include_bytes!("../shaders/spv/example/toon.frag.spv");
+/// `Toon` in the shader: four bands of light (rgb, and from which brightness on), and the rim.
+const LIGHT: [[f32; 4]; 5] = [
+    [0.16, 0.17, 0.30, -1.0],
+    [0.45, 0.42, 0.50, 0.38],
+    [0.90, 0.86, 0.80, 0.60],
+    [1.15, 1.10, 1.00, 0.93],
+    [0.75, 0.85, 1.00, 0.32],
+];
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng own_shader",
+        validation: Validation::from_env(),
+        ..ContextDesc::default()
+    })?;
+    let desc = TargetDesc {
+        extent: EXTENT,
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc)?;
+    let (gpu, allocator) = context.parts();
+    // A device that indexes descriptors has all textures of a character in one array: enable that, and the shader
+    // has to be compiled with -DTHRONG_BINDLESS.
+    let gpu = Gpu {
+        enabled: &Enabled::NONE,
+        ..gpu
+    };
+    // SAFETY: the context outlives the crowd, and has enabled what throng requires.
+    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
+
+    // What the engine has anyway: a set of its own with what its shader reads, here a uniform buffer.
+    let mut light = Buffer::new(
+        &mut context,
+        &BufferDesc {
+            name: "toon",
+            size: size_of_val(&LIGHT) as u64,
+            usage: vk::BufferUsageFlags::UNIFORM_BUFFER,
+            location: MemoryLocation::CpuToGpu,
+        },
+    )?;
+    let bytes: Vec<u8> = LIGHT
+        .as_flattened()
+        .iter()
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
+    light.write(0, &bytes)?;
+    // SAFETY: one thread; what is made is destroyed at the end, when the device is idle.
+    let own = unsafe { OwnSet::new(&context.device, light.handle())? };
+
+    // throng: a pass with that shader and the layout of set 1.
+    let spirv = ash::util::read_spv(&mut std::io::Cursor::new(TOON))?;
+    let pass = PassDesc {
+        color_formats: &[target.formats().color],
+        depth_format: target.formats().depth.unwrap_or_default(),
+        samples: target.formats().samples,
+        reversed_z: true,
+        material: Some(MaterialDesc {
+            fragment_spirv: &spirv,
+            set_layouts: &[own.layout],
+            push_bytes: 0,
+        }),
+        ..PassDesc::default()
+    };
+    // SAFETY: the formats are the target's.
+    let pass = unsafe { crowd.create_pass(&pass)? };
+    populate(&mut context, &mut crowd)?;
+    draw(&mut context, &mut crowd, &target, pass, &own)?;
+
+    let rgba = target.read_rgba(&mut context)?;
+    image::save_buffer(
+        "own_shader.png",
+        &rgba,
+        EXTENT.width,
+        EXTENT.height,
+        image::ColorType::Rgba8,
+    )?;
+    println!("wrote own_shader.png");
+    // SAFETY: reading back has waited for the device.
+    unsafe {
+        own.destroy(&context.device);
+        crowd.destroy(&mut context.allocator);
+    }
+    light.destroy(&mut context);
+    target.destroy(&mut context);
+    let messages = context.messages();
+    drop(context);
+    if messages.is_empty() {
+        return Ok(());
+    }
+    Err(messages.report().into())
+}
+
+/// Three of them, in colours.
+fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
+    let mannequin = builtin::mannequin()?;
+    let character = crowd.add_character(&mut context.allocator, &mannequin)?;
+    for (x, clip, tint) in [
+        (-0.9, "Wave", [0.9, 0.45, 0.3, 1.0]),
+        (0.0, "Walk", [0.35, 0.7, 0.9, 1.0]),
+        (0.9, "Run", [0.55, 0.8, 0.4, 1.0]),
+    ] {
+        let spawn = Spawn {
+            world_from_model: Affine3A::from_translation(vec3(x, 0.0, 0.0)),
+            play: clip.into(),
+            tint,
+            ..Spawn::default()
+        };
+        crowd.spawn(character, &spawn)?;
+    }
+    Ok(())
+}
+
+/// One frame.
+fn draw(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    target: &Target,
+    pass: PassId,
+    own: &OwnSet,
+) -> Result<(), Box<dyn Error>> {
+    let eye = vec3(1.2, 1.5, 4.2);
+    let view_from_world = rh::view::look_at_mat4(eye, vec3(0.0, 0.9, 0.0), Vec3::Y);
+    let aspect = EXTENT.width as f32 / EXTENT.height as f32;
+    let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.7, aspect, 0.1);
+    let view = View::new(clip_from_view * view_from_world, eye, EXTENT);
+    let begin = Begin {
+        color: [0.93, 0.82, 0.62, 1.0],
+        ..Begin::default()
+    };
+    let layout = crowd.pass_layout(pass)?;
+    let mut frames = Frames::new(context, 1)?;
+    let slot = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), slot.cmd);
+    // SAFETY: the slot was just begun, the recording is submitted below.
+    unsafe {
+        let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.25)?;
+        let views = frame.record_prepare(cmd, &[view])?;
+        target.begin(&device, cmd, &begin);
+        // The engine's sets, with the pass's layout. throng leaves them alone.
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        device.cmd_bind_descriptor_sets(cmd, point, layout, 1, &[own.set], &[]);
+        frame.record_draw(cmd, views[0], pass)?;
+        target.end(&device, cmd);
+        frames.submit(context, slot, None)?;
+    }
+    context.wait_idle()?;
+    frames.destroy(context);
+    Ok(())
+}
+
+/// Set 1: one uniform buffer for the fragment shader.
+struct OwnSet {
+    layout: vk::DescriptorSetLayout,
+    pool: vk::DescriptorPool,
+    set: vk::DescriptorSet,
+}
+
+impl OwnSet {
+    unsafe fn new(device: &ash::Device, buffer: vk::Buffer) -> Result<Self, vk::Result> {
+        let kind = vk::DescriptorType::UNIFORM_BUFFER;
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(kind)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
+        let sizes = [vk::DescriptorPoolSize {
+            ty: kind,
+            descriptor_count: 1,
+        }];
+        let buffers = [vk::DescriptorBufferInfo {
+            buffer,
+            offset: 0,
+            range: vk::WHOLE_SIZE,
+        }];
+        // SAFETY: the caller's word.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let layout = device.create_descriptor_set_layout(&info, None)?;
+            let info = vk::DescriptorPoolCreateInfo::default()
+                .max_sets(1)
+                .pool_sizes(&sizes);
+            let pool = device.create_descriptor_pool(&info, None)?;
+            let layouts = [layout];
+            let info = vk::DescriptorSetAllocateInfo::default()
+                .descriptor_pool(pool)
+                .set_layouts(&layouts);
+            let set = device.allocate_descriptor_sets(&info)?[0];
+            let write = vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .descriptor_type(kind)
+                .buffer_info(&buffers);
+            device.update_descriptor_sets(&[write], &[]);
+            Ok(Self { layout, pool, set })
+        }
+    }
+
+    unsafe fn destroy(self, device: &ash::Device) {
+        // SAFETY: the caller's word.
+        unsafe {
+            device.destroy_descriptor_pool(self.pool, None);
+            device.destroy_descriptor_set_layout(self.layout, None);
+        }
+    }
+}

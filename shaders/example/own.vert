@@ -1,0 +1,24 @@
+// A vertex shader over throng.glsl, with a camera of its own: examples/own_pipeline.rs.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+// The camera comes by push constants, so set 0 needs no view.
+#define THRONG_NO_VIEW
+#include "include/throng.glsl"
+
+layout(push_constant) uniform Draw {
+    mat4 clip_from_world;
+    uint primitive_index;
+};
+
+layout(location = 0) out vec3 out_normal;
+layout(location = 1) out vec3 out_color;
+
+void main() {
+    ThrongInstance instance = throng_instances[gl_InstanceIndex];
+    ThrongPrimitive primitive = throng_primitives[primitive_index];
+    uint vertex = uint(gl_VertexIndex);
+    ThrongVertex deformed = throng_deform(instance, primitive, vertex);
+    out_normal = deformed.normal;
+    out_color = throng_base(instance, primitive, vertex).rgb;
+    gl_Position = throng_transform_clip(clip_from_world, deformed.position);
+}

@@ -1,0 +1,29 @@
+// Bands of light and a bright rim: the shading of examples/own_shader.rs.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "include/throng_surface.glsl"
+
+// Set 1 is the example's.
+layout(set = 1, binding = 0, std140) uniform Toon {
+    vec4 bands[4];  // rgb: light; w: from which brightness on, ascending
+    vec4 rim;       // rgb: light; w: how much of the outline it takes
+};
+
+layout(location = 0) out vec4 out_color;
+
+void main() {
+    ThrongSurface surface = throng_surface();
+    if (throng_is_hole(surface)) {
+        discard;
+    }
+    float brightness = dot(surface.normal, throng_view.sun_direction.xyz) * 0.5 + 0.5;
+    vec3 light = vec3(0.0);
+    for (int band = 0; band < 4; ++band) {
+        // As soft as a pixel.
+        float soft = max(fwidth(brightness), 1e-4);
+        light = mix(light, bands[band].rgb, smoothstep(-soft, soft, brightness - bands[band].w));
+    }
+    float outward = 1.0 - max(dot(surface.normal, surface.to_eye), 0.0);
+    float glow = smoothstep(1.0 - rim.w, 1.05 - rim.w, outward) * brightness;
+    out_color = vec4(surface.base_color.rgb * light + rim.rgb * glow, surface.base_color.a);
+}

@@ -1,0 +1,118 @@
+//! The methods of skinning side by side: linear, dual quaternions, quaternions with offset.
+
+use super::compare::check;
+use super::stage::picture;
+use throng::character::{Affine, Interpolation, Material, Transform};
+use throng::glam::{Mat4, Quat, Vec3};
+use throng::import::{
+    ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
+    RawPrimitive, RawSkin, RawTransform,
+};
+use throng::pose::Method;
+use throng::{CharacterDesc, Spawn, builtin};
+
+const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+
+/// A tube between two joints, the upper of which turns by 170 degrees.
+fn tube() -> Imported {
+    const AROUND: u32 = 24;
+    const UP: u32 = 16;
+    let node = |name: &str, parent, y: f32| RawNode {
+        name: name.into(),
+        parent,
+        transform: RawTransform::Trs(Transform {
+            translation: Vec3::Y * y,
+            ..Transform::IDENTITY
+        }),
+    };
+    let mut mesh = RawPrimitive {
+        name: "tube".into(),
+        skin: Some(0),
+        material: Some(0),
+        influences_per_vertex: 2,
+        ..RawPrimitive::default()
+    };
+    for row in 0..=UP {
+        for column in 0..AROUND {
+            let height = row as f32 / UP as f32;
+            let (sin, cos) = (column as f32 / AROUND as f32 * std::f32::consts::TAU).sin_cos();
+            mesh.positions
+                .push(Vec3::new(0.45 * sin, 2.0 * height, 0.45 * cos));
+            mesh.normals.push(Vec3::new(sin, 0.0, cos));
+            let stripe = if column % 6 < 3 {
+                [0.9, 0.8, 0.6, 1.0]
+            } else {
+                [0.2, 0.4, 0.6, 1.0]
+            };
+            mesh.colors.push(stripe);
+            mesh.joints.extend([0, 1]);
+            let upper = ((height - 0.15) / 0.7).clamp(0.0, 1.0);
+            mesh.weights.extend([1.0 - upper, upper]);
+        }
+    }
+    for row in 0..UP {
+        for column in 0..AROUND {
+            let at = |row: u32, column: u32| row * AROUND + column % AROUND;
+            let [a, b] = [at(row, column), at(row, column + 1)];
+            let [c, d] = [at(row + 1, column), at(row + 1, column + 1)];
+            mesh.indices.extend([a, b, d, a, d, c]);
+        }
+    }
+    let turn = Quat::from_rotation_y(170_f32.to_radians());
+    let twist = RawAnimation {
+        name: "twist".into(),
+        channels: vec![RawChannel {
+            node: 1,
+            times_s: vec![0.0],
+            interpolation: Interpolation::Step,
+            values: RawKeys::Rotation(vec![turn]),
+        }],
+    };
+    let raw = RawCharacter {
+        name: "tube".into(),
+        nodes: vec![node("root", None, 0.0), node("top", Some(0), 2.0)],
+        skins: vec![RawSkin {
+            joints: vec![0, 1],
+            inverse_bind: vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::Y * -2.0)],
+            ..RawSkin::default()
+        }],
+        primitives: vec![mesh],
+        materials: vec![Material {
+            roughness: 0.6,
+            double_sided: true,
+            ..Material::default()
+        }],
+        animations: vec![twist],
+        ..RawCharacter::default()
+    };
+    raw.build(&ImportOptions::default()).expect("a character")
+}
+
+/// The same character once for each method, from left to right.
+fn side_by_side(name: &str, character: &Imported, clip: &str) {
+    let eye = (Vec3::new(0.0, 1.6, 6.5), Vec3::new(0.0, 0.95, 0.0));
+    let drawn = picture((480, 320), eye, |crowd, allocator| {
+        for (x, method) in [-1.3, 0.0, 1.3].into_iter().zip(METHODS) {
+            let desc = CharacterDesc { method };
+            let id = crowd.add_character_with(allocator, &character.character, &desc);
+            let spawn = Spawn {
+                world_from_model: Affine::from_translation(Vec3::X * x),
+                play: clip.into(),
+                ..Spawn::default()
+            };
+            crowd.spawn(id.expect("a character"), &spawn).expect("room");
+        }
+    });
+    check(name, &drawn);
+}
+
+#[test]
+fn twisted() {
+    side_by_side("methods-twist", &tube(), "twist");
+}
+
+#[test]
+fn mannequins() {
+    let mannequin = builtin::mannequin().expect("the mannequin");
+    side_by_side("methods-mannequin", &mannequin, "Wave");
+}

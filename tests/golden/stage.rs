@@ -1,0 +1,89 @@
+//! A crowd of made characters, drawn once under the validation layer.
+
+use image::RgbImage;
+use throng::ash::vk;
+use throng::crowd::Lighting;
+use throng::glam::Vec3;
+use throng::glam::camera::rh;
+use throng::gpu_allocator::vulkan::Allocator;
+use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
+use throng::{Crowd, CrowdDesc, PassDesc, View};
+
+/// The picture of what `populate` puts into a crowd, seen from `eye` (towards -Z and a little down to `at`).
+pub(super) fn picture(
+    (width, height): (u32, u32),
+    (eye, at): (Vec3, Vec3),
+    populate: impl FnOnce(&mut Crowd, &mut Allocator),
+) -> RgbImage {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng's golden pictures",
+        validation: Validation::On,
+        ..ContextDesc::default()
+    })
+    .expect("a device");
+    let extent = vk::Extent2D { width, height };
+    let desc = TargetDesc {
+        extent,
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc).expect("a target");
+    let (gpu, allocator) = context.parts();
+    // SAFETY: the context outlives the crowd, and has enabled what throng requires.
+    let crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default()) };
+    let mut crowd = crowd.expect("a crowd");
+    let pass = PassDesc {
+        color_formats: &[target.formats().color],
+        depth_format: target.formats().depth.unwrap_or_default(),
+        samples: target.formats().samples,
+        reversed_z: true,
+        ..PassDesc::default()
+    };
+    // SAFETY: the formats are the target's.
+    let pass = unsafe { crowd.create_pass(&pass) }.expect("a pass");
+    populate(&mut crowd, allocator);
+    let aspect = width as f32 / height as f32;
+    let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.5, aspect, 0.1);
+    let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
+    let view = View {
+        lighting: Lighting {
+            sun_direction: Vec3::new(0.6, 0.8, 0.7),
+            sun_color: Vec3::new(1.0, 0.95, 0.85),
+            sky_color: Vec3::new(0.35, 0.45, 0.6),
+            ground_color: Vec3::new(0.25, 0.2, 0.15),
+        },
+        ..View::new(clip_from_view * view_from_world, eye, extent)
+    };
+    let begin = Begin {
+        color: [0.12, 0.13, 0.15, 1.0],
+        ..Begin::default()
+    };
+    let mut frames = Frames::new(&context, 1).expect("a frame");
+    let slot = frames.begin(&mut context).expect("a slot");
+    let device = context.device.clone();
+    // SAFETY: the slot was just begun; what is recorded is complete, and submitted.
+    unsafe {
+        let frame = crowd.begin_frame(&mut context.allocator, 0, 0.25);
+        let mut frame = frame.expect("a frame");
+        let views = frame.record_prepare(slot.cmd, &[view]).expect("a view");
+        target.begin(&device, slot.cmd, &begin);
+        frame.record_draw(slot.cmd, views[0], pass).expect("draws");
+        target.end(&device, slot.cmd);
+        frames
+            .submit(&mut context, slot, None)
+            .expect("a submission");
+    }
+    context.wait_idle().expect("an end");
+    let rgba = target.read_rgba(&mut context).expect("pixels");
+    frames.destroy(&mut context);
+    // SAFETY: the device is idle.
+    unsafe { crowd.destroy(&mut context.allocator) };
+    target.destroy(&mut context);
+    let messages = context.messages();
+    drop(context);
+    assert!(messages.is_empty(), "{}", messages.report());
+    let rgb = rgba
+        .chunks_exact(4)
+        .flat_map(|texel| [texel[0], texel[1], texel[2]]);
+    RgbImage::from_raw(width, height, rgb.collect()).expect("as many pixels")
+}

@@ -1,0 +1,361 @@
+//! The light through a shadow map, against rays.
+
+use super::made::{character, square};
+use super::trace::{pixel, triangles};
+use super::{BACKGROUND, HERE, Stage, camera, traced};
+use crate::support::frames::EXTENT;
+use crate::support::{Setup, each, view};
+use throng::ash::{self, vk};
+use throng::character::Material;
+use throng::crowd::{Lighting, Shadow, ShadowMap, Viewport};
+use throng::glam::camera::rh;
+use throng::glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
+use throng::gpu_allocator::MemoryLocation;
+use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+use throng::import::{Imported, RawPrimitive};
+use throng::{PassDesc, PassKind, Spawn, View};
+
+const EDGE: u32 = 512;
+const LAYERS: u32 = 2;
+const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+/// Half of the plates' edges, how high they are, and their middles: x and z.
+const HALF: f64 = 0.6;
+const HEIGHT: f64 = 0.7;
+const PLATES: [(f64, f64); 2] = [(-0.9, 0.2), (0.8, -0.3)];
+
+/// A floor, and two plates above it.
+fn plates() -> Imported {
+    let lying = |half: f32, at: Vec3| {
+        let turned = |p: &Vec3| at + Vec3::new(p.x, 0.0, -p.y) * half;
+        RawPrimitive {
+            positions: square().positions.iter().map(turned).collect(),
+            normals: vec![Vec3::Y; 4],
+            tangents: Vec::new(),
+            material: Some(0),
+            ..square()
+        }
+    };
+    let mut parts = vec![lying(3.0, Vec3::ZERO)];
+    parts.extend(PLATES.map(|(x, z)| lying(HALF as f32, DVec3::new(x, HEIGHT, z).as_vec3())));
+    let material = Material {
+        base_color: [0.7, 0.6, 0.5, 1.0],
+        roughness: 0.8,
+        double_sided: true,
+        ..Material::default()
+    };
+    character(parts, vec![material], Vec::new())
+}
+
+/// A depth image with layers.
+struct Layers {
+    image: vk::Image,
+    all: vk::ImageView,
+    each: Vec<vk::ImageView>,
+    memory: Allocation,
+}
+
+impl Layers {
+    fn new(setup: &mut Setup) -> Self {
+        let context = &mut setup.context;
+        let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::SAMPLED;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(DEPTH)
+            .extent(vk::Extent3D {
+                width: EDGE,
+                height: EDGE,
+                depth: 1,
+            })
+            .mip_levels(1)
+            .array_layers(LAYERS)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(usage);
+        unsafe {
+            let image = context.device.create_image(&info, None).unwrap();
+            let desc = AllocationCreateDesc {
+                name: "shadow map",
+                requirements: context.device.get_image_memory_requirements(image),
+                location: MemoryLocation::GpuOnly,
+                linear: false,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            };
+            let memory = context.allocator.allocate(&desc).unwrap();
+            let (block, offset) = (memory.memory(), memory.offset());
+            context
+                .device
+                .bind_image_memory(image, block, offset)
+                .unwrap();
+            let view = |kind, first, count| {
+                let info = vk::ImageViewCreateInfo::default()
+                    .image(image)
+                    .view_type(kind)
+                    .format(DEPTH)
+                    .subresource_range(range(first, count));
+                context.device.create_image_view(&info, None).unwrap()
+            };
+            Self {
+                image,
+                all: view(vk::ImageViewType::TYPE_2D_ARRAY, 0, LAYERS),
+                each: (0..LAYERS)
+                    .map(|at| view(vk::ImageViewType::TYPE_2D, at, 1))
+                    .collect(),
+                memory,
+            }
+        }
+    }
+
+    /// Waits for what was there before and makes what follows wait.
+    fn turn(&self, device: &ash::Device, cmd: vk::CommandBuffer, to_sample: bool) {
+        use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stage};
+        let drawn = (
+            Stage::EARLY_FRAGMENT_TESTS | Stage::LATE_FRAGMENT_TESTS,
+            Access::DEPTH_STENCIL_ATTACHMENT_READ | Access::DEPTH_STENCIL_ATTACHMENT_WRITE,
+        );
+        let sampled = (Stage::FRAGMENT_SHADER, Access::SHADER_SAMPLED_READ);
+        let (before, after, from, to) = if to_sample {
+            (
+                drawn,
+                sampled,
+                Layout::DEPTH_ATTACHMENT_OPTIMAL,
+                Layout::SHADER_READ_ONLY_OPTIMAL,
+            )
+        } else {
+            (
+                sampled,
+                drawn,
+                Layout::UNDEFINED,
+                Layout::DEPTH_ATTACHMENT_OPTIMAL,
+            )
+        };
+        let barriers = [vk::ImageMemoryBarrier2::default()
+            .image(self.image)
+            .old_layout(from)
+            .new_layout(to)
+            .src_stage_mask(before.0)
+            .src_access_mask(before.1)
+            .dst_stage_mask(after.0)
+            .dst_access_mask(after.1)
+            .subresource_range(range(0, LAYERS))];
+        let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+        unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+    }
+
+    fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer, layer: usize, far: f32) {
+        let clear = vk::ClearValue {
+            depth_stencil: vk::ClearDepthStencilValue {
+                depth: far,
+                stencil: 0,
+            },
+        };
+        let depth = vk::RenderingAttachmentInfo::default()
+            .image_view(self.each[layer])
+            .image_layout(vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .clear_value(clear);
+        let info = vk::RenderingInfo::default()
+            .render_area(extent().into())
+            .layer_count(1)
+            .depth_attachment(&depth);
+        unsafe { device.cmd_begin_rendering(cmd, &info) };
+    }
+
+    fn destroy(self, setup: &mut Setup) {
+        let context = &mut setup.context;
+        context.wait_idle().unwrap();
+        unsafe {
+            for view in self.each.into_iter().chain([self.all]) {
+                context.device.destroy_image_view(view, None);
+            }
+            context.device.destroy_image(self.image, None);
+        }
+        context.allocator.free(self.memory).unwrap();
+    }
+}
+
+fn range(first: u32, count: u32) -> vk::ImageSubresourceRange {
+    vk::ImageSubresourceRange::default()
+        .aspect_mask(vk::ImageAspectFlags::DEPTH)
+        .level_count(1)
+        .base_array_layer(first)
+        .layer_count(count)
+}
+
+fn extent() -> vk::Extent2D {
+    vk::Extent2D {
+        width: EDGE,
+        height: EDGE,
+    }
+}
+
+/// What the sun sees: around the first plate closely, and everything.
+fn layers(sun: Vec3, reversed: bool) -> [Mat4; 2] {
+    let look = rh::view::look_at_mat4(sun.normalize() * 10.0, Vec3::ZERO, Vec3::Y);
+    let (near, far) = if reversed { (20.0, 0.1) } else { (0.1, 20.0) };
+    let (x, z) = PLATES[0];
+    let middle = look.transform_point3(DVec3::new(x, 0.3, z).as_vec3());
+    let close = Mat4::from_translation(-middle.with_z(0.0)) * look;
+    [(1.2, close), (4.5, look)].map(|(half, look)| {
+        rh::proj::vulkan::orthographic(-half, half, -half, half, near, far) * look
+    })
+}
+
+/// Whether the sun reaches what a pixel sees; `None` where that is too close to an edge to tell.
+fn sunlit(view: &View, sun: DVec3, at: (u32, u32)) -> Option<bool> {
+    let ndc = [at.0, at.1].map(|v| (f64::from(v) + 0.5) / 96.0 * 2.0 - 1.0);
+    let far = view.clip_from_world.inverse() * Vec4::new(ndc[0] as f32, ndc[1] as f32, 0.9, 1.0);
+    let eye = view.eye.as_dvec3();
+    let ray = (far.truncate() / far.w).as_dvec3() - eye;
+    let on = |from: DVec3, ray: DVec3, y: f64| from + ray * ((y - from.y) / ray.y);
+    // How far inside of a plate, metres; negative outside.
+    let inside = |p: DVec3| {
+        let of = PLATES.map(|(x, z)| HALF - (DVec2::new(p.x - x, p.z - z)).abs().max_element());
+        of[0].max(of[1])
+    };
+    let seen = inside(on(eye, ray, HEIGHT));
+    // A texel of the coarse layer is 18 mm. Nine are looked up, each between four: two texels to either side, 1.5 times
+    // as far on a floor that the light meets at 42 degrees; and the point is moved off the floor by up to 1.7 texels.
+    let close = 0.1;
+    if seen.abs() < close {
+        return None;
+    }
+    let shadow = inside(on(on(eye, ray, 0.0), sun, HEIGHT));
+    match seen > 0.0 {
+        true => Some(true),
+        false if shadow.abs() < close => None,
+        false => Some(shadow < 0.0),
+    }
+}
+
+#[test]
+fn plates_shade_the_floor_where_rays_say_so() {
+    each(|setup| {
+        for (reversed_z, flipped) in [(false, false), (true, false), (false, true)] {
+            shade(setup, reversed_z, flipped);
+        }
+    });
+}
+
+fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
+    let mut stage = Stage::new(setup);
+    let map = Layers::new(setup);
+    let made = plates();
+    let id = stage.add(setup, &made);
+    stage.crowd.spawn(id, &Spawn::default()).unwrap();
+    let shadow_pass = PassDesc {
+        kind: PassKind::Shadow,
+        depth_format: DEPTH,
+        reversed_z,
+        ..PassDesc::default()
+    };
+    let color_pass = PassDesc {
+        color_formats: &[stage.target.formats().color],
+        depth_format: DEPTH,
+        shadow_map: true,
+        ..PassDesc::default()
+    };
+    let looked_up = ShadowMap {
+        view: map.all,
+        layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+        edge: EDGE,
+        reversed_z,
+        linear: true,
+    };
+    let lighting = camera().lighting;
+    let clips = layers(lighting.sun_direction, reversed_z);
+    let mut shadow = Shadow {
+        layers: LAYERS,
+        flipped,
+        ..Shadow::default()
+    };
+    shadow.clip_from_world[..2].copy_from_slice(&clips);
+    let seen = View {
+        lighting,
+        shadow: Some(shadow),
+        ..view(
+            Vec3::new(-0.6, 2.8, 3.0),
+            Vec3::new(-0.3, 0.2, -0.3),
+            EXTENT,
+        )
+    };
+    let edge = EDGE as f32;
+    let viewport = match flipped {
+        false => Viewport::from(extent()),
+        true => Viewport {
+            x: 0.0,
+            y: edge,
+            width: edge,
+            height: -edge,
+        },
+    };
+    let lights = clips.map(|clip| View::new(clip, lighting.sun_direction * 100.0, viewport));
+    let cmd = stage.slots.begin(&setup.context, 0);
+    let context = &mut setup.context;
+    let device = context.device.clone();
+    unsafe {
+        stage.crowd.set_shadow_map(&looked_up).unwrap();
+        let shadow_pass = stage.crowd.create_pass(&shadow_pass).unwrap();
+        let color_pass = stage.crowd.create_pass(&color_pass).unwrap();
+        let mut frame = stage
+            .crowd
+            .begin_frame(&mut context.allocator, 0, 0.0)
+            .unwrap();
+        let views = frame
+            .record_prepare(cmd, &[seen, lights[0], lights[1]])
+            .unwrap();
+        map.turn(&device, cmd, false);
+        for layer in 0..2 {
+            map.begin(&device, cmd, layer, if reversed_z { 0.0 } else { 1.0 });
+            frame
+                .record_draw(cmd, views[layer + 1], shadow_pass)
+                .unwrap();
+            device.cmd_end_rendering(cmd);
+        }
+        map.turn(&device, cmd, true);
+        stage.target.begin(&device, cmd, &BACKGROUND);
+        frame.record_draw(cmd, views[0], color_pass).unwrap();
+        stage.target.end(&device, cmd);
+    }
+    stage.slots.submit(&setup.context, 0);
+    stage.slots.wait(&setup.context, 0);
+    let drawn = stage.target.read_rgba(&mut setup.context).unwrap();
+    judge(&made, &seen, &drawn);
+    stage.destroy(setup);
+    map.destroy(setup);
+}
+
+/// Holds the pixels against those that are lit, and those that the sun does not reach.
+fn judge(made: &Imported, seen: &View, drawn: &[u8]) {
+    let dark = View {
+        lighting: Lighting {
+            sun_color: Vec3::ZERO,
+            ..seen.lighting
+        },
+        ..*seen
+    };
+    let all = traced(made, &HERE);
+    let (bright_ones, dark_ones) = (triangles(seen, &all), triangles(&dark, &all));
+    let sun = seen.lighting.sun_direction.as_dvec3();
+    let mut counts = [0, 0];
+    for at in (0..EXTENT.height).flat_map(|y| (0..EXTENT.width).map(move |x| (x, y))) {
+        let Some(lit) = sunlit(seen, sun, at) else {
+            continue;
+        };
+        let (view, of) = if lit {
+            (seen, &bright_ones)
+        } else {
+            (&dark, &dark_ones)
+        };
+        let Some(wanted) = pixel(view, of, at, DVec3::ZERO).filter(|color| *color != DVec3::ZERO)
+        else {
+            continue;
+        };
+        counts[usize::from(lit)] += 1;
+        let texel = &drawn[((at.1 * EXTENT.width + at.0) * 4) as usize..][..3];
+        for (channel, wanted) in texel.iter().zip(wanted.to_array()) {
+            let off = (f64::from(*channel) - wanted * 255.0).abs();
+            assert!(off <= super::BOUND, "{at:?}: lit {lit}, off by {off}");
+        }
+    }
+    assert!(counts[0] > 200 && counts[1] > 2000, "{counts:?}");
+}
