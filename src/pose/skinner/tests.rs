@@ -110,7 +110,13 @@ fn morphed_and_mirrored_streams_agree_with_the_plain_code() {
     let mut random = Random(0x0F0E_0D0C_0B0A_0908);
     let count = character.morph_weights().len();
     let some = |random: &mut Random, one_in: usize| -> Vec<f32> {
-        let weight = |at: usize| if at.is_multiple_of(one_in) { random.next() } else { 0.0 };
+        let weight = |at: usize| {
+            if at.is_multiple_of(one_in) {
+                random.next()
+            } else {
+                0.0
+            }
+        };
         (0..count).map(weight).collect()
     };
     for round in 0..6 {
