@@ -19,9 +19,7 @@ void main() {
     float brightness = dot(surface.normal, throng_view.sun_direction.xyz) * 0.5 + 0.5;
     vec3 light = vec3(0.0);
     for (int band = 0; band < 4; ++band) {
-        // As soft as a pixel.
-        float soft = max(fwidth(brightness), 1e-4);
-        light = mix(light, bands[band].rgb, smoothstep(-soft, soft, brightness - bands[band].w));
+        light = mix(light, bands[band].rgb, smoothstep(-0.01, 0.01, brightness - bands[band].w));
     }
     float outward = 1.0 - max(dot(surface.normal, surface.to_eye), 0.0);
     float glow = smoothstep(1.0 - rim.w, 1.05 - rim.w, outward) * brightness;

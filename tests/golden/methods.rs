@@ -93,7 +93,10 @@ fn side_by_side(name: &str, character: &Imported, clip: &str) {
     let eye = (Vec3::new(0.0, 1.6, 6.5), Vec3::new(0.0, 0.95, 0.0));
     let drawn = picture((480, 320), eye, |crowd, allocator| {
         for (x, method) in [-1.3, 0.0, 1.3].into_iter().zip(METHODS) {
-            let desc = CharacterDesc { method };
+            let desc = CharacterDesc {
+                method,
+                ..CharacterDesc::default()
+            };
             let id = crowd.add_character_with(allocator, &character.character, &desc);
             let spawn = Spawn {
                 world_from_model: Affine::from_translation(Vec3::X * x),

@@ -320,8 +320,19 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     stage.slots.wait(&setup.context, 0);
     let drawn = stage.target.read_rgba(&mut setup.context).unwrap();
     judge(&made, &seen, &drawn);
-    stage.destroy(setup);
+    // The map outlives the crowd.
+    let Stage {
+        crowd,
+        slots,
+        target,
+        ..
+    } = stage;
+    slots.destroy(&setup.context);
+    target.destroy(&mut setup.context);
+    unsafe { crowd.destroy(&mut setup.context.allocator) };
     map.destroy(setup);
+    let report = setup.context.allocator.generate_report();
+    assert!(report.allocations.is_empty(), "{:?}", report.allocations);
 }
 
 /// Holds the pixels against those that are lit, and those that the sun does not reach.
@@ -357,5 +368,5 @@ fn judge(made: &Imported, seen: &View, drawn: &[u8]) {
             assert!(off <= super::BOUND, "{at:?}: lit {lit}, off by {off}");
         }
     }
-    assert!(counts[0] > 200 && counts[1] > 2000, "{counts:?}");
+    assert!(counts[0] > 150 && counts[1] > 2000, "{counts:?}");
 }
