@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use throng::ash::vk;
+use throng::crowd::SkinMode;
+use throng::pose::Method;
 
 /// Draws a crowd of animated characters: in a window where there is a display, else into a picture.
 #[derive(Clone, Debug, Parser)]
@@ -50,9 +52,62 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXELS", default_value = "2048")]
     pub(crate) shadows: Shadows,
 
+    /// Where vertices are deformed: in the vertex shader, by the skin stage, or by its twin on the CPU. The picture is
+    /// the same.
+    #[arg(long, value_enum, default_value = "vertex")]
+    pub(crate) skin: Skin,
+
+    /// How vertices follow several joints.
+    #[arg(long, value_enum, default_value = "linear")]
+    pub(crate) method: MethodArg,
+
     /// Turns the validation layer on, synchronization included. Any message of it makes the exit status 1.
     #[arg(long)]
     pub(crate) validate: bool,
+}
+
+/// Where vertices are deformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Skin {
+    /// In the vertex shader of every pass.
+    Vertex,
+    /// Once a frame by the skin stage on the GPU.
+    Compute,
+    /// Once a frame on the CPU.
+    Cpu,
+}
+
+impl From<Skin> for SkinMode {
+    fn from(skin: Skin) -> Self {
+        match skin {
+            Skin::Vertex => Self::Vertex,
+            Skin::Compute => Self::Compute,
+            Skin::Cpu => Self::Cpu,
+        }
+    }
+}
+
+/// A skinning method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    /// Blends matrices.
+    Linear,
+    /// Blends dual quaternions.
+    #[value(name = "dualquat")]
+    DualQuat,
+    /// Blends matrices that are stored as quaternions and offsets.
+    #[value(name = "quatoffset")]
+    QuatOffset,
+}
+
+impl From<MethodArg> for Method {
+    fn from(method: MethodArg) -> Self {
+        match method {
+            MethodArg::Linear => Self::Linear,
+            MethodArg::DualQuat => Self::DualQuat,
+            MethodArg::QuatOffset => Self::QuatOffset,
+        }
+    }
 }
 
 /// Width and height in pixels, as `1280x720`.

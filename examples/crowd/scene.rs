@@ -1,10 +1,11 @@
 //! The crowd as throng has it: spawned once, and moved where someone walks.
 
 use throng::character::Affine;
-use throng::crowd::{ClipRef, Play};
+use throng::crowd::{ClipRef, Play, SkinMode};
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::gpu_allocator::vulkan::Allocator;
-use throng::{Capacity, CharacterId, Crowd, InstanceId, Spawn};
+use throng::pose::{Method, SkinnedLayout};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn};
 
 use super::layout::{self, Layout, Motion, Person};
 use super::model::Model;
@@ -18,10 +19,20 @@ pub(crate) struct Scene {
     walkers: Vec<(usize, InstanceId)>,
     /// Instances of each model.
     pub(crate) counts: Vec<u32>,
+    skinning: Skinning,
+}
+
+/// How everyone is skinned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Skinning {
+    /// Where.
+    pub(crate) mode: SkinMode,
+    /// By which method.
+    pub(crate) method: Method,
 }
 
 impl Scene {
-    pub(crate) fn new(models: Vec<Model>, layout: Layout) -> Self {
+    pub(crate) fn new(models: Vec<Model>, layout: Layout, skinning: Skinning) -> Self {
         let mut counts = vec![0; models.len()];
         for person in &layout.persons {
             counts[person.model] += 1;
@@ -31,6 +42,7 @@ impl Scene {
             layout,
             walkers: Vec::new(),
             counts,
+            skinning,
         }
     }
 
@@ -62,19 +74,32 @@ impl Scene {
     }
 
     /// Room for all characters.
-    pub(crate) fn capacity(&self) -> Capacity {
+    pub(crate) fn capacity(&self) -> Result<Capacity> {
+        let (mut words, mut weights) = (0_u64, 0_u64);
+        for (model, count) in self.models.iter().zip(&self.counts) {
+            let layout = SkinnedLayout::new(&model.character)?;
+            words += u64::from(layout.words) * u64::from(*count);
+            weights += model.character.morph_weights().len() as u64 * u64::from(*count);
+        }
+        let words = |wanted: bool| match wanted {
+            true => u32::try_from(words).unwrap_or(u32::MAX),
+            false => 0,
+        };
         let entries = |(model, count): (&Model, &u32)| {
             (model.character.palette().len() as u64).saturating_mul(u64::from(*count))
         };
         let entries: u64 = self.models.iter().zip(&self.counts).map(entries).sum();
-        Capacity {
+        Ok(Capacity {
             instances: (self.layout.persons.len() as u32).max(1),
             palette_entries: u32::try_from(entries).unwrap_or(u32::MAX).max(1),
             views: 2,
             // Both views may sort everyone.
             blended: (self.layout.persons.len() as u32).max(1) * 2,
+            morph_weights: u32::try_from(weights).unwrap_or(u32::MAX),
+            skinned_words: words(self.skinning.mode != SkinMode::Vertex),
+            cpu_skinned_words: words(self.skinning.mode == SkinMode::Cpu),
             ..Capacity::default()
-        }
+        })
     }
 
     /// Room for ground and sky.
@@ -94,8 +119,13 @@ impl Scene {
         scenery: &mut Crowd,
         allocator: &mut Allocator,
     ) -> Result<()> {
+        let skinning = self.skinning;
+        let desc = CharacterDesc {
+            method: skinning.method,
+            cpu_skinning: skinning.mode == SkinMode::Cpu,
+        };
         let add = |model: &Model, allocator: &mut Allocator| {
-            crowd.add_character(allocator, &model.character)
+            crowd.add_character_with(allocator, &model.character, &desc)
         };
         let mut add = add;
         let characters = self.models.iter().map(|model| add(model, allocator));
@@ -115,6 +145,7 @@ impl Scene {
                 world_from_model: self.world_from_model(person, at, way),
                 tint: person.tint,
                 play: self.play(person),
+                skin: skinning.mode,
                 ..Spawn::default()
             };
             let instance = crowd.spawn(characters[person.model], &spawn)?;

@@ -11,7 +11,7 @@ use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 use super::args::{Args, Shadows};
 use super::layout::Layout;
 use super::model::Model;
-use super::scene::Scene;
+use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
 use super::stats::{FrameLog, Stages};
 use super::{Result, scenery};
@@ -55,7 +55,11 @@ pub(crate) fn load(args: &Args) -> Result<Vec<Model>> {
 pub(crate) fn scene(args: &Args) -> Result<Scene> {
     let models = load(args)?;
     let layout = Layout::new(&models, args.instances, args.seed);
-    Ok(Scene::new(models, layout))
+    let skinning = Skinning {
+        mode: args.skin.into(),
+        method: args.method.into(),
+    };
+    Ok(Scene::new(models, layout, skinning))
 }
 
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
@@ -91,7 +95,7 @@ impl Show {
     ) -> Result<Self> {
         let desc = CrowdDesc {
             slots: SLOTS,
-            capacity: scene.capacity(),
+            capacity: scene.capacity()?,
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
         };

@@ -18,8 +18,8 @@ use gpu_allocator::vulkan::Allocator;
 pub struct CharacterDesc {
     /// How vertices follow several joints, and the format of the palettes.
     pub method: Method,
-    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)): about 130 bytes a
-    /// vertex of one influence, and 64 more for every eight vertices and each influence.
+    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)): the streams, as a
+    /// [`Skinner`](crate::pose::Skinner) has them.
     pub cpu_skinning: bool,
 }
 
@@ -214,7 +214,8 @@ impl Crowd {
     }
 
     /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
-    /// flight keep what they use; that is freed when each of their slots has begun again.
+    /// flight keep what they use; that is freed when each of their slots has begun again. What views
+    /// keep in their histories stays: the next prepared frame copies it.
     ///
     /// # Errors
     /// [`Error::Capacity`] past what the device can bind, [`Error::Memory`], [`Error::Vulkan`]. The crowd

@@ -4,6 +4,7 @@ mod assets;
 mod buffers;
 mod characters;
 mod deform;
+mod desc;
 mod draw;
 mod frame;
 mod history;
@@ -20,9 +21,11 @@ mod sorted;
 mod spawn;
 mod stats;
 mod view;
+mod weights;
 
 pub use assets::CharacterDesc;
 pub use characters::CharacterId;
+pub use desc::{Capacity, CrowdDesc, MAX_SLOTS};
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
 pub use instances::InstanceId;
@@ -34,15 +37,15 @@ pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
 
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::{Device, Gpu, Profiler, RingMemory, ScopeTime, SetLayout, Upload, limit};
+use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
-use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
+use crate::pass::scatter::ScatterPass;
 use crate::pass::skin::SkinStage;
 use crate::pose::Poser;
-use ash::vk;
 use buffers::FrameBuffers;
 use characters::Entry;
 use deform::Deforms;
+use desc::check_desc;
 use gpu_allocator::vulkan::Allocator;
 use history::Histories;
 use instances::Instances;
@@ -51,93 +54,6 @@ use shadow::ShadowInput;
 use sorted::Sorted;
 use stats::Counters;
 
-/// How much a crowd has room for. Grown between frames by [`Crowd::reserve`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capacity {
-    /// Instances alive at the same time.
-    pub instances: u32,
-    /// Palette entries of all instances together: the sum of each one's
-    /// [`Character::palette`](crate::character::Character::palette) length. 48 bytes each, in every slot.
-    pub palette_entries: u32,
-    /// Views of one frame, at most [`MAX_VIEWS`].
-    pub views: u32,
-    /// Morph weights of all instances together: the sum of each one's
-    /// [`Character::morph_weights`](crate::character::Character::morph_weights) length. 12 bytes each, in every slot.
-    pub morph_weights: u32,
-    /// Instances with blended materials, counted once for each view of a frame. 4 bytes each, in every slot.
-    pub blended: u32,
-    /// Words (of 4 bytes) of the deformed vertices of all instances that are skinned by compute or on the CPU: the sum
-    /// of each one's [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
-    pub skinned_words: u32,
-    /// Of these, words of those that are skinned on the CPU; in every slot, too.
-    pub cpu_skinned_words: u32,
-    /// Views that keep a history for motion vectors ([`View::history`]). Each holds all of the above twice.
-    pub histories: u32,
-}
-
-impl Capacity {
-    /// Room for a thousand instances of 64 joints, none of them skinned to memory and no history.
-    pub const DEFAULT: Self = Self {
-        instances: 1024,
-        palette_entries: 65_536,
-        views: 4,
-        morph_weights: 4096,
-        blended: 1024,
-        skinned_words: 0,
-        cpu_skinned_words: 0,
-        histories: 0,
-    };
-
-    /// Words of a slot's morph weights: a count for each instance, and two for each weight.
-    fn morph_words(&self) -> u32 {
-        self.morph_weights.saturating_mul(3).max(4)
-    }
-}
-
-impl Default for Capacity {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-/// What a [`Crowd`] is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CrowdDesc {
-    /// Frames in flight, 1 to [`MAX_SLOTS`].
-    pub slots: u32,
-    /// Room to begin with.
-    pub capacity: Capacity,
-    /// Where the frame ring lies.
-    pub ring: RingMemory,
-    /// Offsets into the ring are multiples of this (a power of two up to 65,536) and of what the device demands;
-    /// 0 asks for nothing more. For testing what a device with larger demands would see.
-    pub min_offset_alignment: u64,
-    /// What the deformed vertices are used for beyond throng's own passes and as a vertex buffer: to build acceleration
-    /// structures from them, `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR` (with an
-    /// allocator that was made for device addresses).
-    pub skinned_usage: vk::BufferUsageFlags,
-    /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`]) and a clock on the CPU
-    /// ([`Stats::cpu`]). Leave it off where the queue family has no timestamps (`timestampValidBits` of 0).
-    pub profile: bool,
-}
-
-impl Default for CrowdDesc {
-    fn default() -> Self {
-        Self {
-            slots: 2,
-            capacity: Capacity::default(),
-            ring: RingMemory::Auto,
-            min_offset_alignment: 0,
-            skinned_usage: vk::BufferUsageFlags::empty(),
-            profile: false,
-        }
-    }
-}
-
-/// The most frames that can be in flight.
-pub const MAX_SLOTS: u32 = 16;
-/// The largest offset alignment that can be asked for; devices demand 256 at most.
-const MAX_ALIGNMENT: u64 = 1 << 16;
 /// Scopes that one frame can measure.
 const PROFILER_SCOPES: u32 = 64;
 
@@ -436,39 +352,4 @@ impl Drop for Crowd {
             log::error!("throng: a Crowd was dropped without destroy: what it owns is leaked");
         }
     }
-}
-
-fn check_desc(desc: &CrowdDesc) -> Result<()> {
-    let least = |what, value: u32| {
-        let why = ArgumentFault::OutOfRange {
-            value: value.into(),
-            min: 1.0,
-            max: u32::MAX.into(),
-        };
-        if value == 0 {
-            Err(Error::Argument { what, why })
-        } else {
-            Ok(())
-        }
-    };
-    least("CrowdDesc::slots", desc.slots)?;
-    limit("slots", desc.slots.into(), MAX_SLOTS.into())?;
-    least("Capacity::instances", desc.capacity.instances)?;
-    least("Capacity::palette_entries", desc.capacity.palette_entries)?;
-    least("Capacity::views", desc.capacity.views)?;
-    limit("views", desc.capacity.views.into(), MAX_VIEWS.into())?;
-    limit(
-        "instances",
-        desc.capacity.instances.into(),
-        MAX_CHANGES.into(),
-    )?;
-    let alignment = desc.min_offset_alignment;
-    if alignment > MAX_ALIGNMENT || alignment != 0 && !alignment.is_power_of_two() {
-        let why = ArgumentFault::Invalid("must be 0 or a power of two up to 65,536");
-        return Err(Error::Argument {
-            what: "CrowdDesc::min_offset_alignment",
-            why,
-        });
-    }
-    Ok(())
 }

@@ -73,8 +73,8 @@ pub struct View {
     /// don't see it.
     pub jitter: Vec2,
     /// The number of the history that this view keeps from frame to frame, less than
-    /// [`Capacity::histories`](crate::Capacity::histories): what motion vectors are measured against. `None`: none is kept,
-    /// and nothing moves.
+    /// [`Capacity::histories`](crate::Capacity::histories): what motion vectors are measured against, the last frame that was
+    /// prepared with that number. Each number is of one view of a frame at most. `None`: none is kept, and nothing moves.
     pub history: Option<u32>,
     /// How to look the light up in the crowd's shadow map, in passes that take it.
     pub shadow: Option<Shadow>,

@@ -3,9 +3,7 @@
 use super::layout::{self, NONE};
 use super::limit;
 use super::ranges::{self, Blending, DrawRange};
-use crate::character::{
-    self, AlphaMode, Character, JointIndices, MorphTarget, Primitive, TextureRef,
-};
+use crate::character::{self, AlphaMode, Character, JointIndices, MorphTarget, Primitive};
 use crate::error::Result;
 use crate::pose::{SkinnedLayout, SkinnedPart};
 use glam::{Vec2, Vec3, Vec4};
@@ -181,51 +179,6 @@ impl Geometry {
             word[..chunk.len()].copy_from_slice(chunk);
             u32::from_le_bytes(word)
         }))
-    }
-}
-
-/// The material as shaders read it; `slots` are the numbers of its textures in the set.
-pub(crate) fn material(
-    material: &character::Material,
-    slots: [u32; layout::TEXTURES],
-) -> layout::Material {
-    let textures = material.textures();
-    let present = (0..).zip(&textures).fold(0, |bits, (at, texture)| {
-        bits | u32::from(texture.is_some()) << at
-    });
-    let (alpha, alpha_cutoff) = match material.alpha {
-        AlphaMode::Opaque => (0, 0.0),
-        AlphaMode::Mask { cutoff } => (layout::ALPHA_MASK, cutoff),
-        AlphaMode::Blend => (layout::ALPHA_BLEND, 0.0),
-    };
-    let unlit = if material.unlit { layout::UNLIT } else { 0 };
-    layout::Material {
-        base_color: material.base_color,
-        emissive: material.emissive,
-        alpha_cutoff,
-        metallic: material.metallic,
-        roughness: material.roughness,
-        normal_scale: material.normal_scale,
-        occlusion_strength: material.occlusion_strength,
-        flags: alpha | unlit | present << layout::TEXTURE_SHIFT,
-        reserved: [0; 3],
-        textures: core::array::from_fn(|at| texture(textures[at], slots[at])),
-    }
-}
-
-fn texture(texture: Option<TextureRef>, slot: u32) -> layout::Texture {
-    let texture = texture.unwrap_or(TextureRef::new(0));
-    let transformed = texture.transform != glam::Affine2::IDENTITY;
-    layout::Texture {
-        uv_matrix: texture.transform.matrix2.to_cols_array(),
-        uv_offset: texture.transform.translation.to_array(),
-        uv_set: texture.uv_set
-            | if transformed {
-                layout::UV_TRANSFORMED
-            } else {
-                0
-            },
-        slot,
     }
 }
 

@@ -129,7 +129,9 @@ impl SkinnedMesh {
         let rest = palettes::rest(character, self.method)?;
         let materials: Vec<layout::Material> = (0..)
             .zip(character.materials())
-            .map(|(number, material)| encode::material(material, self.textures.slots(number)))
+            .map(|(number, material)| {
+                super::material::material(material, self.textures.slots(number))
+            })
             .collect();
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
         let parts: [(&mut Buffer, &str, vk::BufferUsageFlags, &[u8]); 4] = [

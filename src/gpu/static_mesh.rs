@@ -1,7 +1,7 @@
 //! Deformed vertices as an engine draws them: as a static mesh.
 
 use super::SkinnedMesh;
-use crate::pose::{SKINNED_TANGENT_BYTES, SKINNED_VECTOR_BYTES};
+use crate::pose::SkinnedLayout;
 use ash::vk;
 
 /// A stream of deformed vertices: tightly packed `f32`s.
@@ -48,9 +48,20 @@ impl SkinnedMesh {
             stride,
             format,
         };
-        let vectors = move |word| stream(word, SKINNED_VECTOR_BYTES, vk::Format::R32G32B32_SFLOAT);
-        let tangents =
-            move |word| stream(word, SKINNED_TANGENT_BYTES, vk::Format::R32G32B32A32_SFLOAT);
+        let vectors = move |word| {
+            stream(
+                word,
+                SkinnedLayout::VECTOR_BYTES,
+                vk::Format::R32G32B32_SFLOAT,
+            )
+        };
+        let tangents = move |word| {
+            stream(
+                word,
+                SkinnedLayout::TANGENT_BYTES,
+                vk::Format::R32G32B32A32_SFLOAT,
+            )
+        };
         let parts = (0..).zip(&self.skinned_layout().primitives);
         parts.map(move |(number, part)| {
             let own = self.draws().iter().filter(|draw| draw.primitive == number);

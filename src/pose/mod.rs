@@ -39,7 +39,6 @@ pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use skin::{PosedVertices, skin};
-pub(crate) use skinned_layout::{SKINNED_TANGENT_BYTES, SKINNED_VECTOR_BYTES};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
 pub use write_only::WriteOnly;

@@ -7,10 +7,6 @@ use crate::error::{Error, Result};
 pub(crate) const VECTOR_WORDS: u32 = 3;
 /// The words of one tangent: x, y, z and the bitangent's sign.
 pub(crate) const TANGENT_WORDS: u32 = 4;
-/// The bytes of one deformed position or normal.
-pub(crate) const SKINNED_VECTOR_BYTES: u32 = VECTOR_WORDS * 4;
-/// The bytes of one deformed tangent.
-pub(crate) const SKINNED_TANGENT_BYTES: u32 = TANGENT_WORDS * 4;
 /// Every part starts at a multiple of this many words: 16 bytes.
 const ALIGN_WORDS: u64 = 4;
 
@@ -55,6 +51,11 @@ pub struct SkinnedPart {
 }
 
 impl SkinnedLayout {
+    /// The bytes of one position or normal: the stride of a vertex buffer of them.
+    pub const VECTOR_BYTES: u32 = VECTOR_WORDS * 4;
+    /// The bytes of one tangent.
+    pub const TANGENT_BYTES: u32 = TANGENT_WORDS * 4;
+
     /// The layout of an instance of `character`.
     ///
     /// # Errors

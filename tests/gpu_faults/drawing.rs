@@ -11,7 +11,7 @@ use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::Target;
 use throng::{Capacity, CharacterDesc, Crowd, PassId, Spawn, View};
 
-/// Room for instances that are skinned before they are drawn.
+/// Room for instances that are skinned before they are drawn, and for the history of a view.
 pub(crate) const ROOM: Capacity = Capacity {
     skinned_words: 1000,
     cpu_skinned_words: 500,

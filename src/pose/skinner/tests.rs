@@ -47,7 +47,7 @@ fn character() -> Character {
     let mut character = crate::builtin::mannequin().unwrap().character;
     for (number, primitive) in character.primitives.iter_mut().enumerate() {
         let tangent = |number: usize, direction: Vec3| -> Vec4 {
-            direction.extend(if number % 3 == 0 { -1.0 } else { 1.0 })
+            direction.extend(if number.is_multiple_of(3) { -1.0 } else { 1.0 })
         };
         primitive.tangents = (0..primitive.vertex_count())
             .map(|vertex| tangent(vertex, random.direction()))
@@ -110,7 +110,13 @@ fn morphed_and_mirrored_streams_agree_with_the_plain_code() {
     let mut random = Random(0x0F0E_0D0C_0B0A_0908);
     let count = character.morph_weights().len();
     let some = |random: &mut Random, one_in: usize| -> Vec<f32> {
-        let weight = |at: usize| if at % one_in == 0 { random.next() } else { 0.0 };
+        let weight = |at: usize| {
+            if at.is_multiple_of(one_in) {
+                random.next()
+            } else {
+                0.0
+            }
+        };
         (0..count).map(weight).collect()
     };
     for round in 0..6 {

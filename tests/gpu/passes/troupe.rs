@@ -6,15 +6,24 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::{Affine, AlphaMode, Character, Material, MorphTarget};
+use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec3};
 use throng::import::{RawCharacter, RawMorph};
 use throng::pose::Method;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
-use throng::{CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, Spawn, View};
+use throng::{Capacity, CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, Spawn, View};
 
 /// Influences a vertex.
 pub(crate) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 11];
 pub(crate) const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+/// Every method where it is drawn, and what is deformed before that.
+pub(crate) const WAYS: [(Method, SkinMode); 5] = [
+    (Method::Linear, SkinMode::Vertex),
+    (Method::DualQuat, SkinMode::Vertex),
+    (Method::QuatOffset, SkinMode::Vertex),
+    (Method::DualQuat, SkinMode::Compute),
+    (Method::Linear, SkinMode::Cpu),
+];
 const JOINTS: usize = 12;
 /// When it is drawn, in seconds.
 pub(crate) const TIME_S: f64 = 0.3;
@@ -105,16 +114,26 @@ pub(crate) struct Picture {
 }
 
 impl Troupe {
-    /// A dancer of each number of influences, all with one method, every second one mirrored, every third from behind.
+    /// A dancer of each number of influences, all skinned in one way, every second one mirrored, every third from behind.
     /// Among them a veil, unless they are `bare`.
-    pub(crate) fn new(setup: &mut Setup, method: Method, format: vk::Format, bare: bool) -> Self {
-        let mut crowd = setup.crowd(2, SMALL);
+    pub(crate) fn new(
+        setup: &mut Setup,
+        (method, skin): (Method, SkinMode),
+        format: vk::Format,
+        bare: bool,
+    ) -> Self {
+        let capacity = Capacity {
+            skinned_words: 5000,
+            cpu_skinned_words: 5000,
+            ..SMALL
+        };
+        let mut crowd = setup.crowd(2, capacity);
         let mut members = Vec::new();
         let mut add = |setup: &mut Setup, raw: RawCharacter, place: Affine, method, clip: usize| {
             let character = built(raw).character;
             let desc = CharacterDesc {
                 method,
-                ..CharacterDesc::default()
+                cpu_skinning: skin == SkinMode::Cpu,
             };
             let allocator = &mut setup.context.allocator;
             let id = crowd
@@ -127,6 +146,7 @@ impl Troupe {
             let spawn = Spawn {
                 world_from_model: place,
                 play,
+                skin,
                 ..Spawn::default()
             };
             let spawned = crowd.spawn(id, &spawn).unwrap();
