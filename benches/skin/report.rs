@@ -104,15 +104,17 @@ fn print_bytes() -> Outcome {
 
 pub(crate) fn print_gpu(table: &gpu::Table) {
     println!("\nGPU: {}", table.device);
-    println!("Nanoseconds a vertex (position and normal), medians; triangles have no area:\n");
     println!(
-        "| method | influences | in the vertex shader of a depth pass | skin stage, then that pass | of that, by timestamps: skin | draw |"
+        "Nanoseconds a vertex, medians: positions in the vertex shader, positions and normals by the skin stage. Triangles have no area.\n"
+    );
+    println!(
+        "| method | influences | in the vertex shader of a depth pass | skin stage, then that pass | of that, by timestamps: skin | depth |"
     );
     println!("|---|---:|---:|---:|---:|---:|");
     for row in &table.rows {
-        let [skin, draw] = row.stages_ns;
+        let [skin, depth] = row.stages_ns;
         println!(
-            "| {} | {} | {:.2} | {:.2} | {skin:.2} | {draw:.2} |",
+            "| {} | {} | {:.2} | {:.2} | {skin:.2} | {depth:.2} |",
             row.method, row.influences, row.vertex_ns, row.compute_ns
         );
     }
