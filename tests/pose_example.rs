@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, gltf_file};
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin, turned_triangles};
 
 /// The result or the error's words, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {
@@ -200,7 +200,9 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
         );
         let (triangles, _) = part.indices.as_chunks::<3>();
         assert_eq!(faces.len(), triangles.len());
-        for (face, triangle) in faces.iter().zip(triangles) {
+        let turned = turned_triangles(character, part, (&*palette).into()).unwrap();
+        for ((face, [a, b, c]), turned) in faces.iter().zip(triangles).zip(turned) {
+            let triangle = if turned { &[*a, *c, *b] } else { &[*a, *b, *c] };
             let corners = face.map(|(v, _)| obj.positions[v]);
             for ((v, vn), index) in face.iter().zip(triangle) {
                 assert_eq!(*v, start + *index as usize);

@@ -4,7 +4,7 @@ use super::{Failure, Moment};
 use throng::character::{Affine, Character};
 use throng::pose::{
     DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteRef, PosedVertices, Poser,
-    QuatOffset, WriteOnly, check_method, palette_projected, skin,
+    QuatOffset, WriteOnly, check_method, palette_projected, skin, turned_triangles,
 };
 
 /// Every primitive's vertices, in the file's world space.
@@ -45,4 +45,22 @@ fn by<E: PaletteEntry>(
         Ok(out)
     });
     posed.collect()
+}
+
+/// For every primitive, which triangles the pose has turned over: they are wound the other way.
+pub(super) fn turned(
+    model: &Character,
+    moment: Moment,
+    method: Method,
+) -> Result<Vec<Vec<bool>>, Failure> {
+    let parts = model.primitives();
+    if method != Method::Linear {
+        // The other methods hold no mirror.
+        let none = parts.iter().map(|part| vec![false; part.indices.len() / 3]);
+        return Ok(none.collect());
+    }
+    let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
+    Poser::new().palette(model, moment, WriteOnly::over(&mut palette))?;
+    let turned = |part| Ok(turned_triangles(model, part, PaletteRef::from(&*palette))?);
+    parts.iter().map(turned).collect()
 }

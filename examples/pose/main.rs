@@ -175,7 +175,8 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
                 On::Cpu => deform::on_cpu(&model, moment, subject.method)?,
                 On::Gpu => gpu::deformed(subject)?,
             };
-            Some((path, obj::obj(&model, moment, deformed)?))
+            let turned = deform::turned(&model, moment, subject.method)?;
+            Some((path, obj::obj(&model, moment, deformed, &turned)?))
         }
         None => None,
     };

@@ -11,6 +11,7 @@ pub(super) fn obj(
     model: &Character,
     moment: Moment,
     deformed: Vec<PosedVertices>,
+    turned: &[Vec<bool>],
 ) -> Result<String, Failure> {
     let mut text = format!(
         "# {}, {}\n",
@@ -18,11 +19,17 @@ pub(super) fn obj(
         summary(model, moment)
     );
     let (mut positions, mut normals) = (1, 1);
-    for (index, (part, mut posed)) in model.primitives().iter().zip(deformed).enumerate() {
+    let parts = model.primitives().iter().zip(deformed).zip(turned);
+    for (index, ((part, mut posed), turned)) in parts.enumerate() {
+        // An OBJ knows fronts by winding alone.
+        let faces = part.indices.as_chunks::<3>().0.iter().zip(turned);
+        let faces =
+            faces.map(|([a, b, c], turned)| if *turned { [*a, *c, *b] } else { [*a, *b, *c] });
+        let faces: Vec<[u32; 3]> = faces.collect();
         let flat = posed.normals.is_empty();
         if flat {
-            let corners = part.indices.as_chunks::<3>().0.iter();
-            posed.normals = corners
+            posed.normals = faces
+                .iter()
                 .map(|corners| face_normal(&posed.positions, corners))
                 .collect();
         }
@@ -35,7 +42,7 @@ pub(super) fn obj(
             return Err(Failure::Told(words));
         }
         object(&mut text, &object_name(index, part), &posed);
-        for (face, corners) in part.indices.as_chunks::<3>().0.iter().enumerate() {
+        for (face, corners) in faces.iter().enumerate() {
             text.push('f');
             for corner in corners {
                 let corner = *corner as usize;

@@ -21,6 +21,7 @@ pub use clip::{Interpolation, Keys, RawClip, Track, TrackValues, WeightTrack};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+pub use triangles::Facing;
 
 pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;

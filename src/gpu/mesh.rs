@@ -2,10 +2,10 @@
 
 use super::encode::{self, Geometry};
 use super::layout::{self, TEXTURES};
-use super::ranges::{Blending, DrawRange, Front};
+use super::ranges::{Blending, DrawRange};
 use super::textures::Textures;
 use super::{Buffer, Device, Upload, palettes};
-use crate::character::Character;
+use crate::character::{Character, Facing};
 use crate::error::Result;
 use crate::pose::{Method, SkinnedLayout};
 use ash::vk;
@@ -297,7 +297,7 @@ fn draws_of(
         } else {
             vk::IndexType::UINT32
         },
-        double_sided: range.group.front == Front::Unknown
+        double_sided: range.group.facing == Facing::Unknown
             || material.is_some_and(|m| m.double_sided),
         rigid: range.group.rigid,
         blending: encode::blending_of(material),
@@ -312,9 +312,9 @@ fn draws_of(
             ..draw
         }
     };
-    let (first, second) = match range.group.front {
-        Front::Flips(entry) => (flip(entry, false), Some(flip(entry, true))),
-        Front::Steady | Front::Unknown => (draw, None),
+    let (first, second) = match range.group.facing {
+        Facing::Flips(entry) => (flip(entry, false), Some(flip(entry, true))),
+        Facing::Steady | Facing::Unknown => (draw, None),
     };
     core::iter::once(first).chain(second)
 }

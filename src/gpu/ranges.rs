@@ -1,7 +1,7 @@
 //! Which triangles of a primitive are drawn together: those that go through the same pipeline, with the
 //! same front face.
 
-use crate::character::{AlphaMode, Character, NO_PARENT, Primitive, RawClip, TrackValues};
+use crate::character::{AlphaMode, Character, Facing, Primitive};
 use std::collections::BTreeMap;
 
 /// How a draw's fragments reach the attachments.
@@ -19,21 +19,9 @@ pub enum Blending {
 /// What triangles that are drawn together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Group {
-    pub(crate) front: Front,
+    pub(crate) facing: Facing,
     /// Whether each of their vertices follows one joint only.
     pub(crate) rigid: bool,
-}
-
-/// How it is known which side of a triangle is its front.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Front {
-    /// By its winding.
-    #[default]
-    Steady,
-    /// By its winding, unless this palette entry mirrors where it does not at rest, or the other way round.
-    Flips(u32),
-    /// Not at all: its vertices blend entries that mirror and entries that don't. Both sides are drawn.
-    Unknown,
 }
 
 /// A range of a geometry buffer's indices.
@@ -62,17 +50,11 @@ pub(crate) fn sorted(
         let all = rigid.iter().all(|rigid| *rigid);
         rigid.fill(all);
     }
-    let flipping = character.flipping_triangles(primitive);
-    let deciders = deciders(character, primitive);
+    let facings = character.facings(primitive);
     let mut groups: BTreeMap<Group, Vec<u32>> = BTreeMap::new();
     let triangles = primitive.indices.as_chunks::<3>().0.iter();
-    for (triangle, (rigid, flips)) in triangles.zip(rigid.into_iter().zip(flipping)) {
-        let front = if flips {
-            front(primitive, &deciders, triangle)
-        } else {
-            Front::Steady
-        };
-        let group = groups.entry(Group { front, rigid }).or_default();
+    for (triangle, (rigid, facing)) in triangles.zip(rigid.into_iter().zip(facings)) {
+        let group = groups.entry(Group { facing, rigid }).or_default();
         group.extend(triangle);
     }
     let counts = groups
@@ -80,51 +62,4 @@ pub(crate) fn sorted(
         .map(|(group, indices)| (*group, indices.len() as u32))
         .collect();
     (groups.into_values().flatten().collect(), counts)
-}
-
-/// For each entry of the primitive's range of the palette that may turn over: the first entry of the range that turns
-/// over whenever it does. Entries do so together if the same joint is the nearest above them whose scale a clip
-/// drives.
-fn deciders(character: &Character, primitive: &Primitive) -> Vec<Option<u32>> {
-    let skeleton = character.skeleton();
-    let mut scaled = vec![false; skeleton.len()];
-    for track in character.clips().iter().flat_map(RawClip::tracks) {
-        if matches!(track.values, TrackValues::Scale(_)) {
-            scaled[usize::from(track.joint)] = true;
-        }
-    }
-    // Parents come first.
-    let mut nearest: Vec<Option<u16>> = Vec::with_capacity(scaled.len());
-    for (index, (joint, scaled)) in (0..).zip(skeleton.joints().iter().zip(scaled)) {
-        nearest.push(match joint.parent {
-            _ if scaled => Some(index),
-            NO_PARENT => None,
-            parent => nearest[usize::from(parent)],
-        });
-    }
-    let mut first: BTreeMap<u16, u32> = BTreeMap::new();
-    let range = character.palette_range(primitive);
-    let entries = character.palette().get(range).unwrap_or_default();
-    (primitive.palette.start..)
-        .zip(entries)
-        .map(|(number, entry)| {
-            let joint = nearest.get(usize::from(entry.joint)).copied().flatten();
-            let joint = joint.filter(|_| entry.may_flip)?;
-            Some(*first.entry(joint).or_insert(number))
-        })
-        .collect()
-}
-
-/// The entry that decides for a triangle: that of the strongest influence which may turn over.
-fn front(primitive: &Primitive, deciders: &[Option<u32>], triangle: &[u32; 3]) -> Front {
-    let influences = triangle
-        .iter()
-        .flat_map(|vertex| primitive.influences.of(*vertex as usize));
-    let deciding = influences.filter_map(|(joint, weight)| {
-        let decider = deciders.get(joint).copied().flatten()?;
-        (weight > 0.0).then_some((weight, decider))
-    });
-    deciding
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
-        .map_or(Front::Unknown, |(_, decider)| Front::Flips(decider))
 }

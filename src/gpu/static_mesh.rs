@@ -35,8 +35,11 @@ pub struct SkinnedPrimitive {
     pub index_type: vk::IndexType,
     /// First index, in units of `index_type`, from the start of that buffer.
     pub first_index: u32,
-    /// Three a triangle: all of the primitive's. Front faces are counter-clockwise, seen in a space that is not mirrored, but
-    /// where a joint's scale has another sign than at rest.
+    /// Three a triangle: all of the primitive's. Front faces are counter-clockwise, seen in a space that is not mirrored.
+    ///
+    /// Triangles that a clip may turn over are the exception: they are the ranges of those of [`SkinnedMesh::draws`] that have a
+    /// [`flip`](super::PrimitiveDraw::flip), and [`turned_triangles`](crate::pose::turned_triangles) tells on the CPU which are
+    /// turned over in a pose. [`Character::facings`](crate::character::Character::facings) says whether there are any.
     pub index_count: u32,
 }
 

@@ -26,6 +26,7 @@ mod ray;
 mod skin;
 mod skinned_layout;
 mod skinner;
+mod turned;
 mod write_only;
 
 pub use animate::animate;
@@ -41,6 +42,7 @@ pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
+pub use turned::turned_triangles;
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};

@@ -2,7 +2,7 @@
 
 use super::ray::{Line, Meeting};
 use super::{Mat3x4, PaletteRef, Skinner, morphed_bounds};
-use crate::character::{Affine, Character, Primitive};
+use crate::character::{Affine, Character, Facing, Primitive};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 
@@ -16,8 +16,8 @@ pub struct Ray {
 }
 
 /// From which sides a ray meets triangles. The front of a triangle is where its corners, deformed, are seen
-/// counter-clockwise; clockwise, where the strongest palette entry of its first corner mirrors and did not in the rest pose, or
-/// the other way round.
+/// counter-clockwise; clockwise, where it has turned over ([`Facing::Flips`]). Triangles of [`Facing::Unknown`] are met from both
+/// sides, as they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Faces {
     /// From those from which the triangle is drawn: the front, and the back too where the material is double-sided.
@@ -226,12 +226,18 @@ impl Posed<'_> {
                     Faces::Drawn => is_drawn_from_behind(character, primitive),
                 };
                 for (triangle, corners) in primitive.indices.chunks_exact(3).enumerate() {
-                    let first = corners[0] as usize;
+                    let (facing, first) = (self.skinner.facing(number, triangle), corners[0]);
                     let corners = [corners[0], corners[1], corners[2]].map(|i| at(positions, i));
                     let Some(mut meeting) = line.meets(corners) else {
                         continue;
                     };
-                    meeting.back_face ^= !turned.is_empty() && turned[strongest(primitive, first)];
+                    let both = both || facing == Facing::Unknown;
+                    // A caller's pose may turn over what no clip does.
+                    let entry = match facing {
+                        Facing::Flips(entry) => entry as usize,
+                        _ => strongest(primitive, first),
+                    };
+                    meeting.back_face ^= turned.get(entry).copied().unwrap_or(false);
                     if meeting.distance < best && (both || !meeting.back_face) {
                         best = meeting.distance;
                         hit = Some(found(number, triangle, corners, &meeting));
@@ -243,11 +249,11 @@ impl Posed<'_> {
 }
 
 /// The palette entry that moves a vertex most.
-fn strongest(primitive: &Primitive, vertex: usize) -> usize {
+fn strongest(primitive: &Primitive, vertex: u32) -> usize {
     let influences = &primitive.influences;
     let joint = influences
         .joints
-        .get(vertex * influences.per_vertex as usize);
+        .get(vertex as usize * influences.per_vertex as usize);
     primitive.palette.start as usize + joint
 }
 

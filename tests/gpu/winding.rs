@@ -5,6 +5,7 @@ use crate::support::made::built;
 use crate::support::{SMALL, each, view};
 use throng::character::{Affine, Interpolation, Material, Transform};
 use throng::glam::{Mat4, Quat, Vec3};
+use throng::gpu::PrimitiveDraw;
 use throng::import::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
@@ -152,6 +153,75 @@ fn what_turns_over_is_drawn_from_its_front() {
                     assert!(wrong <= 8, "{clip} at {time_s}, {scale}: {wrong} pixels");
                 }
             }
+        }
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}
+
+/// Boxes that follow body and arm in unequal and equal parts.
+fn blended(double_sided: bool) -> RawCharacter {
+    let mut raw = body(double_sided);
+    let part = &mut raw.primitives[0];
+    part.influences_per_vertex = 2;
+    let (mut joints, mut weights) = (Vec::new(), Vec::new());
+    for arm in [0.03, 0.97, 0.5] {
+        for _ in 0..24 {
+            joints.extend([0, 1]);
+            weights.extend([1.0 - arm, arm]);
+        }
+    }
+    (part.joints, part.weights) = (joints, weights);
+    raw
+}
+
+/// What mostly follows a joint that does not turn over is not turned over by one that does, and the other way round; what follows
+/// both shows both sides.
+#[test]
+fn the_heavier_part_decides() {
+    each(|setup| {
+        let mut crowd = setup.crowd(2, SMALL);
+        let mut slots = Slots::new(&setup.context, 2);
+        let target = target(&mut setup.context);
+        let near_0 = pass(&mut crowd, &target, false);
+        let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
+        let ids = [false, true].map(|double_sided| {
+            let mut raw = blended(double_sided);
+            // The arm's alone: the body's would turn everything over.
+            raw.animations.truncate(1);
+            let allocator = &mut setup.context.allocator;
+            crowd
+                .add_character(allocator, &built(raw).character)
+                .unwrap()
+        });
+        let draws = crowd.mesh(ids[0]).unwrap().draws();
+        let steady = |draw: &&PrimitiveDraw| draw.flip.is_none() && !draw.double_sided;
+        let both = |draw: &&PrimitiveDraw| draw.flip.is_none() && draw.double_sided;
+        assert_eq!(draws.len(), 4);
+        assert_eq!(draws.iter().filter(steady).count(), 1);
+        assert_eq!(draws.iter().filter(both).count(), 1);
+        for time_s in [0.0, 0.2, 0.45, 0.6, 0.9, 1.0] {
+            let [one, both] = ids.map(|id| {
+                let spawn = Spawn {
+                    play: Play {
+                        offset_s: time_s,
+                        speed: 0.0,
+                        looping: throng::pose::Looping::Once,
+                        ..0.into()
+                    },
+                    ..Spawn::default()
+                };
+                let instance = crowd.spawn(id, &spawn).unwrap();
+                let on = (&target, near_0, &NORMAL_Z);
+                let context = &mut setup.context;
+                let shot = picture(context, &mut crowd, &mut slots, (0, 0.0), on, &[eye]);
+                crowd.despawn(instance).unwrap();
+                shot
+            });
+            assert!(covered(&one) > 300);
+            let wrong = different(&one, &both, 1);
+            assert!(wrong <= 8, "at {time_s}: {wrong} pixels");
         }
         slots.destroy(&setup.context);
         target.destroy(&mut setup.context);

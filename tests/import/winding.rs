@@ -6,6 +6,7 @@ use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
+use throng::pose::{Mat3x4, PaletteRef, Poser, WriteOnly, turned_triangles};
 
 fn node(name: &str, parent: Option<usize>, scale: Vec3) -> RawNode {
     RawNode {
@@ -208,4 +209,25 @@ fn rotations_turn_nothing_over() {
         }],
     }];
     assert!(built(raw).palette().iter().all(|e| !e.may_flip));
+}
+
+#[test]
+fn a_pose_tells_which_triangles_it_turned_over() {
+    let mut raw = limbs();
+    let scale = [[1.0; 3], [-1.0, 1.0, 1.0]];
+    raw.animations = vec![scaled(1, Interpolation::Linear, &scale)];
+    let c = built(raw);
+    for (time_s, expected) in [
+        (0.2, [false; 6]),
+        // Two corners of three decide.
+        (0.8, [false, true, false, false, true, false]),
+    ] {
+        let mut palette = vec![Mat3x4::IDENTITY; c.palette().len()];
+        let out = WriteOnly::over(&mut palette);
+        Poser::new().palette(&c, Some((0, time_s)), out).unwrap();
+        let palette = PaletteRef::Mat3x4(&palette);
+        let turned = turned_triangles(&c, &c.primitives()[0], palette).unwrap();
+        assert_eq!(turned, expected, "at {time_s}");
+    }
+    assert!(turned_triangles(&c, &c.primitives()[0], PaletteRef::Mat3x4(&[])).is_err());
 }

@@ -25,7 +25,7 @@ use super::morph::expect_finite;
 use super::palette::expect_len;
 use super::skinned_layout::{TANGENT_WORDS, VECTOR_WORDS};
 use super::{Mat3x4, PaletteRef, PosedVertices, Poser, SkinnedLayout, WriteOnly};
-use crate::character::{Aabb, Character};
+use crate::character::{Aabb, Character, Facing};
 use crate::error::{Error, Result};
 use glam::Vec3;
 use kernel::{Out, Task, Unit};
@@ -65,6 +65,8 @@ pub struct Skinner {
     weights_len: usize,
     /// Which palette entries mirror in the rest pose.
     mirrored: Vec<bool>,
+    /// For each primitive, how it is known which side of its triangles is the front; empty where it is by winding.
+    facings: Vec<Vec<Facing>>,
     unit: Unit,
     spare: Mutex<Vec<Scratch>>,
 }
@@ -89,6 +91,7 @@ impl Skinner {
             palette_len: character.palette().len(),
             weights_len: character.morph_weights().len(),
             mirrored: rest.iter().map(mirrors).collect(),
+            facings: facings(character),
             unit: Unit::best(),
             spare: Mutex::default(),
         })
@@ -289,6 +292,13 @@ impl Skinner {
         }
     }
 
+    /// How it is known which side of a primitive's triangle is its front.
+    pub(super) fn facing(&self, primitive: usize, triangle: usize) -> Facing {
+        let facings = self.facings.get(primitive);
+        let facing = facings.and_then(|facings| facings.get(triangle));
+        facing.copied().unwrap_or_default()
+    }
+
     fn part(&self, primitive: usize) -> Result<&Part> {
         self.parts.get(primitive).ok_or(Error::NotFound {
             what: "primitive",
@@ -330,3 +340,13 @@ fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f32 {
 
 #[cfg(test)]
 mod tests;
+
+/// Nothing for primitives all of whose triangles are known by winding.
+fn facings(character: &Character) -> Vec<Vec<Facing>> {
+    let of = |primitive| {
+        let facings = character.facings(primitive);
+        let steady = facings.iter().all(|facing| *facing == Facing::Steady);
+        if steady { Vec::new() } else { facings }
+    };
+    character.primitives().iter().map(of).collect()
+}
