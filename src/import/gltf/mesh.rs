@@ -42,8 +42,11 @@ pub(super) fn read(
         let Some(mesh) = carrier.mesh.map(|mesh| mesh as usize) else {
             continue;
         };
-        let name = doc.meshes[mesh].name.as_deref().or(carrier.name.as_deref());
-        let name = cut(name.unwrap_or_default());
+        let names = [&doc.meshes[mesh].name, &carrier.name];
+        let mut given = names.into_iter().flatten().filter(|name| !name.is_empty());
+        let name = given
+            .next()
+            .map_or_else(|| format!("mesh {mesh}").into(), |name| cut(name));
         for (number, primitive) in doc.meshes[mesh].primitives.iter().enumerate() {
             let at = At { mesh, number };
             let skin = carrier.skin.map(|skin| skin as usize);
