@@ -21,6 +21,7 @@ pub(super) fn read(
         texture_needs,
         vertices: 0,
         indices: 0,
+        morph_targets: 0,
         morph_elements: 0,
         repairs,
     };
@@ -96,7 +97,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) quantized: bool,
     vertices: u64,
     pub(super) indices: u64,
-    /// Elements of morph targets that were read so far.
+    /// Morph targets that were read so far, and their elements.
+    pub(super) morph_targets: u64,
     pub(super) morph_elements: u64,
     repairs: &'r mut Vec<Repair>,
 }
