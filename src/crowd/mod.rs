@@ -6,6 +6,7 @@ mod characters;
 mod deform;
 mod desc;
 mod draw;
+mod eye;
 mod frame;
 mod history;
 mod inputs;
