@@ -31,7 +31,15 @@ const SLOT: u32 = 0;
 /// How many dance in the ring.
 const COUNT: u32 = 12;
 
-pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args_os().len() > 1 {
+        eprintln!("usage: own_pipeline, without arguments");
+        std::process::exit(2);
+    }
+    picture()
+}
+
+pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng own_pipeline",
         validation: Validation::from_env(),
@@ -47,13 +55,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     unsafe { run(&mut context, &target)? };
     let rgba = target.read_rgba(&mut context)?;
     let (width, height) = (EXTENT.width, EXTENT.height);
-    image::save_buffer(
-        "own_pipeline.png",
-        &rgba,
-        width,
-        height,
-        image::ColorType::Rgba8,
-    )?;
+    let color = image::ColorType::Rgba8;
+    image::save_buffer("own_pipeline.png", &rgba, width, height, color)?;
     println!("wrote own_pipeline.png");
     target.destroy(&mut context);
     let messages = context.messages();
@@ -293,14 +296,10 @@ impl Pipeline {
             rh::proj::vulkan::perspective_infinite_reverse(0.75, width / height, 0.1);
         let clip_from_world: Mat4 = clip_from_view * view_from_world;
         let matrix = clip_from_world.to_cols_array();
-        let viewport = vk::Viewport {
-            x: 0.0,
-            y: 0.0,
-            width,
-            height,
-            min_depth: 0.0,
-            max_depth: 1.0,
-        };
+        let viewport = vk::Viewport::default()
+            .width(width)
+            .height(height)
+            .max_depth(1.0);
         let point = vk::PipelineBindPoint::GRAPHICS;
         // SAFETY: the caller's word.
         unsafe {

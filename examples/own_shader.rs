@@ -30,7 +30,15 @@ const LIGHT: [[f32; 4]; 5] = [
     [0.75, 0.85, 1.00, 0.32],
 ];
 
-pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args_os().len() > 1 {
+        eprintln!("usage: own_shader, without arguments");
+        std::process::exit(2);
+    }
+    picture()
+}
+
+pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng own_shader",
         validation: Validation::from_env(),

@@ -28,8 +28,10 @@ use throng::glam::Vec2;
 mod crowd;
 #[path = "../examples/minimal.rs"]
 mod minimal;
+#[allow(dead_code, reason = "the example's command line is not used here")]
 #[path = "../examples/own_pipeline.rs"]
 mod own_pipeline;
+#[allow(dead_code, reason = "the example's command line is not used here")]
 #[path = "../examples/own_shader.rs"]
 mod own_shader;
 
@@ -140,20 +142,20 @@ fn minimal() {
 
 #[test]
 fn own_shader() {
-    example("own_shader", own_shader::main);
+    example("own_shader", own_shader::picture);
 }
 
 #[test]
 fn own_pipeline() {
-    example("own_pipeline", own_pipeline::main);
+    example("own_pipeline", own_pipeline::picture);
 }
 
 /// An example in a process of its own, because the validation layer, which it does not ask for, is told by the
 /// environment. `name` is the test's, too.
-fn example(name: &str, main: fn() -> Result<(), Box<dyn std::error::Error>>) {
+fn example(name: &str, draw: fn() -> Result<(), Box<dyn std::error::Error>>) {
     const CHILD: &str = "THRONG_GOLDEN_CHILD";
     if std::env::var_os(CHILD).is_some() {
-        return main().expect("a picture");
+        return draw().expect("a picture");
     }
     let folder = output().join(name);
     std::fs::create_dir_all(&folder).expect("a folder");

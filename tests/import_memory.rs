@@ -185,6 +185,16 @@ fn what_is_claimed_is_not_allocated() {
     println!("{} MiB for the weights of 60,000 nodes", bytes >> 20);
     assert!(!worked && bytes < 512 << 20, "{bytes} bytes");
 
+    // Many nodes that share a mesh with many targets.
+    let mut b = triangle();
+    b.json["meshes"][0]["primitives"][0]["targets"] = json!(vec![json!({}); 2000]);
+    let nodes: Vec<_> = (0..2000).map(|_| json!({ "mesh": 0 })).collect();
+    b.json["nodes"] = json!(nodes);
+    b.json["scenes"] = json!([{ "nodes": (0..2000).collect::<Vec<u32>>() }]);
+    let (bytes, worked) = peak(&b.glb());
+    println!("{} MiB for the shared targets of 2,000 nodes", bytes >> 20);
+    assert!(!worked && bytes < 32 << 20, "{bytes} bytes");
+
     // The most that vertices of a small file can claim.
     let most = ImportOptions::default().max_vertices as u64 / 3 * 3;
     let mut b = triangle();

@@ -124,12 +124,13 @@ impl Scene {
             method: skinning.method,
             cpu_skinning: skinning.mode == SkinMode::Cpu,
         };
-        let add = |model: &Model, allocator: &mut Allocator| {
-            crowd.add_character_with(allocator, &model.character, &desc)
+        let mut add = |model: &Model| {
+            let added = crowd.add_character_with(allocator, &model.character, &desc);
+            added.map_err(|why| format!("{}: {why}", model.name))
         };
-        let mut add = add;
-        let characters = self.models.iter().map(|model| add(model, allocator));
-        let characters: Vec<CharacterId> = characters.collect::<throng::Result<_>>()?;
+        let characters: Result<Vec<CharacterId>, String> =
+            self.models.iter().map(&mut add).collect();
+        let characters = characters?;
         let reach_m = self
             .layout
             .rim()

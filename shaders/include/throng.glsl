@@ -122,6 +122,8 @@ layout(set = THRONG_SET, binding = 9, std430) readonly buffer ThrongSkinned { ui
 #endif
 #ifndef THRONG_NO_VIEW
 layout(set = THRONG_SET, binding = 10, std430) readonly buffer ThrongHistory { uint throng_history[]; };
+// The same by rows of 16 bytes: all sections start at one, and so do records.
+layout(set = THRONG_SET, binding = 10, std430) readonly buffer ThrongHistoryRows { vec4 throng_history_rows[]; };
 #endif
 
 // ---- Streams ----------------------------------------------------------------------------------
@@ -227,9 +229,7 @@ vec4 throng_palette_row(uint source, uint row) {
     }
 #ifndef THRONG_NO_VIEW
     if (source == THRONG_SOURCE_HISTORY) {
-        uint at = throng_view.history.y + row * 4u;
-        return uintBitsToFloat(uvec4(throng_history[at], throng_history[at + 1u], throng_history[at + 2u],
-                                     throng_history[at + 3u]));
+        return throng_history_rows[(throng_view.history.y >> 2) + row];
     }
 #endif
     return throng_resident_rows[row];
@@ -604,9 +604,7 @@ ThrongInstance throng_previous(uint index, ThrongInstance now) {
     }
     ThrongInstance then = now;
     for (int r = 0; r < 3; ++r) {
-        uint row = at + uint(r) * 4u;
-        then.world_from_model[r] = uintBitsToFloat(
-            uvec4(throng_history[row], throng_history[row + 1u], throng_history[row + 2u], throng_history[row + 3u]));
+        then.world_from_model[r] = throng_history_rows[(at >> 2) + uint(r)];
     }
     then.palette_base = throng_history[at + 16u];
     then.source = throng_history[at + 17u] == THRONG_SOURCE_RING ? THRONG_SOURCE_HISTORY : THRONG_SOURCE_RESIDENT;

@@ -135,17 +135,18 @@ impl Recorder<'_> {
         let mut first = 0;
         for entry in self.frame.crowd.characters.iter().flatten() {
             let (plain, mirrored) = entry.split();
-            for (count, mirrored) in [(plain, false), (mirrored, true)] {
+            let runs = [(plain, false), (mirrored, true)].map(|(count, mirrored)| {
                 let instances = Instances {
                     first,
                     count: count as u32,
                     mirrored,
                 };
-                let draws = entry.draws.get(..entry.solid).unwrap_or_default();
-                // SAFETY: the caller's word.
-                unsafe { self.entry(entry, draws, &[instances]) };
-                first += count as u32;
-            }
+                first += instances.count;
+                instances
+            });
+            let draws = entry.draws.get(..entry.solid).unwrap_or_default();
+            // SAFETY: the caller's word.
+            unsafe { self.entry(entry, draws, runs.into_iter()) };
         }
     }
 
@@ -162,11 +163,13 @@ impl Recorder<'_> {
             };
             let draws = entry.draws.get(entry.solid..).unwrap_or_default();
             let mut at = run.first;
-            while let Some(instances) = self.alike(&run, at) {
+            let runs = core::iter::from_fn(|| {
+                let instances = self.alike(&run, at)?;
                 at += instances.count as usize;
-                // SAFETY: the caller's word.
-                unsafe { self.entry(entry, draws, &[instances]) };
-            }
+                Some(instances)
+            });
+            // SAFETY: the caller's word.
+            unsafe { self.entry(entry, draws, runs) };
         }
     }
 
@@ -186,32 +189,40 @@ impl Recorder<'_> {
         })
     }
 
+    /// What is bound for one run stays for the next.
+    ///
     /// # Safety
     /// As [`Frame::record_draw`].
-    unsafe fn entry(&self, entry: &Entry, draws: &[PrimitiveDraw], runs: &[Instances]) {
+    unsafe fn entry(
+        &self,
+        entry: &Entry,
+        draws: &[PrimitiveDraw],
+        runs: impl Iterator<Item = Instances>,
+    ) {
         let device = &self.frame.crowd.device;
         let drawn = draws.iter().any(|draw| {
             let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));
             pipeline.is_some()
         });
-        if !drawn || runs.iter().all(|run| run.count == 0) {
+        let mut runs = runs.filter(|run| run.count > 0).peekable();
+        if !drawn || runs.peek().is_none() {
             return;
         }
-        let instances: u64 = runs.iter().map(|run| u64::from(run.count)).sum();
-        let blended = draws.iter().any(|draw| draw.blending == Blending::Blend);
-        let counters = &self.frame.crowd.counters;
-        counters.fetched(entry.vertices[usize::from(blended)] * instances);
-        let mut bound = Bound::default();
+        let (mut bound, mut instances) = (Bound::default(), 0);
         // SAFETY: the caller's word.
         unsafe {
             device.begin_label(self.cmd, &entry.label);
-            for run in runs.iter().filter(|run| run.count > 0) {
+            for run in runs {
+                instances += u64::from(run.count);
                 for draw in draws {
-                    self.draw(entry, draw, *run, &mut bound);
+                    self.draw(entry, draw, run, &mut bound);
                 }
             }
             device.end_label(self.cmd);
         }
+        let blended = draws.iter().any(|draw| draw.blending == Blending::Blend);
+        let counters = &self.frame.crowd.counters;
+        counters.fetched(entry.vertices[usize::from(blended)] * instances);
     }
 
     /// # Safety

@@ -96,8 +96,10 @@ impl<'a> Frame<'a> {
     /// meanwhile, on the threads of rayon's pool.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the frame is prepared already or a view makes no sense,
-    /// [`Error::Capacity`] for more views than there is room for. Nothing is recorded then.
+    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more views than there is room for, and for
+    /// more instances with blended materials, counted once for each view, than [`Capacity::blended`](super::Capacity::blended).
+    /// [`Error::Each`], by the view's index, with the reason: [`Error::Argument`] for a view that makes no sense or keeps the
+    /// history of an earlier one, [`Error::NotFound`] for a history that there is not. Nothing is recorded then.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and graphics. It is
@@ -134,9 +136,16 @@ impl<'a> Frame<'a> {
             views.len() as u64,
             self.crowd.desc.capacity.views.into(),
         )?;
-        let limits = &self.crowd.device.limits;
-        views.iter().try_for_each(|view| view.check(limits))?;
-        self.crowd.histories.check(views)
+        let (limits, histories) = (&self.crowd.device.limits, &self.crowd.histories);
+        views.iter().enumerate().try_for_each(|(index, view)| {
+            let checked = view.check(limits);
+            let checked = checked.and_then(|()| histories.check(views, index));
+            checked.map_err(|why| Error::Each {
+                what: "view",
+                index: index as u64,
+                why: Box::new(why),
+            })
+        })
     }
 
     /// Views, visible lists and changed records, each in order into its section of the slot.

@@ -65,6 +65,7 @@ impl HistoryBuffer {
             u64::from(capacity.skinned_words),
         ];
         let mut half_words = 0;
+        // Shaders read whole rows of 16 bytes.
         let starts = sections.map(|words| {
             let start = half_words;
             half_words += words.next_multiple_of(4);
@@ -156,32 +157,29 @@ impl Histories {
         self.moved = false;
     }
 
+    /// Whether the view of this index may keep the history that it says.
+    ///
     /// # Errors
-    /// [`Error::NotFound`] for a history that there is not, [`Error::Argument`] for one that two views keep.
-    pub(super) fn check(&self, views: &[View]) -> Result<()> {
-        for (number, view) in views.iter().enumerate() {
-            let Some(history) = view.history else {
-                continue;
-            };
-            let count = self.last.len() as u64;
-            if u64::from(history) >= count {
-                return Err(Error::NotFound {
-                    what: "history",
-                    index: history.into(),
-                    count,
-                });
-            }
-            let earlier = views.iter().take(number);
-            if earlier
-                .into_iter()
-                .any(|other| other.history == Some(history))
-            {
-                let why = ArgumentFault::Invalid("is that of an earlier view of the frame");
-                return Err(Error::Argument {
-                    what: "View::history",
-                    why,
-                });
-            }
+    /// [`Error::NotFound`] for a history that there is not, [`Error::Argument`] for one that an earlier view keeps.
+    pub(super) fn check(&self, views: &[View], index: usize) -> Result<()> {
+        let Some(history) = views.get(index).and_then(|view| view.history) else {
+            return Ok(());
+        };
+        let count = self.last.len() as u64;
+        if u64::from(history) >= count {
+            return Err(Error::NotFound {
+                what: "history",
+                index: history.into(),
+                count,
+            });
+        }
+        let mut earlier = views.iter().take(index);
+        if earlier.any(|other| other.history == Some(history)) {
+            let why = ArgumentFault::Invalid("is that of an earlier view of the frame");
+            return Err(Error::Argument {
+                what: "View::history",
+                why,
+            });
         }
         Ok(())
     }

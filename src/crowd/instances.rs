@@ -28,6 +28,8 @@ pub(super) struct Instances {
     rows: Room,
     /// Words of a slot's morph weights.
     morphs: Room,
+    /// Morph weights of all instances together.
+    weights: u32,
     /// Words of the deformed vertices.
     skinned: Room,
     twins: Twins,
@@ -48,6 +50,7 @@ impl Instances {
             capacity: *capacity,
             rows: Room::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
             morphs: Room::new(capacity.morph_words()),
+            weights: 0,
             skinned: Room::new(capacity.skinned_words),
             twins: Twins::default(),
             stamp: 0,
@@ -224,12 +227,9 @@ impl Instances {
         let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
         let cap = self.capacity.palette_entries;
         limit("palette entries", asked, cap.into())?;
-        let asked = u64::from(self.morphs.used()) + u64::from(morphs);
-        limit(
-            "words of morph weights",
-            asked,
-            self.morphs.capacity().into(),
-        )?;
+        // What fits by number fits in words: each instance has a weight at least.
+        let asked = u64::from(self.weights) + u64::from(weights_in(morphs));
+        limit("morph weights", asked, self.capacity.morph_weights.into())?;
         self.check_skinned(skinned, (SkinMode::Vertex, 0))
     }
 
@@ -272,6 +272,7 @@ impl Instances {
             None => self.slots.push(slot.clone()),
         }
         self.twins.count(&slot, true);
+        self.weights += weights_in(slot.morphs.size);
         self.take_shares(index, [true; 3]);
         self.touch(index);
         InstanceId {
@@ -339,6 +340,7 @@ impl Instances {
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
         slot.weights = Vec::new();
+        self.weights -= weights_in(slot.morphs.size);
         for (room, share) in [
             (&mut self.rows, slot.rows),
             (&mut self.morphs, slot.morphs),
@@ -349,4 +351,17 @@ impl Instances {
         self.free.push(id.index);
         Ok((slot.record.character, slot.place))
     }
+}
+
+/// Words of an instance's morph weights in a slot: a count, and two for each weight.
+pub(super) fn morph_words(weights: usize) -> u32 {
+    match weights as u32 {
+        0 => 0,
+        count => 1 + 2 * count,
+    }
+}
+
+/// How many weights have so many words.
+fn weights_in(words: u32) -> u32 {
+    words / 2
 }

@@ -6,6 +6,7 @@ mod characters;
 mod deform;
 mod desc;
 mod draw;
+mod eye;
 mod frame;
 mod history;
 mod inputs;
@@ -153,9 +154,10 @@ impl Crowd {
         self.shadow.build(&self.device)?;
         self.scatter.build(&self.device)?;
         self.skin.build(&self.device, self.set_layout.handle())?;
+        // Checks the capacities against the device, so memory of the CPU for them comes after.
+        self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
-        self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,

@@ -5,7 +5,7 @@ use super::instances::Instances;
 use super::view::View;
 use crate::error::Result;
 use crate::gpu::limit;
-use glam::{Vec3, Vec4};
+use glam::Vec3;
 
 /// The instances of one character as one view sees them: a range of the list.
 #[derive(Debug, Clone, Copy)]
@@ -82,11 +82,12 @@ impl Sorted {
 
     fn add(&mut self, view: &View, entry: &Entry, instances: &Instances) {
         self.depths.clear();
+        let distance = view.distance();
         self.depths.extend(entry.members.iter().map(|index| {
             let place = instances.slot(*index).map_or(Vec3::ZERO, |slot| {
                 slot.record.world_from_model.transform_point(entry.center)
             });
-            (view.distance(place), *index)
+            (distance.dot(place.extend(1.0)), *index)
         }));
         // Equal ones by their place in the table, so that nothing flickers.
         self.depths
@@ -107,19 +108,5 @@ impl Sorted {
             .runs
             .binary_search_by_key(&key, |run| (run.view, run.character));
         at.ok().and_then(|at| self.runs.get(at)).copied()
-    }
-}
-
-impl View {
-    /// Grows with the distance from the eye, or along an orthographic view.
-    fn distance(&self, point: Vec3) -> f32 {
-        let w: Vec4 = self.clip_from_world.row(3);
-        let depth = w.dot(point.extend(1.0));
-        // The same for all points of an orthographic view: then by the eye.
-        if w.truncate().length_squared() > 0.0 {
-            depth
-        } else {
-            self.eye.distance_squared(point)
-        }
     }
 }

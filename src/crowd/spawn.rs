@@ -1,6 +1,6 @@
 //! What the engine does with instances: spawn, play, move, despawn.
 
-use super::instances::{Share, SkinMode, Slot};
+use super::instances::{Share, SkinMode, Slot, morph_words};
 use super::skin::skinned_words;
 use super::{CharacterId, Crowd, InstanceId};
 use crate::character::{Affine, Character};
@@ -162,13 +162,13 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::NotFound`] for a character or clip that there is not, [`Error::Unnamed`] likewise;
-    /// [`Error::Capacity`] when there is no room for another instance, its palette or its deformed vertices (see
+    /// [`Error::Capacity`] when there is no room for another instance, its palette, morph weights or deformed vertices (see
     /// [`Crowd::reserve`]); [`Error::Argument`] for values that are not finite, and for [`SkinMode::Cpu`] where the
     /// character was added without [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let entry = self.entry(character)?;
         let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
-        let morphs = morph_words(&entry.rig);
+        let morphs = morph_words(entry.rig.morph_weights().len());
         let skinned = skinned_words(entry, spawn.skin)?;
         let place = entry.members.len() as u32;
         let layer = layer(&entry.rig, &spawn.play, self.time_s)?;
@@ -341,12 +341,4 @@ impl Crowd {
 
 fn is_mirrored(transform: &Affine) -> bool {
     transform.matrix3.determinant() < 0.0
-}
-
-/// Words of an instance's morph weights in a slot: a count, and two for each weight.
-fn morph_words(rig: &Character) -> u32 {
-    match rig.morph_weights().len() as u32 {
-        0 => 0,
-        count => 1 + 2 * count,
-    }
 }

@@ -63,7 +63,7 @@ impl From<vk::Extent2D> for Viewport {
 pub struct View {
     /// Vulkan clip space from world space (column vectors, depth 0..1, +Y down in clip space).
     pub clip_from_world: Mat4,
-    /// The eye, in world space. For an orthographic view any point far back along the view.
+    /// The eye, in world space. For an orthographic view any point far back along the view: it says from which side.
     pub eye: Vec3,
     /// Where it is drawn; the scissor is the same rectangle.
     pub viewport: Viewport,
@@ -212,7 +212,10 @@ impl View {
             shadow_from_world: shadow
                 .clip_from_world
                 .map(|clip| (map_from_clip(shadow.flipped) * clip).to_cols_array_2d()),
-            eye: self.eye.extend(1.0).to_array(),
+            eye: self
+                .eye_direction()
+                .map_or(self.eye.extend(1.0), |towards| towards.extend(0.0))
+                .to_array(),
             sun_direction: light
                 .sun_direction
                 .normalize_or(Vec3::Y)
@@ -251,7 +254,7 @@ pub(super) struct Prepared {
     /// depth that grows with distance.
     flipped: bool,
     /// The clip space's w is constant, so what lies in front is known from z alone.
-    orthographic: bool,
+    pub(super) orthographic: bool,
 }
 
 impl Prepared {
@@ -267,8 +270,7 @@ impl Prepared {
         // gradients of clip x, y and of depth or w.
         let [right, down, depth, w] =
             [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
-        // Composed or inverted matrices leave a little of w where there should be none.
-        let orthographic = w.length() <= 1e-5 * right.length().max(down.length());
+        let orthographic = view.is_orthographic();
         let forward = if orthographic { depth } else { w };
         let handedness = Mat3::from_cols(right, down, forward).determinant() * height.signum();
         Self {

@@ -66,6 +66,9 @@ pub struct ImportOptions {
     pub max_vertices: usize,
     /// Most triangle indices, all primitives together.
     pub max_indices: usize,
+    /// Most morph targets, all drawable parts together: a target counts once for each part that has it. As many weights
+    /// may the nodes have together.
+    pub max_morph_targets: usize,
     /// Most elements of morph targets, all targets of all drawable parts together, as the file stores
     /// them: a target has one a vertex for each attribute, or those of its sparse part alone.
     pub max_morph_elements: u64,
@@ -90,6 +93,7 @@ impl Default for ImportOptions {
             max_primitives: 65_536,
             max_vertices: 4 << 20,
             max_indices: 24 << 20,
+            max_morph_targets: 1 << 18,
             max_morph_elements: 1 << 28,
             max_keys: 16 << 20,
             max_image_texels: 8192 * 8192,

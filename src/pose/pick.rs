@@ -68,8 +68,8 @@ pub struct Posed<'a> {
 /// a ray that misses [`morphed_bounds`] is dismissed, where that bounds: with every method but dual quaternions.
 ///
 /// # Errors
-/// [`Error::Argument`] if the ray is not finite or has no direction, if the skinner is not the character's, and for lengths and
-/// weights as [`Skinner::skin`].
+/// [`Error::Argument`] if the ray is not finite or has no direction, if the skinner is not the character's, if the palette is not
+/// finite, and for lengths and weights as [`Skinner::skin`].
 pub fn pick(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
     let ray = DRay::new(ray)?;
     posed.check()?;

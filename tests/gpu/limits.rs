@@ -6,11 +6,11 @@ use crate::skin_stage::{copy, floats, readback, to_host};
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
 use crate::support::made::{built, palette, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup, view};
-use throng::character::{Character, Transform};
+use throng::character::{Character, MorphTarget, Transform};
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
-use throng::import::{RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::{Mat3x4, PaletteRef, Poser, Skinner, WriteOnly};
 use throng::{Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Spawn};
 
@@ -346,5 +346,77 @@ fn a_ring_of_its_own_goes_as_far_and_no_further() {
             assert_eq!(refused(past), numbers);
             ring.destroy(&device, allocator);
         }
+    });
+}
+
+/// Nothing is taken on the CPU either before the device's limits are looked at.
+#[test]
+fn capacities_past_all_limits_are_refused_by_every_field() {
+    type Set = fn(&mut Capacity);
+    let fields: [(Set, &str); 8] = [
+        (|c| c.instances = u32::MAX, "instances"),
+        (|c| c.palette_entries = u32::MAX, "bytes of"),
+        (|c| c.views = u32::MAX, "views"),
+        (|c| c.morph_weights = u32::MAX, "bytes of"),
+        (|c| c.blended = u32::MAX, "bytes of"),
+        (|c| c.skinned_words = u32::MAX, "bytes of"),
+        (|c| c.cpu_skinned_words = u32::MAX, "bytes of"),
+        (|c| c.histories = u32::MAX, "bytes of histories"),
+    ];
+    alone(|setup, _| {
+        let mut fine = crowd(setup, SMALL).unwrap();
+        for (set, words) in fields {
+            let mut capacity = SMALL;
+            set(&mut capacity);
+            let made = refused(crowd(setup, capacity));
+            let grown = refused(fine.reserve(&mut setup.context.allocator, &capacity));
+            assert_eq!(made, grown);
+            let (what, asked, cap) = made;
+            assert!(what.starts_with(words), "{what}");
+            assert!(asked > cap, "{what}: {asked} of {cap}");
+            assert_eq!(fine.capacity(), SMALL);
+        }
+        setup.destroy(fine);
+    });
+}
+
+#[test]
+fn morph_weights_are_counted_as_the_capacity_has_them() {
+    alone(|setup, _| {
+        let capacity = Capacity {
+            morph_weights: 7,
+            ..SMALL
+        };
+        let mut crowd = crowd(setup, capacity).unwrap();
+        let character = built(RawCharacter {
+            nodes: vec![RawNode {
+                name: "root".into(),
+                parent: None,
+                transform: RawTransform::Trs(Transform::IDENTITY),
+            }],
+            primitives: vec![RawPrimitive {
+                positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+                indices: vec![0, 1, 2],
+                targets: vec![MorphTarget::default(); 3],
+                morph: Some(0),
+                ..RawPrimitive::default()
+            }],
+            morphs: vec![RawMorph {
+                weights: vec![0.0; 3],
+                ..RawMorph::default()
+            }],
+            ..RawCharacter::default()
+        })
+        .character;
+        let id = crowd.add_character(&mut setup.context.allocator, &character);
+        let id = id.unwrap();
+        let spawn = Spawn::default();
+        crowd.spawn(id, &spawn).unwrap();
+        let second = crowd.spawn(id, &spawn).unwrap();
+        assert_eq!(refused(crowd.spawn(id, &spawn)), ("morph weights", 9, 7));
+        crowd.despawn(second).unwrap();
+        crowd.spawn(id, &spawn).unwrap();
+        assert_eq!(refused(crowd.spawn(id, &spawn)), ("morph weights", 9, 7));
+        setup.destroy(crowd);
     });
 }

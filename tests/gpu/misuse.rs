@@ -41,6 +41,17 @@ fn is_full<T: std::fmt::Debug>(result: Result<T>, wanted: &str) {
     }
 }
 
+/// What was wrong with the view of this index.
+fn of_view<T: std::fmt::Debug>(result: Result<T>, wanted: u64) -> Result<()> {
+    match result {
+        Err(Error::Each { what, index, why }) => {
+            assert_eq!((what, index), ("view", wanted));
+            Err(*why)
+        }
+        other => panic!("{other:?} says nothing of view {wanted}"),
+    }
+}
+
 /// Whether everything that a GPU test shares between threads can be.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
@@ -422,7 +433,8 @@ fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
         unsafe {
             let mut frame = crowd.begin_frame(allocator, 0, 0.0).unwrap();
             for (what, view) in wrong {
-                is_argument(frame.record_prepare(cmd, &[camera(), view]), what);
+                let refused = frame.record_prepare(cmd, &[camera(), view]);
+                is_argument(of_view(refused, 1), what);
             }
             assert_eq!(frame.record_prepare(cmd, &[camera()]).unwrap().len(), 1);
         }

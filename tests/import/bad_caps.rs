@@ -77,3 +77,33 @@ fn every_cap_is_kept() {
         "{error}"
     );
 }
+
+/// A mesh's targets count once for each node that carries it, however small they are in the file.
+#[test]
+fn shared_morph_targets_count_for_each_part() {
+    let mut b = triangle();
+    b.json["meshes"][0]["primitives"][0]["targets"] = json!([{}, {}]);
+    b.json["nodes"] = json!([{ "mesh": 0 }, { "mesh": 0 }, { "mesh": 0 }]);
+    b.json["scenes"] = json!([{ "nodes": [0, 1, 2] }]);
+    let import = |max_morph_targets, b: &Builder| {
+        let options = ImportOptions {
+            max_morph_targets,
+            ..options()
+        };
+        gltf(&b.glb(), &options).map_err(|error| error.to_string())
+    };
+    let made = import(6, &b).unwrap();
+    assert_eq!(made.morph_weights().len(), 6);
+    assert_eq!(
+        import(5, &b).unwrap_err(),
+        "f: node 2, weights: morph weights: 6 is more than the cap of 5"
+    );
+    // Two primitives: as many targets as weights twice.
+    let again = b.json["meshes"][0]["primitives"][0].clone();
+    b.json["meshes"][0]["primitives"] = json!([again, again]);
+    assert_eq!(
+        import(11, &b).unwrap_err(),
+        "f: mesh 0, primitives[1]: morph targets: 12 is more than the cap of 11"
+    );
+    import(12, &b).unwrap();
+}

@@ -43,7 +43,7 @@ fn targets_that_do_not_fit() {
         (
             "/meshes/0/weights",
             json!([1e39]),
-            "f: node 0, weights: weight 0 is inf, which is not allowed",
+            "f: mesh 0, weights: weight 0 is inf, which is not allowed",
         ),
         (
             "/meshes/0/primitives/0/targets",

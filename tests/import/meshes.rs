@@ -311,3 +311,20 @@ fn wide_palettes_get_16_bit_indices() {
         assert_eq!(joints.get(count - 1), count - 1);
     }
 }
+
+#[test]
+fn primitives_are_called_by_their_mesh_its_node_or_its_number() {
+    let name = |mesh: Option<&str>, node: Option<&str>| {
+        let mut b = triangle();
+        let own = b.json["meshes"][0].clone();
+        b.json["meshes"] = json!([own, own]);
+        b.json["meshes"][1]["name"] = json!(mesh);
+        b.json["nodes"] = json!([{ "mesh": 1, "name": node }]);
+        import(&b).primitives()[0].name.to_string()
+    };
+    assert_eq!(name(Some("Head"), Some("Neck")), "Head.0");
+    assert_eq!(name(None, Some("Neck")), "Neck.0");
+    assert_eq!(name(Some(""), Some("Neck")), "Neck.0");
+    assert_eq!(name(None, None), "mesh 1.0");
+    assert_eq!(name(Some(""), Some("")), "mesh 1.0");
+}

@@ -7,7 +7,9 @@ use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::import::ImportOptions;
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, SkinJob, Skinner, WriteOnly, skin_many};
+use throng::pose::{
+    DualQuat, Mat3x4, PaletteRef, PosedVertices, SkinJob, Skinner, WriteOnly, skin_many,
+};
 
 /// What no stream's word has after skinning.
 const UNTOUCHED: u32 = 0x7FC0_BEEF;
@@ -145,6 +147,29 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
         skinner.bounds(PaletteRef::Mat3x4(&matrices), &[]),
         Err(length("palette", joints + 1, joints))
     );
+}
+
+/// Where there are no places, there is no box: not an empty one either.
+#[test]
+fn bounds_want_a_finite_palette() {
+    let character = made(&mut Rng::new(72), 9, 2, Streams::ALL[1]);
+    let skinner = Skinner::new(&character).unwrap();
+    let joints = character.palette().len();
+    for broken in [f32::NAN, f32::INFINITY] {
+        let mut matrices = vec![Mat3x4::IDENTITY; joints];
+        matrices[joints - 1].rows[2][3] = broken;
+        let mut quats = vec![DualQuat::IDENTITY; joints];
+        quats[joints - 1].dual[3] = broken;
+        for palette in [PaletteRef::Mat3x4(&matrices), PaletteRef::DualQuat(&quats)] {
+            match skinner.bounds(palette, &[]) {
+                Err(Error::Argument {
+                    what: "palette",
+                    why: ArgumentFault::NotFinite(value),
+                }) => assert!(!value.is_finite()),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub(super) fn read(
         texture_needs,
         vertices: 0,
         indices: 0,
+        morph_targets: 0,
         morph_elements: 0,
         repairs,
     };
@@ -42,8 +43,11 @@ pub(super) fn read(
         let Some(mesh) = carrier.mesh.map(|mesh| mesh as usize) else {
             continue;
         };
-        let name = doc.meshes[mesh].name.as_deref().or(carrier.name.as_deref());
-        let name = cut(name.unwrap_or_default());
+        let names = [&doc.meshes[mesh].name, &carrier.name];
+        let mut given = names.into_iter().flatten().filter(|name| !name.is_empty());
+        let name = given
+            .next()
+            .map_or_else(|| format!("mesh {mesh}").into(), |name| cut(name));
         for (number, primitive) in doc.meshes[mesh].primitives.iter().enumerate() {
             let at = At { mesh, number };
             let skin = carrier.skin.map(|skin| skin as usize);
@@ -93,7 +97,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) quantized: bool,
     vertices: u64,
     pub(super) indices: u64,
-    /// Elements of morph targets that were read so far.
+    /// Morph targets that were read so far, and their elements.
+    pub(super) morph_targets: u64,
     pub(super) morph_elements: u64,
     repairs: &'r mut Vec<Repair>,
 }

@@ -7,7 +7,7 @@ use super::source::Source;
 use super::sparse::Stored;
 use super::{cut, fault_of, lookup, object};
 use crate::character::{MorphTarget, MorphWeight};
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::{RawMorph, RepairKind};
 use glam::Vec3;
 
@@ -62,6 +62,18 @@ fn expect_count(
     Err(fault_of(object(kind, index, part), why))
 }
 
+fn expect_finite(weights: &[f32], object: impl FnOnce() -> Object) -> Result<()> {
+    let Some(index) = weights.iter().position(|weight| !weight.is_finite()) else {
+        return Ok(());
+    };
+    let why = AssetFault::Value {
+        what: "weight",
+        index: index as u64,
+        value: weights[index].into(),
+    };
+    Err(fault_of(object(), why))
+}
+
 /// How many morph targets the mesh of a node has, if it carries one.
 pub(super) fn target_count(doc: &Document, node: &Node) -> usize {
     let mesh = node.mesh.and_then(|mesh| doc.meshes.get(mesh as usize));
@@ -73,12 +85,21 @@ pub(super) fn target_count(doc: &Document, node: &Node) -> usize {
 pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
     let doc = source.doc;
     let mut morphs = Vec::new();
+    let mut total = 0;
     for (index, node) in doc.nodes.iter().enumerate() {
         let count = target_count(doc, node);
         let Some(mesh) = node.mesh.filter(|_| count > 0) else {
             continue;
         };
-        let mesh = &doc.meshes[mesh as usize];
+        total += count as u64;
+        let cap = source.options.max_morph_targets as u64;
+        if total > cap {
+            let (what, asked) = ("morph weights", total);
+            let why = AssetFault::Cap { what, asked, cap };
+            return Err(fault_of(object(ObjectKind::Node, index, "weights"), why));
+        }
+        let number = mesh as usize;
+        let mesh = &doc.meshes[number];
         let owner = cut(node
             .name
             .as_deref()
@@ -90,12 +111,20 @@ pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
         let named = names.clone().map(|name| size_of::<Box<str>>() + name.len());
         let bytes = named.sum::<usize>() as u64 + count as u64 * each as u64;
         source.charge(bytes, || object(ObjectKind::Node, index, "weights"))?;
-        let given = [&node.weights, &mesh.weights];
-        let given = given.into_iter().find(|weights| !weights.is_empty());
+        let given = [
+            (&node.weights, ObjectKind::Node, index),
+            (&mesh.weights, ObjectKind::Mesh, number),
+        ];
+        let given = given
+            .into_iter()
+            .find(|(weights, _, _)| !weights.is_empty());
+        if let Some((weights, kind, of)) = given {
+            expect_finite(weights, || object(kind, of, "weights"))?;
+        }
         morphs.push(RawMorph {
             node: index,
             owner,
-            weights: given.map_or_else(|| vec![0.0; count], |weights| weights.to_vec()),
+            weights: given.map_or_else(|| vec![0.0; count], |(weights, _, _)| weights.to_vec()),
             names: names.map(|name| cut(name)).collect(),
         });
     }
@@ -106,6 +135,11 @@ impl<'a> Reader<'_, 'a> {
     /// The targets of a primitive, without what they do to attributes that it lacks or that are
     /// not morphed.
     pub(super) fn targets(&mut self, at: &At, raw: &Primitive) -> Result<Vec<MorphTarget>> {
+        self.morph_targets += raw.targets.len() as u64;
+        let cap = self.source.options.max_morph_targets as u64;
+        if self.morph_targets > cap {
+            return Err(at.cap("morph targets", self.morph_targets, cap));
+        }
         let bytes = raw.targets.len() as u64 * size_of::<MorphTarget>() as u64;
         self.source.charge(bytes, || at.object("targets"))?;
         let has = |name| raw.attributes.contains_key(name);

@@ -42,7 +42,7 @@ pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
 
 impl SkinJob<'_> {
     fn check(&self) -> Result<()> {
-        self.skinner.check(self.palette, self.weights)?;
+        self.skinner.check_lengths(self.palette, self.weights)?;
         let words = self.skinner.layout.words as usize;
         expect_len("skinned words", self.out.len(), words)
     }

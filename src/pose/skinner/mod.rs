@@ -26,7 +26,7 @@ use super::palette::expect_len;
 use super::skinned_layout::{TANGENT_WORDS, VECTOR_WORDS};
 use super::{Mat3x4, PaletteRef, PosedVertices, Poser, SkinnedLayout, WriteOnly};
 use crate::character::{Aabb, Character, Facing};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec3;
 use kernel::{Out, Task, Unit};
 use pack::Part;
@@ -136,7 +136,7 @@ impl Skinner {
         weights: &[f32],
         mut out: WriteOnly<'_, f32>,
     ) -> Result<()> {
-        self.check(palette, weights)?;
+        self.check_lengths(palette, weights)?;
         expect_len("skinned words", out.len(), self.layout.words as usize)?;
         let start = out.as_mut_ptr();
         // SAFETY: the layout's offsets lie in its words, of which `out` has as many.
@@ -174,7 +174,7 @@ impl Skinner {
         weights: &[f32],
         out: &mut PosedVertices,
     ) -> Result<()> {
-        self.check(palette, weights)?;
+        self.check_lengths(palette, weights)?;
         let part = self.part(primitive)?;
         self.with_scratch(|scratch| {
             let (entries, palette) = scratch::entries(palette, &mut scratch.palette);
@@ -210,7 +210,7 @@ impl Skinner {
     /// written nowhere. Empty for a character without vertices.
     ///
     /// # Errors
-    /// As [`Self::skin`].
+    /// As [`Self::skin`]; and [`Error::Argument`] if a number of the palette is not finite, where there would be no box.
     pub fn bounds(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<Aabb> {
         self.check(palette, weights)?;
         Ok(self.with_scratch(|scratch| {
@@ -238,7 +238,7 @@ impl Skinner {
         weights: &[f32],
         mut each: impl FnMut(usize, &[f32]),
     ) -> Result<()> {
-        self.check(palette, weights)?;
+        self.check_lengths(palette, weights)?;
         self.with_scratch(|scratch| {
             let (entries, palette) = scratch::entries(palette, &mut scratch.palette);
             for (number, part) in self.parts.iter().enumerate() {
@@ -307,10 +307,28 @@ impl Skinner {
         })
     }
 
-    pub(super) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
+    fn check_lengths(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
         expect_len("palette", palette.len(), self.palette_len)?;
         expect_len("morph weights", weights.len(), self.weights_len)?;
         expect_finite(weights)
+    }
+
+    /// For what asks where the vertices are: with a palette that is not finite they are nowhere.
+    pub(super) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
+        self.check_lengths(palette, weights)?;
+        let numbers: &[f32] = match palette {
+            PaletteRef::Mat3x4(list) => bytemuck::cast_slice(list),
+            PaletteRef::DualQuat(list) => bytemuck::cast_slice(list),
+            PaletteRef::DualQuatStretch(list) => bytemuck::cast_slice(list),
+            PaletteRef::QuatOffset(list) => bytemuck::cast_slice(list),
+        };
+        match numbers.iter().find(|number| !number.is_finite()) {
+            None => Ok(()),
+            Some(number) => Err(Error::Argument {
+                what: "palette",
+                why: ArgumentFault::NotFinite(f64::from(*number)),
+            }),
+        }
     }
 
     fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {

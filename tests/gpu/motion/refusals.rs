@@ -24,7 +24,13 @@ fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
             setup.context.wait_idle().unwrap();
             let allocator = &mut setup.context.allocator;
             let mut frame = world.crowd.begin_frame(allocator, 0, 0.2).unwrap();
-            frame.record_prepare(nothing, views).unwrap_err()
+            match frame.record_prepare(nothing, views).unwrap_err() {
+                Error::Each { what, index, why } => {
+                    assert_eq!((what, index), ("view", 1));
+                    *why
+                }
+                other => panic!("{other}"),
+            }
         };
         let missing = Error::NotFound {
             what: "history",
