@@ -82,7 +82,7 @@ impl Staged {
             } else {
                 let near = joint.rotation.dot(rotation) >= 0.0;
                 joint.translation += translation * weight;
-                joint.rotation = joint.rotation + rotation * if near { weight } else { -weight };
+                joint.rotation += rotation * if near { weight } else { -weight };
                 joint.scale += scale * weight;
             }
         }

@@ -52,7 +52,7 @@ fn blended(character: &Character, clips: &[Clip], instance: &BatchInstance) -> V
         for (pose, weight) in &poses {
             let pose = &pose[index];
             let next = pose.rotation.as_dquat().normalize();
-            q = q + next * if q.dot(next) < 0.0 { -weight } else { *weight };
+            q += next * if q.dot(next) < 0.0 { -weight } else { *weight };
             t += pose.translation.as_dvec3() * *weight;
             s += pose.scale.as_dvec3() * *weight;
         }

@@ -89,7 +89,7 @@ fn clips_follow_the_curves_of_every_model() {
                             let allowed = bound + ROUNDING * (sum + size(character));
                             let off = (got - want).length();
                             worst = worst.max((off - ROUNDING * (sum + size(character))) / bound);
-                            if !(off <= allowed) {
+                            if off > allowed || off.is_nan() {
                                 faults.push(format!(
                                     "{}, clip {number} at {time} s, entry {}: off by {off:.2e}, {allowed:.2e} allowed, {report:?}",
                                     model.name, probe.entry
