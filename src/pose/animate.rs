@@ -1,6 +1,6 @@
 //! The animate stage: a clip's curves at a time → local pose.
 
-use crate::character::{Interpolation, Keys, RawClip, TrackValues, Transform};
+use crate::character::{Interpolation, Keys, RawClip, Track, TrackValues, Transform};
 use crate::error::{Error, Result};
 use core::ops::{Add, Mul};
 use glam::{Quat, Vec3};
@@ -28,16 +28,22 @@ pub fn animate(clip: &RawClip, time_s: f64, local: &mut [Transform]) -> Result<(
             count: local.len() as u64,
         });
     }
+    animate_tracks(clip.tracks(), time_s, 0, local);
+    Ok(())
+}
+
+/// Overwrites what `tracks` drive in `local`, whose first joint is number `first`. Their joints lie in it; the time is a
+/// number.
+pub(super) fn animate_tracks(tracks: &[Track], time_s: f64, first: usize, local: &mut [Transform]) {
     let at = &mut Playhead { time_s, key: 0 };
-    for track in clip.tracks() {
-        let joint = &mut local[usize::from(track.joint)];
+    for track in tracks {
+        let joint = &mut local[usize::from(track.joint) - first];
         match &track.values {
             TrackValues::Translation(keys) => joint.translation = sample(keys, at, Vec3::lerp),
             TrackValues::Rotation(keys) => joint.rotation = unit(sample(keys, at, slerp)),
             TrackValues::Scale(keys) => joint.scale = sample(keys, at, Vec3::lerp),
         }
     }
-    Ok(())
 }
 
 /// A time, and the key that it came after in the track before: mostly, tracks share their times.

@@ -10,6 +10,7 @@
 
 mod animate;
 mod animate_weights;
+mod batch;
 mod bounds;
 mod dual_quat;
 mod entry;
@@ -31,6 +32,9 @@ mod write_only;
 
 pub use animate::animate;
 pub use animate_weights::animate_weights;
+pub use batch::{
+    BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, ClipSample, MAX_SAMPLES,
+};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};

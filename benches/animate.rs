@@ -1,0 +1,75 @@
+//! What it costs to pose a crowd: from clips and times to palettes, by plain staged code, by `Poser` and by `BatchPoser`,
+//! beside `memcpy` of the result. One thread; every character at a time of its own.
+//!
+//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to read them.
+//!
+//! - `animate/load.rs`: the characters, clips and instances;
+//! - `animate/staged.rs`: plain glam code to compare with;
+//! - `animate/report.rs`: the tables.
+
+#[path = "animate/load.rs"]
+mod load;
+#[path = "common/machine.rs"]
+mod machine;
+#[path = "animate/report.rs"]
+mod report;
+#[path = "common/skeleton.rs"]
+mod skeleton;
+#[path = "animate/staged.rs"]
+mod staged;
+#[path = "common/timing.rs"]
+mod timing;
+
+use load::{Figure, Keys, Load};
+use report::Row;
+use std::error::Error;
+use std::process::ExitCode;
+
+const NAME: &str = "animate";
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// Joints, instances.
+const SIZES: [(usize, usize); 6] = [
+    (24, 1000),
+    (67, 32),
+    (67, 1000),
+    (67, 10_000),
+    (128, 1000),
+    (67, 17),
+];
+
+fn measure() -> Outcome {
+    let arguments = machine::arguments();
+    let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    // As criterion has it: what was not started by `cargo bench` tests.
+    let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
+    let rounds = match (test, asked("--quick")) {
+        (true, _) => 1,
+        (_, true) => 9,
+        _ => 31,
+    };
+    let mut rows = Vec::new();
+    for keys in Keys::ALL {
+        for (joints, instances) in SIZES {
+            for clips in [1, 3] {
+                let instances = if test { instances.min(32) } else { instances };
+                let mut load = Load::new(keys, joints, instances, clips)?;
+                let times = timing::in_turn(rounds, |figure| load.run(Figure::ALL[figure]))?;
+                rows.push(Row::new(&load, times));
+            }
+        }
+    }
+    report::print(rounds, &rows);
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Eight lanes in a register of AVX2, products and sums fused.
+
+use super::super::Mat3x4;
+use super::lanes::{Lanes, Row, WIDTH};
+use core::arch::x86_64::*;
+
+/// Whether this CPU has what [`Avx2`] needs.
+pub(super) fn is_here() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+/// Eight numbers. Made only where [`is_here`], which every intrinsic below relies on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Avx2(__m256);
+
+/// Transposes the 4×4 numbers in the lower halves and those in the upper halves.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let a = _mm256_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
+        let b = _mm256_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
+        let c = _mm256_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
+        let d = _mm256_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
+        [
+            _mm256_shuffle_ps::<0b01_00_01_00>(a, c),
+            _mm256_shuffle_ps::<0b11_10_11_10>(a, c),
+            _mm256_shuffle_ps::<0b01_00_01_00>(b, d),
+            _mm256_shuffle_ps::<0b11_10_11_10>(b, d),
+        ]
+    }
+}
+
+/// Four numbers of row `row` from number `half` on, and in the upper half those of row `row + 4`. The
+/// halves come straight from memory, which costs no shuffle.
+///
+/// # Safety
+/// The CPU has AVX2; `row < 4`, `half` is 0 or 4.
+#[inline(always)]
+unsafe fn pair(rows: &[Row; WIDTH], row: usize, half: usize) -> __m256 {
+    // SAFETY: the caller's contract. Rows are 32 bytes, aligned to that.
+    unsafe {
+        let low = rows.as_ptr().add(row).cast::<f32>().add(half);
+        let high = rows.as_ptr().add(row + 4).cast::<f32>().add(half);
+        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high))
+    }
+}
+
+// SAFETY of the intrinsics: a value of this type exists only where the CPU has AVX2 and FMA; the
+// functions that make one from nothing demand it.
+impl Lanes for Avx2 {
+    #[inline(always)]
+    unsafe fn load(from: *const Row) -> Self {
+        // SAFETY: the caller's contract; a row is 32 bytes, aligned to that.
+        Self(unsafe { _mm256_load_ps(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm256_set1_ps(value) })
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut Row) {
+        // SAFETY: a value proves AVX2; a row is 32 bytes, aligned to that.
+        unsafe { _mm256_store_ps(to.0.as_mut_ptr(), self.0) };
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_add_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_sub_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_div_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times_plus(self, a: Self, b: Self) -> Self {
+        // SAFETY: a value proves FMA.
+        Self(unsafe { _mm256_fmadd_ps(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn times_from(self, a: Self, b: Self) -> Self {
+        // SAFETY: a value proves FMA.
+        Self(unsafe { _mm256_fnmadd_ps(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe {
+            let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(by.0, _mm256_setzero_ps());
+            _mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0)))
+        })
+    }
+
+    #[inline(always)]
+    unsafe fn transpose(rows: &[Row; WIDTH]) -> [Self; WIDTH] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let [a, b, c, d] = transpose4([
+                pair(rows, 0, 0),
+                pair(rows, 1, 0),
+                pair(rows, 2, 0),
+                pair(rows, 3, 0),
+            ]);
+            let [e, f, g, h] = transpose4([
+                pair(rows, 0, 4),
+                pair(rows, 1, 4),
+                pair(rows, 2, 4),
+                pair(rows, 3, 4),
+            ]);
+            [
+                Self(a),
+                Self(b),
+                Self(c),
+                Self(d),
+                Self(e),
+                Self(f),
+                Self(g),
+                Self(h),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write4(columns: [Self; 4], to: &[*mut Mat3x4; WIDTH], offset: usize) {
+        // SAFETY: a value proves AVX2; the caller's contract.
+        unsafe {
+            let [x, y, z, w] = columns;
+            let rows = transpose4([x.0, y.0, z.0, w.0]);
+            for (lane, row) in rows.iter().enumerate() {
+                let (low, high) = (to[lane].byte_add(offset), to[lane + 4].byte_add(offset));
+                _mm_store_ps(low.cast(), _mm256_castps256_ps128(*row));
+                _mm_store_ps(high.cast(), _mm256_extractf128_ps::<1>(*row));
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the tests of the batch share.
+
+use crate::reference::maths::M4;
+use crate::reference::scene::Scene;
+use crate::reference::{assets, gltf, random, raw};
+use throng::builtin;
+use throng::character::{Affine, Character};
+use throng::glam::{DMat4, DVec3, Mat4};
+use throng::import::{self, ImportOptions};
+use throng::pose::{BatchInstance, BatchPoser, Clip, ClipOptions, Mat3x4, WriteOnly};
+
+/// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a point lies for that.
+pub(crate) const ERROR_M: f64 = 1e-4;
+pub(crate) const POINT_M: f64 = 0.03;
+pub(crate) const HUMAN_M: f64 = 1.8;
+/// What single precision loses from local poses to the palette, of the largest sum of magnitudes that a point is added
+/// up from: each product of a chain rounds by 6e-8 a few times. Of this, 0.22 was measured at most.
+pub(crate) const ROUNDING: f64 = 2e-6;
+
+pub(crate) struct Model {
+    pub(crate) name: String,
+    pub(crate) character: Character,
+    pub(crate) scene: Scene,
+}
+
+/// All models of the folder, the built-in character and some random ones.
+pub(crate) fn models() -> Vec<Model> {
+    let file = |path: std::path::PathBuf| Model {
+        name: path.file_name().unwrap().to_string_lossy().into_owned(),
+        character: import::gltf_file(&path, &ImportOptions::default())
+            .unwrap()
+            .character,
+        scene: gltf::load(&path),
+    };
+    let mut all: Vec<Model> = assets::files().into_iter().map(file).collect();
+    all.push(Model {
+        name: "built-in".into(),
+        character: builtin::mannequin().unwrap().character,
+        scene: raw::scene(&builtin::raw()),
+    });
+    all.extend((0..20).map(|seed| {
+        let made = random::character(seed);
+        Model {
+            name: format!("random {seed}"),
+            scene: raw::scene(&made),
+            character: made.build(&ImportOptions::default()).unwrap().character,
+        }
+    }));
+    all
+}
+
+pub(crate) fn clips(character: &Character) -> Vec<Clip> {
+    let clips = character.clips().iter();
+    clips
+        .map(|clip| Clip::new(character, clip, &ClipOptions::default()).unwrap())
+        .collect()
+}
+
+/// What this CPU has, and plain code.
+pub(crate) fn both(character: &Character) -> [BatchPoser; 2] {
+    [
+        BatchPoser::new(character).unwrap(),
+        BatchPoser::new(character).unwrap().portable(),
+    ]
+}
+
+pub(crate) fn palettes(
+    poser: &BatchPoser,
+    character: &Character,
+    clips: &[Clip],
+    instances: &[BatchInstance],
+) -> Vec<Mat3x4> {
+    // What isn't written shows.
+    let unwritten = Mat3x4 {
+        rows: [[f32::NAN; 4]; 3],
+    };
+    let mut out = vec![unwritten; instances.len() * character.palette().len()];
+    let to = WriteOnly::over(&mut out);
+    poser.palettes(clips, instances, to).unwrap();
+    out
+}
+
+/// A character's largest edge, as the crate has it.
+pub(crate) fn size(character: &Character) -> f64 {
+    f64::from(character.rest_bounds().size().max_element())
+}
+
+pub(crate) fn matrix(m: &M4) -> DMat4 {
+    DMat4::from_cols_array_2d(m).transpose()
+}
+
+pub(crate) fn affine(m: &Affine) -> DMat4 {
+    DMat4::from_cols_array_2d(&Mat4::from(*m).to_cols_array_2d().map(|c| c.map(f64::from)))
+}
+
+/// The image of a point under an entry, and the largest sum of magnitudes in it.
+pub(crate) fn image(entry: &Mat3x4, p: DVec3) -> (DVec3, f64) {
+    let rows = entry.rows.map(|row| {
+        let [x, y, z, t] = row.map(f64::from);
+        let terms = [x * p.x, y * p.y, z * p.z, t];
+        (
+            terms.iter().sum::<f64>(),
+            terms.map(f64::abs).iter().sum::<f64>(),
+        )
+    });
+    let [x, y, z] = rows.map(|row| row.0);
+    let most = rows.iter().map(|row| row.1).fold(0.0, f64::max);
+    (DVec3::new(x, y, z), most)
+}
