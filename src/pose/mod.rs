@@ -28,6 +28,7 @@ mod skin;
 mod skinned_layout;
 mod skinner;
 mod turned;
+mod unit;
 mod write_only;
 
 pub use animate::animate;

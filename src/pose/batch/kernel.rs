@@ -4,6 +4,7 @@
 //! no vector unit, and every operation in it becomes a call.
 
 use super::super::Mat3x4;
+use super::super::unit::Unit;
 use super::clip::{Block, COMPONENTS, Clip, Place, Property};
 use super::compose::{compose, write};
 use super::lanes::{Lanes, Plain, Row, WIDTH};
@@ -11,26 +12,7 @@ use super::sample::sample_block;
 use super::{MAX_SAMPLES, Rig};
 
 #[cfg(target_arch = "x86_64")]
-use super::avx2::{self, Avx2};
-
-/// The vector unit that runs the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    Plain,
-}
-
-impl Unit {
-    /// The best that this CPU has.
-    pub(super) fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if avx2::is_here() {
-            return Self::Avx2;
-        }
-        Self::Plain
-    }
-}
+use super::avx2::Avx2;
 
 /// A clip of an instance, at its time.
 #[derive(Clone, Copy)]

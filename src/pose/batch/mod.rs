@@ -23,11 +23,12 @@ pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
 pub use instance::{BatchInstance, ClipSample, MAX_SAMPLES};
 
 use super::palette::expect_len;
+use super::unit::Unit;
 use super::{Mat3x4, WriteOnly};
 use crate::character::Character;
 use crate::error::{Error, Result};
 use compose::{Entry, Joint};
-use kernel::{Blend, Group, Played, Scratch, Unit};
+use kernel::{Blend, Group, Played, Scratch};
 use lanes::WIDTH;
 use std::sync::{Mutex, PoisonError};
 
@@ -114,11 +115,7 @@ impl BatchPoser {
     /// Which code runs: `AVX2 and FMA` or `portable`.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self.unit {
-            #[cfg(target_arch = "x86_64")]
-            Unit::Avx2 => "AVX2 and FMA",
-            Unit::Plain => "portable",
-        }
+        self.unit.name()
     }
 
     /// The palettes of `instances`, whose clips are of `clips`, one after the other in `out`. Eight palettes are written

@@ -4,12 +4,7 @@ use super::super::Mat3x4;
 use super::lanes::{Block, Influence, Lanes};
 use core::arch::x86_64::*;
 
-/// Whether this CPU has what [`Avx2`] needs.
-pub(super) fn is_here() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
-}
-
-/// Eight numbers. Made only where [`is_here`], which every intrinsic below relies on.
+/// Eight numbers. Made only under [`Unit::Avx2`](super::super::unit::Unit), which every intrinsic below relies on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx2(__m256);
 

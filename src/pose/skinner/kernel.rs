@@ -1,6 +1,7 @@
 //! The loop over a primitive's blocks, for every method and vector unit.
 
 use super::super::Mat3x4;
+use super::super::unit::Unit;
 use super::dual::Dual;
 use super::lanes::{Block, Influence, Lanes, Plain, WIDTH};
 use super::matrix::Matrix;
@@ -9,7 +10,7 @@ use crate::character::Aabb;
 use glam::Vec3;
 
 #[cfg(target_arch = "x86_64")]
-use super::avx2::{self, Avx2};
+use super::avx2::Avx2;
 
 /// What an entry of 48 bytes is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,25 +21,6 @@ pub(super) enum Entries {
     Dual,
     /// A dual quaternion, in rows 0 and 1, and a stretch in row 2.
     DualStretch,
-}
-
-/// The vector unit that runs the kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    Plain,
-}
-
-impl Unit {
-    /// The best that this CPU has.
-    pub(super) fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if avx2::is_here() {
-            return Self::Avx2;
-        }
-        Self::Plain
-    }
 }
 
 /// A primitive in one pose.

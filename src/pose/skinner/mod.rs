@@ -24,11 +24,12 @@ pub use many::{SkinJob, skin_many};
 use super::morph::expect_finite;
 use super::palette::expect_len;
 use super::skinned_layout::{TANGENT_WORDS, VECTOR_WORDS};
+use super::unit::Unit;
 use super::{Mat3x4, PaletteRef, PosedVertices, Poser, SkinnedLayout, WriteOnly};
 use crate::character::{Aabb, Character, Facing};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec3;
-use kernel::{Out, Task, Unit};
+use kernel::{Out, Task};
 use pack::Part;
 use scratch::Scratch;
 use std::sync::{Mutex, PoisonError};
@@ -109,11 +110,7 @@ impl Skinner {
     /// Which code runs: `AVX2 and FMA` or `portable`.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self.unit {
-            #[cfg(target_arch = "x86_64")]
-            Unit::Avx2 => "AVX2 and FMA",
-            Unit::Plain => "portable",
-        }
+        self.unit.name()
     }
 
     /// Where [`Self::skin`] puts what.
