@@ -39,6 +39,8 @@ fn nothing_is_allocated_after_the_first_call() {
         clip,
         time_s,
         weight: 0.5,
+        mask: None,
+        level: 0,
     };
     let last = clips.len() - 1;
     let instances: Vec<_> = (0..203)

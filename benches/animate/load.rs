@@ -108,6 +108,8 @@ impl Load {
                 clip,
                 time_s: f64::from(random.unit()) * SECONDS as f64,
                 weight: 0.2 + random.unit(),
+                mask: None,
+                level: 0,
             };
             BatchInstance::blend(&(0..blended).map(sample).collect::<Vec<_>>())
         };

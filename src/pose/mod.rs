@@ -22,6 +22,7 @@ mod method;
 mod morph;
 mod palette;
 mod pick;
+mod play_list;
 mod project;
 mod ray;
 mod skin;
@@ -34,7 +35,7 @@ mod write_only;
 pub use animate::animate;
 pub use animate_weights::animate_weights;
 pub use batch::{
-    BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, ClipSample, MAX_SAMPLES,
+    BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, MAX_SAMPLES,
 };
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
@@ -44,6 +45,7 @@ pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
+pub use play_list::{ClipSample, PlayList};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};

@@ -22,6 +22,8 @@ fn instance(rng: &mut Rng, clips: &[Clip]) -> BatchInstance {
             } else {
                 rng.range(0.05, 3.0)
             },
+            mask: None,
+            level: 0,
         }
     };
     let samples: Vec<_> = (0..count).map(sample).collect();
@@ -155,6 +157,8 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
         clip,
         time_s,
         weight,
+        mask: None,
+        level: 0,
     };
     let last = clips.len() - 1;
     let (a, b, c) = (

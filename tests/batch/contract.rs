@@ -225,6 +225,8 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
             clip,
             time_s,
             weight,
+            mask: None,
+            level: 0,
         }])
         .unwrap()
     };
@@ -264,6 +266,8 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
         clip: 0,
         time_s: 0.0,
         weight: 1.0,
+        mask: None,
+        level: 0,
     }; 4];
     let refused = BatchInstance::blend(&many).unwrap_err();
     assert!(matches!(

@@ -1,21 +1,11 @@
 //! What each instance of a batch plays.
 
+use super::super::play_list::ClipSample;
 use super::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result};
 
 /// The most clips that are blended in one instance.
 pub const MAX_SAMPLES: usize = 3;
-
-/// A clip at a time, with a weight.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ClipSample {
-    /// Index into the clips that the batch is given.
-    pub clip: usize,
-    /// The clip's own time in seconds, clamped to it. Not a number counts as 0.
-    pub time_s: f64,
-    /// Its part in the blend: finite, not negative. The weights of an instance are divided by their sum.
-    pub weight: f32,
-}
 
 /// One instance of a batch: up to [`MAX_SAMPLES`] clips, blended.
 ///
@@ -28,8 +18,8 @@ pub struct ClipSample {
 ///
 /// let walking = BatchInstance::of(0, 1.25);
 /// let both = BatchInstance::blend(&[
-///     ClipSample { clip: 0, time_s: 1.25, weight: 0.75 },
-///     ClipSample { clip: 1, time_s: 0.5, weight: 0.25 },
+///     ClipSample::new(0, 1.25).weighted(0.75),
+///     ClipSample::new(1, 0.5).weighted(0.25),
 /// ])?;
 /// assert_ne!(walking, both);
 /// # Ok::<(), throng::Error>(())
@@ -43,22 +33,14 @@ pub struct BatchInstance {
 impl BatchInstance {
     /// In the rest pose.
     pub const REST: Self = Self {
-        samples: [ClipSample {
-            clip: 0,
-            time_s: 0.0,
-            weight: 0.0,
-        }; MAX_SAMPLES],
+        samples: [ClipSample::new(0, 0.0).weighted(0.0); MAX_SAMPLES],
     };
 
     /// In clip `clip` at its time `time_s`.
     #[must_use]
     pub const fn of(clip: usize, time_s: f64) -> Self {
         let mut one = Self::REST;
-        one.samples[0] = ClipSample {
-            clip,
-            time_s,
-            weight: 1.0,
-        };
+        one.samples[0] = ClipSample::new(clip, time_s);
         one
     }
 

@@ -20,7 +20,7 @@ mod measure;
 mod sample;
 
 pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
-pub use instance::{BatchInstance, ClipSample, MAX_SAMPLES};
+pub use instance::{BatchInstance, MAX_SAMPLES};
 
 use super::palette::expect_len;
 use super::unit::Unit;
