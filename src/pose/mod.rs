@@ -8,9 +8,11 @@
 //! Each stage is a plain function over slices. [`Poser`] owns the two intermediate poses and the
 //! morph weights and runs the stages in order; one poser serves any number of instances of any character in turn.
 
+mod additive;
 mod animate;
 mod animate_weights;
 mod batch;
+mod blend;
 mod blend_space;
 mod bounds;
 mod dual_quat;
@@ -36,11 +38,13 @@ mod turned;
 mod unit;
 mod write_only;
 
+pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
 pub use batch::{
     BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, MAX_SAMPLES,
 };
+pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;

@@ -36,11 +36,12 @@ pub fn cycle_duration_s(parts: impl IntoIterator<Item = (f32, f64)>) -> f64 {
     sum
 }
 
-/// The phase that clips in step share, closed-form in time from where it last changed: a phase at a time, and the rate since.
+/// The phase that clips in step share, closed-form in time from where it last changed: a phase at a time, and the
+/// rate since.
 ///
-/// A change of the rate writes a new anchor, at once or over a time; the phase goes on from where it was. So any jump of the
-/// clock after it gives the pose that the time asks for. In `f64`: 30 days after the anchor, at up to 4 cycles a second, the phase
-/// is exact to 2e-9 of a cycle.
+/// A change of the rate writes a new anchor, at once or over a time; the phase goes on from where it was. So any jump
+/// of the clock after it gives the pose that the time asks for. In `f64`: 30 days after the anchor, at up to 4 cycles
+/// a second, the phase is exact to 2e-9 of a cycle.
 ///
 /// While the rate changes, it goes from one to the other with the same [`Ease`] as a cross-fade's weights, and the phase
 /// is its integral, a polynomial. (The integral of one over the mean duration would not be one. The two rates agree at both

@@ -19,9 +19,11 @@ pub(super) struct Triangulation {
 /// For each edge of a triangle, counter-clockwise, the corner across from it.
 type Across = BTreeMap<(usize, usize), usize>;
 
-/// Of `cells`, all of them different; `order` has their indices, ascending.
+/// Of `cells`, all of them different; `order` has their indices, ascending. The result does not depend on the indices.
 pub(super) fn triangulate(cells: &[Cell], order: &[usize]) -> Triangulation {
-    let mut across = sweep(cells, order);
+    // From here on, a point is its place in the order.
+    let sorted: Vec<Cell> = order.iter().map(|index| cells[*index]).collect();
+    let mut across = sweep(&sorted);
     if across.is_empty() {
         let pairs = order.windows(2);
         return Triangulation {
@@ -29,16 +31,16 @@ pub(super) fn triangulate(cells: &[Cell], order: &[usize]) -> Triangulation {
             edges: pairs.map(|pair| [pair[0], pair[1]]).collect(),
         };
     }
-    flip(cells, &mut across);
+    flip(&sorted, &mut across);
     let corners = across.iter().map(|((a, b), c)| [*a, *b, *c]);
     // Each triangle is there once for each of its edges.
-    let once = corners.filter(|[a, b, c]| a < b && a < c).collect();
+    let once = corners.filter(|[a, b, c]| a < b && a < c);
     let outer = across
         .keys()
         .filter(|(a, b)| !across.contains_key(&(*b, *a)));
     Triangulation {
-        triangles: once,
-        edges: outer.map(|(a, b)| [*a, *b]).collect(),
+        triangles: once.map(|corners| corners.map(|at| order[at])).collect(),
+        edges: outer.map(|(a, b)| [order[*a], order[*b]]).collect(),
     }
 }
 
@@ -48,36 +50,34 @@ fn add(across: &mut Across, [a, b, c]: [usize; 3]) {
     across.insert((c, a), b);
 }
 
-/// Any triangulation; empty for points on one line.
-fn sweep(cells: &[Cell], order: &[usize]) -> Across {
+/// Any triangulation of points in ascending order; empty for points on one line.
+fn sweep(cells: &[Cell]) -> Across {
     let mut across = Across::new();
     let side = |a: usize, b: usize, c: usize| turn(cells[a], cells[b], cells[c]);
-    let off_line = |at: &usize| side(order[0], order[1], order[*at]) != 0;
-    let Some(first) = (2..order.len()).find(off_line) else {
+    let Some(apex) = (2..cells.len()).find(|at| side(0, 1, *at) != 0) else {
         return across;
     };
-    // Those on one line, and the first beside it.
-    let (line, apex) = (&order[..first], order[first]);
-    let mut hull = line.to_vec();
-    if side(line[0], line[1], apex) < 0 {
+    // Those before it are on one line.
+    let mut hull: Vec<usize> = (0..apex).collect();
+    if side(0, 1, apex) < 0 {
         hull.reverse();
     }
     for pair in hull.windows(2) {
         add(&mut across, [pair[0], pair[1], apex]);
     }
     hull.push(apex);
-    for point in &order[first + 1..] {
+    for point in apex + 1..cells.len() {
         // Beyond all others, so it sees some of the hull's edges, in a row, and not all.
         let count = hull.len();
         let sees =
-            |hull: &[usize], at: usize| side(hull[at % count], hull[(at + 1) % count], *point) < 0;
+            |hull: &[usize], at: usize| side(hull[at % count], hull[(at + 1) % count], point) < 0;
         let start = (0..count).find(|at| sees(&hull, *at) && !sees(&hull, at + count - 1));
         hull.rotate_left(start.unwrap_or(0));
         let seen = (0..count - 1).take_while(|at| sees(&hull, *at)).count();
         for at in 0..seen {
-            add(&mut across, [hull[at + 1], hull[at], *point]);
+            add(&mut across, [hull[at + 1], hull[at], point]);
         }
-        hull.splice(1..seen.max(1), [*point]);
+        hull.splice(1..seen.max(1), [point]);
     }
     across
 }

@@ -9,9 +9,9 @@ use glam::Vec2;
 /// character locomotion, 2009, §6.3), in Cartesian coordinates.
 ///
 /// From each point towards each other, a clip's influence falls linearly from 1 to 0; the least of these counts, and
-/// influences are divided by their sum. Weights are exact at the points and continuous everywhere, outside too. More clips take part
-/// than with [`BlendSpace2`](super::BlendSpace2), the change is smoother, and there are no triangles to choose. A query costs
-/// the square of the number of points.
+/// influences are divided by their sum. Weights are exact at the points and continuous everywhere, outside too. More
+/// clips take part than with [`BlendSpace2`](super::BlendSpace2), the change is smoother, and there are no triangles
+/// to choose. A query costs the square of the number of points.
 ///
 /// ```
 /// use throng::glam::Vec2;

@@ -6,8 +6,8 @@ use super::{check_count, check_finite, sorted_apart, spread};
 use crate::error::Result;
 use glam::Vec2;
 
-/// Clips in a plane, such as walks in all directions at their velocities: the three at the corners of the triangle around the
-/// parameter are blended, by its barycentric coordinates.
+/// Clips in a plane, such as walks in all directions at their velocities: the three at the corners of the triangle
+/// around the parameter are blended, by its barycentric coordinates.
 ///
 /// The triangles are those of Delaunay. Weights are exact at the points, linear in each triangle and continuous across
 /// edges. Outside of all triangles, the nearest point of their hull counts. Points on one line are blended two by two along
@@ -74,8 +74,8 @@ impl BlendSpace2 {
         &self.mesh.triangles
     }
 
-    /// The three points whose clips are blended at `at`, and their weights, which sum to 1; some may be 0. Coordinates that are
-    /// not a number count as 0.
+    /// The three points whose clips are blended at `at`, and their weights, which sum to 1; some may be 0.
+    /// Coordinates that are not a number count as 0.
     #[must_use]
     pub fn at(&self, at: Vec2) -> [(usize, f32); 3] {
         let found = self.grid.cell(at).and_then(|cell| self.inside(cell));
