@@ -87,8 +87,9 @@ impl SyncAnchor {
     /// Cycles a second at the engine's `now_s`.
     #[must_use]
     pub fn rate_hz(&self, now_s: f64) -> f64 {
-        let part = part(now_s, self.time_s, self.over_s);
-        self.from_hz + (self.to_hz - self.from_hz) * self.ease.at(part)
+        let part = self.ease.at(part(now_s, self.time_s, self.over_s));
+        // Exact at both ends.
+        self.from_hz * (1.0 - part) + self.to_hz * part
     }
 
     /// From `now_s` on at another rate.
