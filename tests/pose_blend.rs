@@ -189,15 +189,13 @@ fn ruled(
                 1.0
             };
             let divisor = total.max(least);
-            let mut parts: Vec<(Transform, f64)> = means()
-                .map(|l| (l.pose[joint], weight(l) / divisor))
-                .collect();
             let under = Transform {
                 translation: t.as_vec3(),
                 rotation: q.as_quat(),
                 scale: s.as_vec3(),
             };
-            parts.push((under, (least - total).max(0.0) / divisor));
+            let mut parts = vec![(under, (least - total).max(0.0) / divisor)];
+            parts.extend(means().map(|layer| (layer.pose[joint], weight(layer) / divisor)));
             let mut sum = [0.0; 4];
             (t, s) = (DVec3::ZERO, DVec3::ZERO);
             for (part, w) in parts {

@@ -20,6 +20,7 @@ mod entry;
 mod format;
 mod held;
 mod inertia;
+mod lanes;
 mod layer;
 mod layer_stack;
 mod linear;
@@ -43,9 +44,7 @@ mod write_only;
 pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
-pub use batch::{
-    BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, MAX_SAMPLES,
-};
+pub use batch::{BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport};
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 pub use bounds::{morphed_bounds, posed_bounds};
@@ -66,6 +65,7 @@ pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
 pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
+pub use unit::Code;
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};
