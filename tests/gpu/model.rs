@@ -57,6 +57,10 @@ impl Playing {
         match self.looping {
             Looping::Loop => time - duration_s * (time / duration_s).floor(),
             Looping::Once => time.min(duration_s).max(0.0),
+            Looping::PingPong => {
+                let twice = time - 2.0 * duration_s * (time / (2.0 * duration_s)).floor();
+                twice.min(2.0 * duration_s - twice)
+            }
         }
     }
 }
@@ -150,7 +154,7 @@ impl Model {
         }
         let clip = self.rng.below(clips);
         let start_s = (!self.rng.chance(3)).then(|| f64::from(self.rng.range(-50.0, 50.0)));
-        let looping = [Looping::Loop, Looping::Once][self.rng.below(2)];
+        let looping = [Looping::Loop, Looping::Once, Looping::PingPong][self.rng.below(3)];
         let play = Play {
             clip: ClipRef::Index(clip),
             start_s,
