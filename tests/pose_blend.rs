@@ -232,7 +232,7 @@ fn blends_follow_their_rule() {
     for _ in 0..2000 {
         let joints = 1 + rng.below(5);
         let rest = pose(&mut rng, joints);
-        let count = rng.below(7);
+        let count = rng.below(12);
         let poses: Vec<_> = (0..count).map(|_| pose(&mut rng, joints)).collect();
         let mask = |rng: &mut Rng| {
             let weights = (0..joints).map(|_| [0.0, 1.0, rng.range(0.0, 1.0)][rng.below(3)]);

@@ -331,7 +331,7 @@ impl Crowd {
         })
     }
 
-    /// What the instance plays; `None` for the rest pose and for [`Self::set_model_pose`].
+    /// What the instance plays, with weight 1; `None` for the rest pose and for [`Self::set_model_pose`].
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

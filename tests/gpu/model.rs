@@ -58,8 +58,8 @@ impl Playing {
             Looping::Loop => time - duration_s * (time / duration_s).floor(),
             Looping::Once => time.min(duration_s).max(0.0),
             Looping::PingPong => {
-                let both = 2.0 * duration_s;
-                duration_s - (time - both * (time / both).floor() - duration_s).abs()
+                let twice = time - 2.0 * duration_s * (time / (2.0 * duration_s)).floor();
+                twice.min(2.0 * duration_s - twice)
             }
         }
     }

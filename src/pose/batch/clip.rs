@@ -78,7 +78,8 @@ pub struct Clip {
     pub(super) skeleton: u64,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
-    /// Whether it is a difference from a reference pose. What is at rest in it is no difference then.
+    /// Whether its keys are differences from a reference pose, added to what lies below; what is at rest in it is no
+    /// difference.
     pub(super) additive: bool,
     pub(super) report: ClipReport,
 }

@@ -13,9 +13,36 @@ pub(in crate::pose) struct JointPart {
     pub(in crate::pose) level: u8,
 }
 
+impl JointPart {
+    const NONE: Self = Self {
+        value: Transform::IDENTITY,
+        weight: 0.0,
+        additive: false,
+        level: 0,
+    };
+}
+
+/// So many parts are kept, so that each is made once.
+const FEW: usize = 8;
+
 /// [`blend`](super::blend()) for one joint: `parts` ascend in level, and their weights are finite and not negative.
-/// They are gone through several times.
+/// If there are many, they are gone through several times.
 pub(in crate::pose) fn blend_joint(
+    rest: &Transform,
+    threshold: f32,
+    parts: impl Iterator<Item = JointPart> + Clone,
+) -> Transform {
+    let (mut few, mut count) = ([JointPart::NONE; FEW], 0);
+    for part in parts.clone() {
+        let Some(place) = few.get_mut(count) else {
+            return blend_parts(rest, threshold, parts);
+        };
+        (*place, count) = (part, count + 1);
+    }
+    blend_parts(rest, threshold, few[..count].iter().copied())
+}
+
+fn blend_parts(
     rest: &Transform,
     threshold: f32,
     parts: impl Iterator<Item = JointPart> + Clone,
