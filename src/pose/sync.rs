@@ -116,7 +116,8 @@ impl SyncAnchor {
         let now_s = if now_s.is_nan() { 0.0 } else { now_s };
         let since = now_s - self.time_s;
         let over = if self.over_s > 0.0 { self.over_s } else { 0.0 };
-        if since <= 0.0 {
+        // A change that takes for ever has not begun.
+        if since <= 0.0 || over.is_infinite() {
             return self.from_hz * since;
         }
         if since >= over {

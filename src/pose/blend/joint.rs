@@ -77,6 +77,7 @@ impl Value {
         rotation: DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
         scale: DVec3::ZERO,
     };
+
     /// Adds `weight` times another; its rotation from the half space of this one's.
     fn put(&mut self, other: &Self, weight: f64) {
         self.translation += other.translation * weight;
