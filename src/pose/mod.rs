@@ -14,6 +14,7 @@ mod batch;
 mod bounds;
 mod dual_quat;
 mod entry;
+mod events;
 mod format;
 mod held;
 mod layer;
@@ -25,11 +26,13 @@ mod pick;
 mod play_list;
 mod project;
 mod ray;
+mod root_motion;
 mod skin;
 mod skinned_layout;
 mod skinner;
 mod turned;
 mod unit;
+mod wrap;
 mod write_only;
 
 pub use animate::animate;
@@ -39,6 +42,7 @@ pub use batch::{
 };
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
+pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use layer::{Layer, Looping};
 pub use method::{MethodPlan, check_clip, check_method};
@@ -46,10 +50,15 @@ pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use play_list::{ClipSample, PlayList};
+pub use root_motion::{
+    RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootMotionReport, RootPass, RootPlace,
+    RootReference,
+};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
 pub use turned::turned_triangles;
+pub use wrap::{ClipSpan, Wrap};
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};
