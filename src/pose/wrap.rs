@@ -28,7 +28,7 @@ impl From<Looping> for Wrap {
 
 impl Wrap {
     /// The clip's own time, in `0..=duration_s`, at an unwrapped time. 0 where there is none: the time is not a number, or
-    /// the duration not positive and finite. Times beyond 2⁴⁸ passes count as that.
+    /// the duration not positive and finite in `f32`. Times beyond 2⁴⁸ passes count as that.
     #[must_use]
     pub fn clip_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         if unwrapped_s.is_nan() || !has_passes(duration_s) {
@@ -89,9 +89,9 @@ impl Layer {
 /// be exact.
 pub(super) const MAX_PASSES: f64 = (1_u64 << 48) as f64;
 
-/// Whether a clip of this duration goes through passes at all.
+/// Whether a clip of this duration goes through passes at all: clips have it in `f32`.
 pub(super) fn has_passes(duration_s: f64) -> bool {
-    duration_s > 0.0 && duration_s.is_finite()
+    duration_s > 0.0 && duration_s <= f64::from(f32::MAX)
 }
 
 /// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a number, the length positive

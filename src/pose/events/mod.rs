@@ -70,14 +70,14 @@ impl ClipEvents {
     /// it, counts as the duration.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a duration that is negative or not finite; [`Error::Each`], naming the event, with
+    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::Each`], naming the event, with
     /// [`Error::Argument`] for a time that is not finite or lies outside `0..=duration_s`;
     /// [`Error::Capacity`] for more than 2³² − 1 events.
     pub fn new<N: AsRef<str>>(
         duration_s: f64,
         events: impl IntoIterator<Item = (N, f64)>,
     ) -> Result<Self> {
-        in_range("duration_s", duration_s, f64::MAX)?;
+        in_range("duration_s", duration_s, f32::MAX.into())?;
         let mut named = Self {
             duration_s,
             ..Self::default()
