@@ -48,7 +48,7 @@ impl RootDelta {
     #[must_use]
     pub fn repeated(&self, count: f64) -> Self {
         // Whole turns change nothing in the sum; without them the quotient is well behaved.
-        let half = 0.5 * (self.yaw_rad - TAU * (self.yaw_rad / TAU).round());
+        let half = 0.5 * without_turns(self.yaw_rad);
         let reach = if half == 0.0 {
             count
         } else {
@@ -115,6 +115,14 @@ impl RootDelta {
             translation: from.translation + rotation * (scale * self.translation),
         })
     }
+}
+
+/// The angle without its whole turns: within ±π. What `TAU` is off from 2π is subtracted too, so that thousands of turns
+/// leave no error.
+pub(super) fn without_turns(yaw_rad: f64) -> f64 {
+    const REST_OF_TAU: f64 = 2.449_293_598_294_706_4e-16;
+    let turns = (yaw_rad / TAU).round();
+    (-turns).mul_add(TAU, yaw_rad) - turns * REST_OF_TAU
 }
 
 /// `v`, turned about +Y.

@@ -152,7 +152,7 @@ fn taken(
             });
         }
         Some(given) => given.into(),
-        None => 1e-5 * reach_m / HUMAN_M,
+        None => 1e-4 * reach_m / HUMAN_M,
     };
     let chosen = |axis: bool| f64::from(u8::from(axis));
     let axes = options.axes;

@@ -1,9 +1,9 @@
 //! Where an instance stands, in `f64`: what motions are added up in.
 
 use super::RootDelta;
-use super::delta::{rounded, turned};
+use super::delta::{rounded, turned, without_turns};
 use crate::character::Affine;
-use core::f64::consts::{PI, TAU};
+use core::f64::consts::PI;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
 /// Where an instance stands on the ground and which way it looks: for adding up motions without drift. Within 8 km of the
@@ -36,7 +36,7 @@ impl RootPlace {
         self.position += turned(delta.translation * scale, self.yaw_rad);
         let yaw_rad = self.yaw_rad + delta.yaw_rad;
         self.yaw_rad = if yaw_rad.abs() > PI {
-            yaw_rad - TAU * (yaw_rad / TAU).round()
+            without_turns(yaw_rad)
         } else {
             yaw_rad
         };
