@@ -11,8 +11,8 @@ use throng::import::{self, ImportOptions};
 use throng::pose::{RootMotion, RootMotionOptions, RootReference};
 
 /// What single precision loses of a pose, of the largest coordinate that takes part: about ten roundings of 6e-8 in
-/// keys and interpolation of either clip. Of this, 0.2 was measured at most.
-const ROUNDING: f64 = 4e-6;
+/// keys and interpolation of either clip. Of this, 0.04 was measured at most where keys are rewritten.
+const ROUNDING: f64 = 1e-6;
 
 fn position(m: &M4) -> [f64; 3] {
     [m[0][3], m[1][3], m[2][3]]
@@ -224,19 +224,18 @@ fn what_stays_has_no_heading_and_stays_in_place() {
             for at in 0..=400 {
                 let time = 2.0 * f64::from(at) / 400.0;
                 let now = poses.at(time)[1];
-                // The bound of the error, at the size of the model of 2 m; twice, for both ends.
-                assert!(
-                    heading(&now, &from).abs() < 2e-5,
-                    "{}",
-                    heading(&now, &from)
-                );
+                // What was measured, at the model's size of 2 m: as an angle, and as it is.
+                let error_m = motion.report().error_m + 4e-6;
+                let angle = heading(&now, &from).abs();
+                assert!(angle < error_m / 2.0, "{angle} {error_m}");
                 for axis in [0, 2] {
-                    assert!((now[axis][3] - from[axis][3]).abs() < 3e-5);
+                    let off = (now[axis][3] - from[axis][3]).abs();
+                    assert!(off < error_m, "{off} {error_m}");
                 }
                 // The yaw is the heading of the clip as it was, and never jumps by a turn.
                 let yaw = motion.at(time).yaw_rad;
                 let turns = (yaw - heading(&was.at(time)[1], &from)) / TAU;
-                assert!((turns - turns.round()).abs() < 2e-5, "{turns}");
+                assert!((turns - turns.round()).abs() < error_m / TAU, "{turns}");
                 assert!((yaw - last).abs() < 1.0, "{last} {yaw}");
                 last = yaw;
             }
@@ -333,12 +332,6 @@ fn every_model_can_be_split() {
                 match check(character, clip, &options, &mut rng) {
                     Ok((motion, worst)) => {
                         split += 1;
-                        println!(
-                            "MODEL {name} {} {yaw} {worst} {:?} of {}",
-                            clip.name(),
-                            motion.report(),
-                            clip.duration_s()
-                        );
                         assert!(
                             worst < 1.0,
                             "{name} {}: {worst} {:?}",
