@@ -408,3 +408,51 @@ fn lists_are_checked_sorted_and_named_once() {
         ));
     }
 }
+
+#[cfg(feature = "gltf")]
+#[test]
+fn gltf_files_bring_events_in_the_extras_of_animations() {
+    use throng::import::{ImportOptions, gltf_events};
+    let of = |json: &str| gltf_events(json.as_bytes(), &ImportOptions::default());
+    let animations = r#"{"animations": [
+        {"extras": {"events": [{"name": "b", "time": 1, "more": [1]}, {"name": "a", "time": 0.5}], "x": {}}},
+        {"name": "none"},
+        {"extras": {"events": [1, "a", null, {"name": 3, "time": 1}, {"name": "x"}, {"time": 1}, [],
+            {"name": "kept", "time": -1e300}]}},
+        {"extras": [{"events": []}]}, {"extras": "events"}, {"extras": {"events": {"name": "a", "time": 1}}}
+    ]}"#;
+    let named = |list: &[(&str, f64)]| -> Vec<(Box<str>, f64)> {
+        list.iter()
+            .map(|(name, time)| ((*name).into(), *time))
+            .collect()
+    };
+    let got = of(animations).unwrap();
+    let none = || named(&[]);
+    let expected = [
+        named(&[("b", 1.0), ("a", 0.5)]),
+        none(),
+        named(&[("kept", -1e300)]),
+        none(),
+        none(),
+        none(),
+    ];
+    assert_eq!(got, expected);
+    assert!(of("{}").unwrap().is_empty());
+    for broken in [
+        "",
+        "[",
+        r#"{"animations": 3}"#,
+        r#"{"animations": [{"extras": {"events": [}]}"#,
+    ] {
+        assert!(matches!(of(broken), Err(Error::Asset { .. })), "{broken}");
+    }
+    let few = ImportOptions {
+        max_keys: 2,
+        ..ImportOptions::default()
+    };
+    let error = gltf_events(animations.as_bytes(), &few).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "unnamed: file: events: 3 is more than the cap of 2"
+    );
+}
