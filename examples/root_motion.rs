@@ -2,11 +2,11 @@
 //!
 //! `cargo run --example root_motion -- path.png`
 //!
-//! The built-in character walks on the spot. Here its hips are first sent along an arc, as an animator's clip would; then
-//! [`RootMotion`] takes the arc out, and each frame's piece of it moves the instance, over ten passes and frames of uneven
-//! length. The picture shows the way of the instance (blue), its heading at times, the ways of both feet (grey), and where
-//! the clip's events say that a foot comes down (red: left, green: right). Where a foot stands, its points crowd together; the ankle, which they
-//! show, goes on a little as the heel lifts.
+//! The built-in character walks on the spot. Here its hips are first sent along an arc, as an animator's clip would;
+//! then [`RootMotion`] takes the arc out, and each frame's piece of it moves the instance, over ten passes and
+//! frames of uneven length. The picture shows the way of the instance (blue), its heading at times, the ways of both
+//! feet (grey), and where the clip's events say that a foot comes down (red: left, green: right). Where a foot
+//! stands, its points crowd together; the ankle, which they show, goes on a little as the heel lifts.
 
 use image::{Rgb, RgbImage};
 use std::error::Error;

@@ -5,7 +5,8 @@ use super::{Layer, Looping};
 /// What the end of a clip does to unwrapped time: [`Looping`], and there and back again.
 ///
 /// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is `k·D..(k + 1)·D`, for
-/// negative `k` too. It is what `(now − start) · speed + offset` gives, and says where the clip is and how it came there.
+/// negative `k` too. It is what `(now − start) · speed + offset` gives, and says where the clip is and how it came
+/// there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Wrap {
     /// Starts over: the clip's time is the unwrapped time modulo the duration.
@@ -27,8 +28,8 @@ impl From<Looping> for Wrap {
 }
 
 impl Wrap {
-    /// The clip's own time, in `0..=duration_s`, at an unwrapped time. 0 where there is none: the time is not a number, or
-    /// the duration not positive and finite in `f32`. Times beyond 2⁴⁸ passes count as that.
+    /// The clip's own time, in `0..=duration_s`, at an unwrapped time. 0 where there is none: the time is not a
+    /// number, or the duration not positive and finite in `f32`. Times beyond 2⁴⁸ passes count as that.
     #[must_use]
     pub fn clip_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         if unwrapped_s.is_nan() || !has_passes(duration_s) {
@@ -55,9 +56,9 @@ pub struct ClipSpan {
 }
 
 impl Layer {
-    /// The unwrapped clip time at the engine's `now_s`: `(now − start) · speed + offset`, in `f64`. With times of up to 30
-    /// days, speeds of up to 1 and an offset of less than a day, it is within 1e-9 s of the exact value. `None` where that is not
-    /// finite.
+    /// The unwrapped clip time at the engine's `now_s`: `(now − start) · speed + offset`, in `f64`. With times of up
+    /// to 30 days, speeds of up to 1 and an offset of less than a day, it is within 1e-9 s of the exact value.
+    /// `None` where that is not finite.
     #[must_use]
     pub fn unwrapped_s(&self, now_s: f64) -> Option<f64> {
         let unwrapped_s = (now_s - self.start_s) * self.speed + self.offset_s;
@@ -94,8 +95,8 @@ pub(super) fn has_passes(duration_s: f64) -> bool {
     duration_s > 0.0 && duration_s <= f64::from(f32::MAX)
 }
 
-/// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a number, the length positive
-/// and finite.
+/// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a number, the length
+/// positive and finite.
 pub(super) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
     let unwrapped_s = within(unwrapped_s, length_s);
     let pass = (unwrapped_s / length_s).floor();

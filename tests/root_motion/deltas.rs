@@ -178,8 +178,8 @@ fn thirty_days_in_one_step_are_the_sum_of_small_ones() {
             let whole = motion.delta(0.0, now, Wrap::Loop);
             let way = motion.pass().translation.length() * (now / motion.duration_s()).abs();
             let off = place.position.distance(whole.translation);
-            // A step rounds the position by 1.1e-16 of where it is, and the yaw by 5e-16 rad: this much if all went one way.
-            // Turns mostly cancel out.
+            // A step rounds the position by 1.1e-16 of where it is, and the yaw by 5e-16 rad: this much if all went
+            // one way. Turns mostly cancel out.
             let steps = f64::from(i32::abs(frames));
             let bound = steps * 1.2e-16 * farthest + 1e-12 * way + 1e-9;
             println!("seed {seed}: {off} m of {way} m, bound {bound}");

@@ -302,3 +302,28 @@ fn the_job_names_what_is_wrong() {
         ));
     }
 }
+
+#[test]
+fn a_clip_that_would_take_forever_is_refused() {
+    // As many joints above each other as there may be, nearly, and keys enough to make it slow.
+    let character = rig::chain(8_000);
+    let times: Vec<f32> = (0..5_000).map(|key| key as f32 * 0.01).collect();
+    let turns: Vec<Quat> = (0..5_000)
+        .map(|key| Quat::from_rotation_y(key as f32 % 6.0))
+        .collect();
+    let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &turns));
+    let clip = RawClip::new("slow", vec![track(7_999, turning)], character.skeleton()).unwrap();
+    let options = RootMotionOptions::default();
+    let error = RootMotion::extract(&character, &clip, &options).unwrap_err();
+    assert!(matches!(error, Error::Capacity { .. }), "{error}");
+
+    let many: Vec<f32> = (0..150_000).map(|key| key as f32 * 0.01).collect();
+    let places: Vec<Vec3> = many.iter().map(|time| Vec3::Z * *time).collect();
+    let moving = TrackValues::Translation(rig::keys(Interpolation::Linear, &many, &places));
+    let clip = RawClip::new("long", vec![track(0, moving)], character.skeleton()).unwrap();
+    let error = RootMotion::extract(&character, &clip, &options).unwrap_err();
+    assert!(
+        matches!(error, Error::Capacity { cap: 131_072, .. }),
+        "{error}"
+    );
+}

@@ -36,9 +36,9 @@ impl EventCursor {
         self.unwrapped_s
     }
 
-    /// Goes on to an unwrapped time, either way, and delivers what lies between, at most `max` events: those that are passed
-    /// first. [`Passed::left_out`] says how many there were beyond; they don't come again. What is not iterated
-    /// does not either.
+    /// Goes on to an unwrapped time, either way, and delivers what lies between, at most `max` events: those that
+    /// are passed first. [`Passed::left_out`] says how many there were beyond; they don't come again. What is not
+    /// iterated does not either.
     ///
     /// The first step that has a length also delivers what lies on its start. A step without length, and one to what
     /// is not a number, change nothing.
@@ -60,8 +60,8 @@ impl EventCursor {
         passed.limited(max)
     }
 
-    /// Jumps to an unwrapped time and delivers nothing. The next step starts there as a play does: what lies on that very
-    /// time is delivered with it. Not a number counts as 0.
+    /// Jumps to an unwrapped time and delivers nothing. The next step starts there as a play does: what lies on that
+    /// very time is delivered with it. Not a number counts as 0.
     pub fn seek(&mut self, to_s: f64) {
         let unwrapped_s = if to_s.is_nan() { 0.0 } else { to_s };
         *self = Self {

@@ -53,8 +53,8 @@ impl<'a> Line<'a> {
         (cycle, number.rem_euclid(per_cycle) as usize)
     }
 
-    /// The point of a number. Never descending in the number, rounding included: within a pass all is clamped to its ends,
-    /// which are the same products for both passes that meet there.
+    /// The point of a number. Never descending in the number, rounding included: within a pass all is clamped to its
+    /// ends, which are the same products for both passes that meet there.
     pub(super) fn point(&self, number: i128) -> Point {
         let (cycle, place) = self.place(number);
         let duration_s = self.events.duration_s;
@@ -89,7 +89,8 @@ impl<'a> Line<'a> {
         event.map_or(0.0, |event| event.time_s)
     }
 
-    /// How many points lie before a time, counted from the first of cycle 0 (which makes it negative before that); with those on it if asked.
+    /// How many points lie before a time, counted from the first of cycle 0 (which makes it negative before that);
+    /// with those on it if asked.
     pub(super) fn before(&self, unwrapped_s: f64, and_on: bool) -> i128 {
         let is_before = |number| {
             let at = self.point(number).unwrapped_s;

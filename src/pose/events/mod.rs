@@ -18,19 +18,20 @@ use crate::error::{ArgumentFault, Error, Result};
 /// # When an event is delivered
 /// Over unwrapped clip time (see [`Wrap`]), at the points `k·D + t` for an event at `t` of a clip of duration `D`:
 ///
-/// - *Forward*, a step from `a` to `b` delivers what lies in `(a, b]`, in ascending order; *backward*, what lies in `[b, a)`, in descending
-///   order. So steps that follow each other deliver each point once, whatever their lengths; a step of no length delivers nothing; and turning round on a
-///   point does not deliver it again.
+/// - *Forward*, a step from `a` to `b` delivers what lies in `(a, b]`, in ascending order; *backward*, what lies in
+///   `[b, a)`, in descending order. So steps that follow each other deliver each point once, whatever their lengths;
+///   a step of no length delivers nothing; and turning round on a point does not deliver it again.
 /// - *A play's first step* has its start in it too: an event at 0 is delivered when the clip starts at 0.
-/// - [`Wrap::Loop`]: 0 and the duration are two events of a clip that lie on one point, the seam. Who reaches it is given
-///   both, forward those at the duration (of the pass that ends) before those at 0 (of the pass that begins), backward
-///   the other way round. A first step from the seam is given only those of the pass that it goes into.
-/// - [`Wrap::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the duration is delivered when time passes
-///   it, and not again while the pose is held.
-/// - [`Wrap::PingPong`]: odd passes are run through backward. At a turning point an event is one point, delivered once; it
-///   counts to the pass that begins there.
+/// - [`Wrap::Loop`]: 0 and the duration are two events of a clip that lie on one point, the seam. Who reaches it is
+///   given both, forward those at the duration (of the pass that ends) before those at 0 (of the pass that begins),
+///   backward the other way round. A first step from the seam is given only those of the pass that it goes into.
+/// - [`Wrap::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the duration is delivered
+///   when time passes it, and not again while the pose is held.
+/// - [`Wrap::PingPong`]: odd passes are run through backward. At a turning point an event is one point, delivered
+///   once; it counts to the pass that begins there.
 ///
-/// The points are computed in `f64` and compared as they are, always in the same way: nothing is lost or doubled to rounding.
+/// The points are computed in `f64` and compared as they are, always in the same way: nothing is lost or doubled to
+/// rounding.
 ///
 /// ```
 /// use throng::pose::{ClipEvents, EventCursor, Wrap};
@@ -66,12 +67,12 @@ struct Event {
 }
 
 impl ClipEvents {
-    /// The events of a clip that lasts `duration_s`, in any order. A time that is the duration when rounded to `f32`, as clips have
-    /// it, counts as the duration.
+    /// The events of a clip that lasts `duration_s`, in any order. A time that is the duration when rounded to
+    /// `f32`, as clips have it, counts as the duration.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::Each`], naming the event, with
-    /// [`Error::Argument`] for a time that is not finite or lies outside `0..=duration_s`;
+    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::Each`], naming the
+    /// event, with [`Error::Argument`] for a time that is not finite or lies outside `0..=duration_s`;
     /// [`Error::Capacity`] for more than 2³² − 1 events.
     pub fn new<N: AsRef<str>>(
         duration_s: f64,
@@ -150,9 +151,9 @@ impl ClipEvents {
         self.names.get(id as usize).map_or("", |name| name)
     }
 
-    /// The events that a step from one unwrapped time to another passes, as [above](Self#when-an-event-is-delivered); none
-    /// where a time is not a number. Lazily: a step over a month of passes costs what is taken of it. Times beyond 2⁴⁸
-    /// passes count as that; a clip without duration does not loop.
+    /// The events that a step from one unwrapped time to another passes, as
+    /// [above](Self#when-an-event-is-delivered); none where a time is not a number. Lazily: a step over a month of
+    /// passes costs what is taken of it. Times beyond 2⁴⁸ passes count as that; a clip without duration does not loop.
     #[must_use]
     pub fn passed(&self, from_s: f64, to_s: f64, wrap: impl Into<Wrap>) -> Passed<'_> {
         Passed::new(self, from_s, to_s, wrap.into(), false)

@@ -80,7 +80,7 @@ impl Chain {
 
     /// Whether the joint's ancestors move.
     pub(super) fn parents_move(&self) -> bool {
-        let joint = self.rest.len().saturating_sub(1);
+        let joint = self.len().saturating_sub(1);
         self.moving().any(|track| usize::from(track.joint) < joint)
     }
 
@@ -92,11 +92,16 @@ impl Chain {
 
     /// The translation track of the joint itself.
     pub(super) fn translation(&self) -> Option<&Keys<Vec3>> {
-        let joint = self.rest.len().saturating_sub(1);
+        let joint = self.len().saturating_sub(1);
         self.tracks.iter().find_map(|track| match &track.values {
             TrackValues::Translation(keys) if usize::from(track.joint) == joint => Some(keys),
             _ => None,
         })
+    }
+
+    /// How many joints there are.
+    pub(super) fn len(&self) -> usize {
+        self.rest.len()
     }
 
     /// How many keys there are.

@@ -30,9 +30,10 @@ pub struct RootMotionOptions {
     pub yaw: bool,
     /// From where the motion counts.
     pub reference: RootReference,
-    /// How far a point as far from the joint as the character is large may lie from where it was, in metres, where the joint needs new keys. `None` is
-    /// 0.01 mm for a character of 1.8 m, scaled by the largest edge of [`Character::rest_bounds`]. Never less than 2e-6 of the
-    /// largest distance from the origin that takes part: `f32` has no more.
+    /// How far a point as far from the joint as the character is large may lie from where it was, in metres, where
+    /// the joint needs new keys. `None` is 0.1 mm for a character of 1.8 m, scaled by the largest edge of
+    /// [`Character::rest_bounds`]. Never less than 2e-6 of the largest distance from the origin that takes part:
+    /// `f32` has no more.
     pub error_m: Option<f32>,
 }
 
@@ -55,8 +56,8 @@ pub struct RootMotionReport {
     pub keys: usize,
     /// Whether the joint's keys were rewritten, which is exact but for rounding; else it has new ones.
     pub exact: bool,
-    /// The largest error that was measured between the new keys, in metres, as [`RootMotionOptions::error_m`] says; 0 where
-    /// nothing was resampled.
+    /// The largest error that was measured between the new keys, in metres, as [`RootMotionOptions::error_m`] says;
+    /// 0 where nothing was resampled.
     pub error_m: f64,
 }
 

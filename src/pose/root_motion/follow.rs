@@ -13,6 +13,9 @@ const STEP_RAD: f64 = 0.4;
 /// How often a stretch between two keys is halved at most, beyond its first eighths.
 const HALVINGS: u32 = 9;
 
+/// How many transforms are multiplied at most: a few seconds' work. Real clips need a hundredth of it.
+const MAX_PRODUCTS: u64 = 1 << 26;
+
 /// The way of a joint through a clip.
 pub(super) struct Way<'a> {
     pub(super) chain: Chain,
@@ -23,6 +26,8 @@ pub(super) struct Way<'a> {
     pub(super) steps: bool,
     /// Times and unwrapped yaw there; empty without yaw.
     headings: Vec<(f64, f64)>,
+    /// How often the joint is evaluated yet.
+    budget: u64,
     /// The inverse of the joint's axes in the reference; none without yaw.
     reference_axes: Option<DMat3>,
 }
@@ -36,6 +41,7 @@ impl<'a> Way<'a> {
             times_s: key_times(&chain, steps),
             steps,
             headings: Vec::new(),
+            budget: MAX_PRODUCTS / chain.len().max(1) as u64,
             reference_axes: None,
             chain,
             taken,
@@ -49,6 +55,11 @@ impl<'a> Way<'a> {
 
     /// The joint's rotation since the reference.
     fn turn(&mut self, time_s: f64) -> Result<(Placed, DQuat)> {
+        self.budget = self.budget.checked_sub(1).ok_or(Error::Capacity {
+            what: "products of transforms for the root motion",
+            asked: MAX_PRODUCTS + 1,
+            cap: MAX_PRODUCTS,
+        })?;
         let placed = self.chain.at(time_s);
         let Some(reference) = self.reference_axes else {
             return Ok((placed, DQuat::IDENTITY));

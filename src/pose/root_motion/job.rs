@@ -21,8 +21,8 @@ pub struct RootPass {
     pub weight: f32,
 }
 
-/// How each of many instances moves in a frame: the motions of what it plays, blended as [`RootDelta::blend`] does. Plain data: nothing is
-/// allocated, and parts of a crowd can go to different threads.
+/// How each of many instances moves in a frame: the motions of what it plays, blended as [`RootDelta::blend`] does.
+/// Plain data: nothing is allocated, and parts of a crowd can go to different threads.
 ///
 /// ```
 /// use throng::pose::{RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, Wrap};

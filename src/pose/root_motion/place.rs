@@ -6,8 +6,9 @@ use crate::character::Affine;
 use core::f64::consts::PI;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
-/// Where an instance stands on the ground and which way it looks: for adding up motions without drift. Within 8 km of the
-/// origin a step rounds the position by at most 1e-12 m, where an `f32` rounds it by 2e-4 m; and the yaw by 5e-16 rad.
+/// Where an instance stands on the ground and which way it looks: for adding up motions without drift. Within 8 km
+/// of the origin a step rounds the position by at most 1e-12 m, where an `f32` rounds it by 2e-4 m; and the yaw by
+/// 5e-16 rad.
 ///
 /// ```
 /// use throng::glam::{DVec3, Vec3};
