@@ -24,7 +24,7 @@ fn walk(seed: u64) -> RootMotion {
         joint: 0,
         values: made::translation(&mut rng, Interpolation::Linear, end_s),
     }];
-    if seed % 4 != 0 {
+    if !seed.is_multiple_of(4) {
         tracks.push(Track {
             joint: 0,
             values: made::rotation(&mut rng, Interpolation::Linear, end_s),

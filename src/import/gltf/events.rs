@@ -8,6 +8,9 @@ use crate::import::ImportOptions;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess};
 
+/// The events of an animation: names and times in seconds, in the file's order.
+pub type NamedTimes = Vec<(Box<str>, f64)>;
+
 /// The events of the animations of a `.glb` or `.gltf` file: for each animation, in the file's order, which is that of
 /// [`Character::clips`](crate::character::Character::clips), names and times in seconds, as
 /// [`ClipEvents`](crate::pose::ClipEvents) takes them.
@@ -33,7 +36,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess};
 /// # Errors
 /// [`Error::Asset`] if the container or the JSON is broken, or has more events in all than
 /// [`ImportOptions::max_keys`].
-pub fn gltf_events(bytes: &[u8], options: &ImportOptions) -> Result<Vec<Vec<(Box<str>, f64)>>> {
+pub fn gltf_events(bytes: &[u8], options: &ImportOptions) -> Result<Vec<NamedTimes>> {
     let run = || {
         let parts = container::split(bytes)?;
         let text = parse::text(parts.json, parts.json_start, options)?;
@@ -65,7 +68,7 @@ struct Animation {
 }
 
 #[derive(Default)]
-struct Events(Vec<(Box<str>, f64)>);
+struct Events(NamedTimes);
 
 impl<'de> Deserialize<'de> for Events {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

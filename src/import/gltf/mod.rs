@@ -27,7 +27,7 @@ mod sparse;
 mod texture;
 mod triangles;
 
-pub use events::gltf_events;
+pub use events::{NamedTimes, gltf_events};
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};

@@ -99,21 +99,24 @@ impl ClipEvents {
                 index: index as u64,
                 why: why.into(),
             })?;
-            let names = &mut named.names;
-            let name =
-                *known
-                    .entry(Box::from(name.as_ref()))
-                    .or_insert_with_key(|name: &Box<str>| {
-                        names.push(name.clone());
-                        names.len() as u32 - 1
-                    });
+            let text = name.as_ref();
+            let name = match known.get(text) {
+                Some(id) => *id,
+                None => {
+                    let id = named.names.len() as u32;
+                    known.insert(Box::<str>::from(text), id);
+                    named.names.push(text.into());
+                    id
+                }
+            };
             // No negative zero: it would sort before zero.
             let time_s = time_s + 0.0;
             named.events.push(Event { time_s, name });
         }
         named.events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-        let before = |time_s| named.events.partition_point(|event| event.time_s < time_s);
-        named.before_end = before(duration_s);
+        named.before_end = named
+            .events
+            .partition_point(|event| event.time_s < duration_s);
         named.at_start = named.events.partition_point(|event| event.time_s <= 0.0);
         Ok(named)
     }
@@ -154,13 +157,11 @@ impl ClipEvents {
     /// The events that a step from one unwrapped time to another passes, as
     /// [above](Self#when-an-event-is-delivered); none where a time is not a number. Lazily: a step over a month of
     /// passes costs what is taken of it. Times beyond 2⁴⁸ passes count as that; a clip without duration does not loop.
-    #[must_use]
     pub fn passed(&self, from_s: f64, to_s: f64, wrap: impl Into<Wrap>) -> Passed<'_> {
         Passed::new(self, from_s, to_s, wrap.into(), false)
     }
 
     /// The same for a play's first step: with what lies on `from_s`.
-    #[must_use]
     pub fn passed_from_start(&self, from_s: f64, to_s: f64, wrap: impl Into<Wrap>) -> Passed<'_> {
         Passed::new(self, from_s, to_s, wrap.into(), true)
     }

@@ -50,7 +50,8 @@ impl<'a> Passed<'a> {
     ) -> Self {
         let line = Line::new(events, wrap);
         let backward = to_s < from_s;
-        let (low, high) = if events.is_empty() || !(to_s < from_s || to_s > from_s) {
+        let nowhere = to_s == from_s || from_s.is_nan() || to_s.is_nan();
+        let (low, high) = if events.is_empty() || nowhere {
             (0, 0)
         } else if backward {
             let high = if with_start {

@@ -145,7 +145,7 @@ impl<'a> Way<'a> {
         // An error is for the split to tell.
         let at_start = self.at(0.0).map_or(DVec4::ONE, |(_, motion)| motion);
         let idle = self.taken.axes == DVec3::ZERO && !self.taken.yaw;
-        !idle && !(constant && at_start == DVec4::ZERO)
+        !idle && (!constant || at_start != DVec4::ZERO)
     }
 
     /// The joint's local transform without the motion: `parent⁻¹ motion⁻¹ parent local`.
