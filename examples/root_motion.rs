@@ -13,7 +13,7 @@ use std::error::Error;
 use throng::character::{Affine, Character, Interpolation, Keys, RawClip, TrackValues};
 use throng::glam::{DVec3, Quat, Vec3};
 use throng::pose::{
-    ClipEvents, EventCursor, RootMotion, RootMotionOptions, RootPlace, Wrap, animate, model_pose,
+    ClipEvents, EventCursor, Looping, RootMotion, RootMotionOptions, RootPlace, animate, model_pose,
 };
 
 /// How far the walk turns in a pass, in radians.
@@ -47,14 +47,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     while now_s < PASSES * end_s {
         // From 4 to 34 milliseconds.
         let next_s = now_s + 0.004 + 0.03 * f64::from(frame * 7 % 10) / 9.0;
-        place.advance(&motion.delta(now_s, next_s, Wrap::Loop), 1.0);
+        place.advance(&motion.delta(now_s, next_s, Looping::Loop), 1.0);
         scene.frame(&place, next_s.rem_euclid(end_s), frame)?;
-        for hit in cursor.advance(&events, next_s, Wrap::Loop, 16) {
+        for hit in cursor.advance(&events, next_s, Looping::Loop, 16) {
             scene.event(&place, hit.time_s, hit.name)?;
         }
         (now_s, frame) = (next_s, frame + 1);
     }
-    let at_once = motion.delta(0.0, now_s, Wrap::Loop).translation;
+    let at_once = motion.delta(0.0, now_s, Looping::Loop).translation;
     println!(
         "{frame} frames and one step differ by {:.1e} m",
         place.position.distance(at_once)

@@ -2,32 +2,11 @@
 
 use super::{Layer, Looping};
 
-/// What the end of a clip does to unwrapped time: [`Looping`], and there and back again.
-///
-/// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is `k·D..(k + 1)·D`, for
-/// negative `k` too. It is what `(now − start) · speed + offset` gives, and says where the clip is and how it came
-/// there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Wrap {
-    /// Starts over: the clip's time is the unwrapped time modulo the duration.
-    #[default]
-    Loop,
-    /// Before 0 the first pose holds, after the duration the last.
-    Once,
-    /// Even passes run forward, odd ones back.
-    PingPong,
-}
+/// Another word for [`Looping`].
+#[doc(hidden)]
+pub type Wrap = Looping;
 
-impl From<Looping> for Wrap {
-    fn from(looping: Looping) -> Self {
-        match looping {
-            Looping::Loop => Self::Loop,
-            Looping::Once => Self::Once,
-        }
-    }
-}
-
-impl Wrap {
+impl Looping {
     /// The clip's own time, in `0..=duration_s`, at an unwrapped time. 0 where there is none: the time is not a
     /// number, or the duration not positive and finite in `f32`. Times beyond 2⁴⁸ passes count as that.
     #[must_use]
@@ -47,6 +26,10 @@ impl Wrap {
 }
 
 /// A stretch of unwrapped clip time: from where to where a clip went. Backward where `to_s` is less.
+///
+/// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is `k·D..(k + 1)·D`, for
+/// negative `k` too. It is what `(now − start) · speed + offset` gives, and says where the clip is and how it came
+/// there; a [`Looping`] says what becomes of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ClipSpan {
     /// Where it starts, in seconds.

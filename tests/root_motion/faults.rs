@@ -7,7 +7,7 @@ use throng::Error;
 use throng::character::{Interpolation, RawClip, Track, TrackValues};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
 use throng::pose::{
-    RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace, Wrap,
+    Looping, RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace,
 };
 
 fn clip(joints: usize, tracks: Vec<Track>) -> RawClip {
@@ -143,7 +143,7 @@ fn huge_numbers_are_refused_or_kept_finite() {
             match RootMotion::extract(&character, &clip, &options) {
                 Ok((_, motion)) => {
                     for to in [1.0, 1e300, f64::INFINITY, -f64::MAX] {
-                        let delta = motion.delta(0.0, to, Wrap::Loop);
+                        let delta = motion.delta(0.0, to, Looping::Loop);
                         assert!(delta.translation.is_finite() && delta.yaw_rad.is_finite());
                     }
                 }
@@ -181,8 +181,8 @@ fn any_time_gives_a_finite_motion() {
         f64::from(f32::MAX),
     ];
     for (from, to) in odd.iter().flat_map(|a| odd.map(|b| (*a, b))) {
-        for wrap in [Wrap::Loop, Wrap::Once, Wrap::PingPong] {
-            let delta = motion.delta(from, to, wrap);
+        for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
+            let delta = motion.delta(from, to, looping);
             assert!(
                 delta.translation.is_finite() && delta.yaw_rad.is_finite(),
                 "{from} {to}"
@@ -197,7 +197,7 @@ fn any_time_gives_a_finite_motion() {
     }
     for time in odd {
         assert!(motion.at(time).translation.is_finite());
-        for wrap in [Wrap::Loop, Wrap::Once, Wrap::PingPong] {
+        for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
             for duration in [
                 0.0,
                 -1.0,
@@ -207,7 +207,7 @@ fn any_time_gives_a_finite_motion() {
                 5e-324,
                 f64::from(f32::MAX),
             ] {
-                let at = wrap.clip_time_s(time, duration);
+                let at = looping.clip_time_s(time, duration);
                 assert!(
                     (0.0..=duration).contains(&at) || at == 0.0,
                     "{time} {duration} {at}"
@@ -229,7 +229,7 @@ fn clips_without_length_or_tracks_are_still() {
             let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
             assert!(motion.is_still());
             assert_eq!(stays, clip);
-            assert_eq!(motion.delta(0.0, 9.0, Wrap::Loop), RootDelta::IDENTITY);
+            assert_eq!(motion.delta(0.0, 9.0, Looping::Loop), RootDelta::IDENTITY);
         }
     }
 }
@@ -244,7 +244,7 @@ fn the_job_names_what_is_wrong() {
         motion: 0,
         from_s: 0.0,
         to_s: 0.5,
-        wrap: Wrap::Loop,
+        looping: Looping::Loop,
         weight: 1.0,
     };
     let run = |passes: &[RootPass], ends: &[usize], out: usize| {

@@ -1,9 +1,9 @@
 //! Where a play is, and whether what lies there has been delivered.
 
 use super::{ClipEvents, Passed};
-use crate::pose::Wrap;
+use crate::pose::Looping;
 
-/// A play's place in unwrapped clip time (see [`Wrap`]), for delivering its events step by step.
+/// A play's place in unwrapped clip time (see [`ClipSpan`](crate::pose::ClipSpan)), for delivering its events step by step.
 ///
 /// ```
 /// use throng::pose::{ClipEvents, EventCursor, Looping};
@@ -46,11 +46,11 @@ impl EventCursor {
         &mut self,
         events: &'a ClipEvents,
         to_s: f64,
-        wrap: impl Into<Wrap>,
+        looping: Looping,
         max: usize,
     ) -> Passed<'a> {
         let from_s = self.unwrapped_s;
-        let passed = Passed::new(events, from_s, to_s, wrap.into(), !self.started);
+        let passed = Passed::new(events, from_s, to_s, looping, !self.started);
         if !to_s.is_nan() && to_s != from_s {
             *self = Self {
                 unwrapped_s: to_s,
@@ -75,9 +75,9 @@ impl EventCursor {
         &mut self,
         events: &'a ClipEvents,
         to_s: f64,
-        wrap: impl Into<Wrap>,
+        looping: Looping,
         max: usize,
     ) -> Passed<'a> {
-        self.advance(events, to_s, wrap, max)
+        self.advance(events, to_s, looping, max)
     }
 }

@@ -10,38 +10,38 @@ mod passed;
 pub use cursor::EventCursor;
 pub use passed::{EventHit, Passed};
 
-use super::Wrap;
+use super::Looping;
 use crate::error::{ArgumentFault, Error, Result};
 
 /// The events of a clip: named times from 0 to its duration. Several may share a time or a name.
 ///
 /// # When an event is delivered
-/// Over unwrapped clip time (see [`Wrap`]), at the points `k·D + t` for an event at `t` of a clip of duration `D`:
+/// Over unwrapped clip time (see [`ClipSpan`](crate::pose::ClipSpan)), at the points `k·D + t` for an event at `t` of a clip of duration `D`:
 ///
 /// - *Forward*, a step from `a` to `b` delivers what lies in `(a, b]`, in ascending order; *backward*, what lies in
 ///   `[b, a)`, in descending order. So steps that follow each other deliver each point once, whatever their lengths;
 ///   a step of no length delivers nothing; and turning round on a point does not deliver it again.
 /// - *A play's first step* has its start in it too: an event at 0 is delivered when the clip starts at 0.
-/// - [`Wrap::Loop`]: 0 and the duration are two events of a clip that lie on one point, the seam. Who reaches it is
+/// - [`Looping::Loop`]: 0 and the duration are two events of a clip that lie on one point, the seam. Who reaches it is
 ///   given both, forward those at the duration (of the pass that ends) before those at 0 (of the pass that begins),
 ///   backward the other way round. A first step from the seam is given only those of the pass that it goes into.
-/// - [`Wrap::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the duration is delivered
+/// - [`Looping::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the duration is delivered
 ///   when time passes it, and not again while the pose is held.
-/// - [`Wrap::PingPong`]: odd passes are run through backward. At a turning point an event is one point, delivered
+/// - [`Looping::PingPong`]: odd passes are run through backward. At a turning point an event is one point, delivered
 ///   once; it counts to the pass that begins there.
 ///
 /// The points are computed in `f64` and compared as they are, always in the same way: nothing is lost or doubled to
 /// rounding.
 ///
 /// ```
-/// use throng::pose::{ClipEvents, EventCursor, Wrap};
+/// use throng::pose::{ClipEvents, EventCursor, Looping};
 ///
 /// let steps = ClipEvents::new(1.0, [("left foot", 0.0), ("right foot", 0.5)])?;
 /// let mut cursor = EventCursor::new(0.0);
-/// let names: Vec<_> = cursor.advance(&steps, 1.25, Wrap::Loop, 100).map(|hit| hit.name).collect();
+/// let names: Vec<_> = cursor.advance(&steps, 1.25, Looping::Loop, 100).map(|hit| hit.name).collect();
 /// assert_eq!(names, ["left foot", "right foot", "left foot"]);
 /// // A month in one step: as many as are wanted, and how many were left out.
-/// let month = cursor.advance(&steps, 2_592_001.25, Wrap::Loop, 10);
+/// let month = cursor.advance(&steps, 2_592_001.25, Looping::Loop, 10);
 /// assert_eq!(month.left_out(), 2 * 2_592_000 - 10);
 /// assert_eq!(month.count(), 10);
 /// # Ok::<(), throng::Error>(())
@@ -157,19 +157,19 @@ impl ClipEvents {
     /// The events that a step from one unwrapped time to another passes, as
     /// [above](Self#when-an-event-is-delivered); none where a time is not a number. Lazily: a step over a month of
     /// passes costs what is taken of it. Times beyond 2⁴⁸ passes count as that; a clip without duration does not loop.
-    pub fn passed(&self, from_s: f64, to_s: f64, wrap: impl Into<Wrap>) -> Passed<'_> {
-        Passed::new(self, from_s, to_s, wrap.into(), false)
+    pub fn passed(&self, from_s: f64, to_s: f64, looping: Looping) -> Passed<'_> {
+        Passed::new(self, from_s, to_s, looping, false)
     }
 
     /// The same for a play's first step: with what lies on `from_s`.
-    pub fn passed_from_start(&self, from_s: f64, to_s: f64, wrap: impl Into<Wrap>) -> Passed<'_> {
-        Passed::new(self, from_s, to_s, wrap.into(), true)
+    pub fn passed_from_start(&self, from_s: f64, to_s: f64, looping: Looping) -> Passed<'_> {
+        Passed::new(self, from_s, to_s, looping, true)
     }
 
     /// How many events [`Self::passed`] would deliver, in closed form; at most `u64::MAX`.
     #[must_use]
-    pub fn count_passed(&self, from_s: f64, to_s: f64, wrap: impl Into<Wrap>) -> u64 {
-        self.passed(from_s, to_s, wrap).left()
+    pub fn count_passed(&self, from_s: f64, to_s: f64, looping: Looping) -> u64 {
+        self.passed(from_s, to_s, looping).left()
     }
 }
 
