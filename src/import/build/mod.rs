@@ -16,7 +16,7 @@ mod weld;
 mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, SkinInfo, reaches};
+use crate::character::{Aabb, Character, Material, SkinInfo, mark_flips, reaches};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 #[cfg(feature = "gltf")]
@@ -86,7 +86,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         character.primitives.push(finished);
     }
     character.palette = palette.into_joints(&character.primitives);
-    winding::mark_flips(&mut character);
+    mark_flips(&mut character);
     character.morph_reaches = reaches(&character.primitives);
     character.rest_bounds = rest_bounds(&character)?;
     let mut influence_loss = losses.measure(&character)?;
