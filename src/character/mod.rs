@@ -27,7 +27,7 @@ pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
 pub(crate) use flips::mark_flips;
-pub(crate) use name_match::{NameMatch, Tie, match_names};
+pub(crate) use name_match::{NameMatch, match_names};
 pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};

@@ -1,5 +1,6 @@
 //! Raw to proven: everything that a [`Character`] promises is checked here, once.
 
+mod adopt;
 mod clips;
 mod influences;
 mod loss;
@@ -19,6 +20,7 @@ use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{Aabb, Character, Material, SkinInfo, mark_flips, reaches};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+pub(super) use adopt::{Adopted, adopt};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
 use loss::Losses;

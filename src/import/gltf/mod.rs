@@ -6,6 +6,7 @@
 //! ```
 
 mod accessor;
+mod add_clips;
 mod animation;
 mod attributes;
 mod container;
@@ -25,6 +26,8 @@ mod source;
 mod sparse;
 mod texture;
 mod triangles;
+
+pub use add_clips::{add_clips, add_clips_file, add_clips_with, clips_for};
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
