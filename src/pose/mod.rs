@@ -25,6 +25,7 @@ mod pick;
 mod play_list;
 mod project;
 mod ray;
+pub mod retarget;
 mod skin;
 mod skinned_layout;
 mod skinner;
