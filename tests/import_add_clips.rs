@@ -84,7 +84,7 @@ fn names_of_clips_stay_apart() {
     let character = load(&arm());
     let mut file = stripped(&arm());
     let bend = file.json["animations"][0].clone();
-    let mut named = |name: Value| {
+    let named = |name: Value| {
         let mut one = bend.clone();
         one["name"] = name;
         one

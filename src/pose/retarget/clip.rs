@@ -50,17 +50,18 @@ impl Retarget {
     /// make more keys than [`max_keys`](super::RetargetOptions::max_keys).
     pub fn clip(&mut self, clip: &RawClip) -> Result<(RawClip, RetargetReport)> {
         let steps = Steps::of(clip, &self.source)?;
-        let mut work = Work::new(self, clip);
+        let driven = self.driven(clip);
         let times = key_times(clip, &steps);
-        let tracks = work.retarget.plan.links.len().max(1);
-        work.most_times = work.retarget.plan.max_keys / tracks;
-        if times.len() > work.most_times {
+        let tracks = driven.iter().flatten().filter(|driven| **driven).count().max(1);
+        if times.len() > self.plan.max_keys / tracks {
             return Err(Error::Capacity {
                 what: "keys of a retargeted clip",
                 asked: times.len() as u64 * tracks as u64,
-                cap: work.retarget.plan.max_keys as u64,
+                cap: self.plan.max_keys as u64,
             });
         }
+        let most_times = self.plan.max_keys / tracks;
+        let mut work = Work::new(self, clip, most_times);
         let mut keyed: Vec<(f32, Vec<Transform>)> = Vec::with_capacity(times.len());
         for time_s in times {
             let pose = work.exact(time_s.into())?;
@@ -70,7 +71,7 @@ impl Retarget {
             keyed.push((time_s, pose));
         }
         let max_error_m = work.worst;
-        let tracks = self.tracks(clip, &keyed, &steps);
+        let tracks = self.tracks(&driven, &keyed, &steps);
         let count = |track: &Track| track.values.times_s().len();
         let report = RetargetReport {
             keys: tracks.iter().map(count).sum(),
@@ -84,9 +85,27 @@ impl Retarget {
         Ok((RawClip::new(clip.name(), tracks, &self.target)?, report))
     }
 
+    /// Of each link: whether its translation, rotation and scale get a track.
+    fn driven(&self, clip: &RawClip) -> Vec<[bool; 3]> {
+        let mut scaled = vec![false; self.source.len()];
+        for track in clip.tracks() {
+            if matches!(track.values, TrackValues::Scale(_)) {
+                scaled[usize::from(track.joint)] = self.plan.scales;
+            }
+        }
+        let of = |link: &Link| {
+            let toward = link.toward.as_ref().is_some_and(|t| scaled[t.source]);
+            let moves = link.moves || link.above.is_some();
+            [moves, true, scaled[link.source] || toward]
+        };
+        let is_driven = !clip.tracks().is_empty();
+        let links = self.plan.links.iter();
+        links.map(|link| if is_driven { of(link) } else { [false; 3] }).collect()
+    }
+
     fn tracks(
         &self,
-        clip: &RawClip,
+        driven: &[[bool; 3]],
         keyed: &[(f32, Vec<Transform>)],
         steps: &Steps,
     ) -> Vec<Track> {
@@ -94,18 +113,12 @@ impl Retarget {
         let (Some(first), Some(last)) = (keyed.first(), keyed.last()) else {
             return tracks;
         };
-        let mut scaled = vec![false; self.source.len()];
-        for track in clip.tracks() {
-            if matches!(track.values, TrackValues::Scale(_)) {
-                scaled[usize::from(track.joint)] = true;
-            }
-        }
-        for (at, link) in self.plan.links.iter().enumerate() {
+        for (at, (link, [moves, _, scales])) in self.plan.links.iter().zip(driven).enumerate() {
             let joint = link.target;
             let steps = steps.link(at, &self.plan, &self.target);
             let of = |local: &[Transform]| local[usize::from(joint)];
             let mut add = |values| tracks.push(Track { joint, values });
-            if link.moves || link.above.is_some() {
+            if *moves {
                 let values = keyed.iter().map(|(t, local)| (*t, of(local).translation));
                 add(TrackValues::Translation(thinned(values, steps)));
             }
@@ -116,8 +129,7 @@ impl Retarget {
                 (*t, before)
             });
             add(TrackValues::Rotation(thinned(values, steps)));
-            let other = link.toward.as_ref().is_some_and(|t| scaled[t.source]);
-            if self.plan.scales && (scaled[link.source] || other) {
+            if *scales {
                 let values = keyed.iter().map(|(t, local)| (*t, of(local).scale));
                 add(TrackValues::Scale(thinned(values, steps)));
             }
@@ -296,14 +308,14 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(retarget: &'a mut Retarget, clip: &'a RawClip) -> Self {
+    fn new(retarget: &'a mut Retarget, clip: &'a RawClip, most_times: usize) -> Self {
         let rest: Vec<_> = retarget.source.joints().iter().map(|joint| joint.rest).collect();
         Self {
             retarget,
             clip,
             local: rest.clone(),
             rest,
-            most_times: 0,
+            most_times,
             worst: 0.0,
             placed: [Vec::new(), Vec::new()],
         }
