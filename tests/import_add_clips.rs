@@ -25,7 +25,9 @@ fn options(name: &str) -> ImportOptions {
 }
 
 fn load(file: &Builder) -> Character {
-    import::gltf(&file.glb(), &options("arm")).unwrap().character
+    import::gltf(&file.glb(), &options("arm"))
+        .unwrap()
+        .character
 }
 
 /// The same file without anything that is drawn: nodes and animations alone, as tools export clips "without skin".
@@ -55,7 +57,10 @@ fn a_file_without_mesh_and_skin_gives_its_clips() {
         for bytes in [file.glb(), file.gltf()] {
             let added = import::add_clips(&character, &bytes, &options("other")).unwrap();
             assert_eq!(added.clips.len(), 1);
-            assert_eq!((added.clips[0].index, &*added.clips[0].name), (1, "Bend (2)"));
+            assert_eq!(
+                (added.clips[0].index, &*added.clips[0].name),
+                (1, "Bend (2)")
+            );
             assert_eq!(&*added.clips[0].name_in_file, "Bend");
             same_tracks(&added.character.clips()[1], &character.clips()[0]);
             let report = &added.report;
@@ -90,12 +95,23 @@ fn names_of_clips_stay_apart() {
         one
     };
     file.json["animations"] = json!([
-        named(json!("Bend")), named(json!("Bend (2)")), named(json!("Bend")), named(json!("New")),
-        named(Value::Null), named(Value::Null),
+        named(json!("Bend")),
+        named(json!("Bend (2)")),
+        named(json!("Bend")),
+        named(json!("New")),
+        named(Value::Null),
+        named(Value::Null),
     ]);
     let added = import::add_clips(&character, &file.glb(), &options("dance.glb")).unwrap();
     let names: Vec<&str> = added.clips.iter().map(|clip| &*clip.name).collect();
-    let expected = ["Bend (2)", "Bend (2) (2)", "Bend (3)", "New", "dance.glb", "dance.glb (2)"];
+    let expected = [
+        "Bend (2)",
+        "Bend (2) (2)",
+        "Bend (3)",
+        "New",
+        "dance.glb",
+        "dance.glb (2)",
+    ];
     assert_eq!(names, expected);
     for (at, name) in expected.iter().enumerate() {
         assert_eq!(added.character.find_clip(name).unwrap(), at + 1);
@@ -134,7 +150,10 @@ fn what_does_not_match_is_reported() {
     assert_eq!(report.rest.len(), 1);
     let rest = &report.rest[0];
     assert_eq!((&*rest.name, rest.translation_m), ("Lower", 0.25));
-    assert_eq!((rest.rotation_rad, rest.scale, rest.other_parent), (0.0, 0.0, false));
+    assert_eq!(
+        (rest.rotation_rad, rest.scale, rest.other_parent),
+        (0.0, 0.0, false)
+    );
     assert_eq!(character.skeleton().find("Lower"), Some(rest.joint));
 
     // The same below another joint, which is not there in the character.
@@ -155,7 +174,10 @@ fn nothing_in_common_is_an_error_that_names_both() {
     let Error::NoCommonJoints { from, to } = &error else {
         panic!("{error}");
     };
-    assert!(from.contains("mixamorig:Elbow") && to.contains("Lower"), "{error}");
+    assert!(
+        from.contains("mixamorig:Elbow") && to.contains("Lower"),
+        "{error}"
+    );
     let error = import::clips_for(character.skeleton(), &file.glb(), &options("")).unwrap_err();
     assert!(matches!(error, Error::NoCommonJoints { .. }));
 }
@@ -246,18 +268,34 @@ fn names_that_several_joints_bear_go_by_their_place() {
     // Two hands of three fingers called alike; in the file the hands stand in another order, and there is a
     // finger more on one of them.
     let ours = nodes(&[
-        ("root", None), ("left", Some(0)), ("right", Some(0)),
-        ("a", Some(1)), ("b", Some(1)), ("a", Some(2)), ("b", Some(2)), ("b", Some(2)),
+        ("root", None),
+        ("left", Some(0)),
+        ("right", Some(0)),
+        ("a", Some(1)),
+        ("b", Some(1)),
+        ("a", Some(2)),
+        ("b", Some(2)),
+        ("b", Some(2)),
     ]);
     let character = ours.build(&options("ours")).unwrap().character;
     let theirs = nodes(&[
-        ("top", None), ("root", Some(0)), ("right", Some(1)), ("left", Some(1)),
-        ("a", Some(2)), ("b", Some(2)), ("a", Some(3)), ("b", Some(3)), ("a", Some(7)),
+        ("top", None),
+        ("root", Some(0)),
+        ("right", Some(1)),
+        ("left", Some(1)),
+        ("a", Some(2)),
+        ("b", Some(2)),
+        ("a", Some(3)),
+        ("b", Some(3)),
+        ("a", Some(7)),
     ]);
     let theirs = moving(theirs, &[4, 5, 6, 7, 8]);
     let added = theirs.add_clips(&character, &options("theirs")).unwrap();
     // left/a is joint 3, left/b joint 4, right/a joint 5. right/b has two candidates, and the third a no place.
-    assert_eq!(landed(&added.character.clips()[0]), [(4, 5), (6, 3), (7, 4)]);
+    assert_eq!(
+        landed(&added.character.clips()[0]),
+        [(4, 5), (6, 3), (7, 4)]
+    );
     let tie = |name: &str, in_file, in_skeleton| AmbiguousName {
         name: name.into(),
         in_file,
@@ -306,10 +344,18 @@ fn morph_weights_are_matched_by_their_targets() {
     let ours = build("face", &["a", "e", "i", "o"]);
     let character = ours.build(&options("ours")).unwrap().character;
     // Another owner, another order: by name. "x" is nowhere.
-    let added = build("Mesh", &["o", "x", "a", "e"]).add_clips(&character, &options("")).unwrap();
+    let added = build("Mesh", &["o", "x", "a", "e"])
+        .add_clips(&character, &options(""))
+        .unwrap();
     let tracks = added.character.clips()[1].weight_tracks();
-    let all: Vec<_> = tracks.iter().map(|t| (t.first_weight, t.count, &*t.keys.values)).collect();
-    assert_eq!(all, [(0, 2, &[2.0, 3.0, 6.0, 7.0][..]), (3, 1, &[0.0, 4.0][..])]);
+    let all: Vec<_> = tracks
+        .iter()
+        .map(|t| (t.first_weight, t.count, &*t.keys.values))
+        .collect();
+    assert_eq!(
+        all,
+        [(0, 2, &[2.0, 3.0, 6.0, 7.0][..]), (3, 1, &[0.0, 4.0][..])]
+    );
     let lost = UnmatchedWeight {
         owner: "Mesh".into(),
         name: "x".into(),
@@ -317,7 +363,9 @@ fn morph_weights_are_matched_by_their_targets() {
     };
     assert_eq!(added.report.unmatched_weights, [lost]);
     // Without names: by owner and count, or not at all.
-    let added = build("face", &["", "", "", ""]).add_clips(&character, &options("")).unwrap();
+    let added = build("face", &["", "", "", ""])
+        .add_clips(&character, &options(""))
+        .unwrap();
     same_tracks(&added.character.clips()[1], &character.clips()[0]);
     let fewer = build("face", &["", ""]).add_clips(&character, &options(""));
     assert!(matches!(fewer, Err(Error::NoCommonJoints { .. })));
@@ -341,17 +389,35 @@ fn clips_that_come_later_change_all_that_clips_change() {
         let later = first.with_clips(whole.clips()[1..].to_vec()).unwrap();
         assert_eq!(later, whole, "seed {seed}");
     }
-    assert!(flips > 5, "only {flips} characters had something to find anew");
+    assert!(
+        flips > 5,
+        "only {flips} characters had something to find anew"
+    );
 }
 
 #[test]
 fn clips_of_other_characters_are_refused() {
     let small = load(&arm());
-    let wide = random::morphing(7).build(&options("wide")).unwrap().character;
-    let error = small.clone().with_clips(vec![small.clips()[0].clone(), wide.clips()[0].clone()]);
+    let wide = random::morphing(7)
+        .build(&options("wide"))
+        .unwrap()
+        .character;
+    let error = small
+        .clone()
+        .with_clips(vec![small.clips()[0].clone(), wide.clips()[0].clone()]);
     match error.unwrap_err() {
-        Error::Each { what: "clip", index: 1, why } => {
-            assert!(matches!(*why, Error::NotFound { what: "joint" | "morph weight", .. }));
+        Error::Each {
+            what: "clip",
+            index: 1,
+            why,
+        } => {
+            assert!(matches!(
+                *why,
+                Error::NotFound {
+                    what: "joint" | "morph weight",
+                    ..
+                }
+            ));
         }
         other => panic!("{other}"),
     }
@@ -362,12 +428,22 @@ fn clips_of_other_characters_are_refused() {
 fn random_characters_never_panic() {
     let mut rng = Rng::new(99);
     for seed in 0..120 {
-        let ours = random::morphing(seed).build(&options("ours")).unwrap().character;
-        let other = if rng.chance(3) { seed } else { rng.bits() % 1000 };
+        let ours = random::morphing(seed)
+            .build(&options("ours"))
+            .unwrap()
+            .character;
+        let other = if rng.chance(3) {
+            seed
+        } else {
+            rng.bits() % 1000
+        };
         let Ok(added) = random::morphing(other).add_clips(&ours, &options("theirs")) else {
             continue;
         };
-        assert_eq!(added.character.clips().len(), ours.clips().len() + added.clips.len());
+        assert_eq!(
+            added.character.clips().len(),
+            ours.clips().len() + added.clips.len()
+        );
         for tie in &added.report.ambiguous {
             assert!(tie.matched <= tie.in_file.min(tie.in_skeleton));
         }
@@ -381,7 +457,11 @@ fn models_take_their_own_clips_again() {
         let Ok(model) = import::gltf_file(&path, &options) else {
             continue;
         };
-        let named = model.skeleton().joints().iter().any(|joint| !joint.name.is_empty());
+        let named = model
+            .skeleton()
+            .joints()
+            .iter()
+            .any(|joint| !joint.name.is_empty());
         let animated = model.clips().iter().any(|clip| !clip.tracks().is_empty());
         if !(named && animated) {
             continue;
@@ -393,8 +473,17 @@ fn models_take_their_own_clips_again() {
             same_tracks(before, after);
         }
         let report = &added.report;
-        assert!(report.rest.is_empty() && report.empty.is_empty(), "{}", path.display());
-        println!("{}: {} joints, {} unmatched", path.display(), report.matched, report.unmatched.len());
+        assert!(
+            report.rest.is_empty() && report.empty.is_empty(),
+            "{}",
+            path.display()
+        );
+        println!(
+            "{}: {} joints, {} unmatched",
+            path.display(),
+            report.matched,
+            report.unmatched.len()
+        );
         for (at, clip) in added.clips.iter().enumerate() {
             assert_eq!(clip.index, own.len() + at);
             assert_eq!(added.character.find_clip(&clip.name).unwrap(), clip.index);

@@ -4,9 +4,9 @@
 mod clips;
 #[path = "retarget/faults.rs"]
 mod faults;
-mod reference;
 #[path = "retarget/limbs.rs"]
 mod limbs;
+mod reference;
 #[path = "retarget/rigs.rs"]
 mod rigs;
 #[path = "retarget/schemes.rs"]

@@ -43,8 +43,7 @@ impl Character {
     fn check_clip(&self, clip: &RawClip) -> Result<()> {
         let joint = clip.tracks().last().map(|track| u64::from(track.joint));
         let weight = clip.weight_tracks().last();
-        let weight =
-            weight.map(|track| u64::from(track.first_weight) + u64::from(track.count) - 1);
+        let weight = weight.map(|track| u64::from(track.first_weight) + u64::from(track.count) - 1);
         let has = [
             ("joint", joint, self.skeleton.len() as u64),
             ("morph weight", weight, self.morph_weights.len() as u64),

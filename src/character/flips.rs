@@ -1,8 +1,6 @@
 //! Which palette entries a clip may mirror.
 
-use super::{
-    Affine, Character, Interpolation, Keys, NO_PARENT, RawClip, Skeleton, TrackValues,
-};
+use super::{Affine, Character, Interpolation, Keys, NO_PARENT, RawClip, Skeleton, TrackValues};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
 /// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their sign.

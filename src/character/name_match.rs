@@ -57,12 +57,11 @@ pub(crate) fn match_names(from: &Skeleton, to: &Skeleton) -> NameMatch {
     }
     for tie in &mut ties {
         let ours = by_from.get(&*tie.name).into_iter().flatten();
-        tie.matched = ours.filter(|joint| found.of[usize::from(**joint)].is_some()).count();
+        tie.matched = ours
+            .filter(|joint| found.of[usize::from(**joint)].is_some())
+            .count();
     }
-    NameMatch {
-        of: found.of,
-        ties,
-    }
+    NameMatch { of: found.of, ties }
 }
 
 struct Found {

@@ -3,9 +3,7 @@
 use super::build::{Adopted, adopt};
 use super::weight_match::{match_weights, matched_parts};
 use super::{ImportOptions, RawCharacter, Repair};
-use crate::character::{
-    Character, MorphWeight, NO_PARENT, RawClip, Skeleton, Transform, listed,
-};
+use crate::character::{Character, MorphWeight, NO_PARENT, RawClip, Skeleton, Transform, listed};
 use crate::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -205,9 +203,16 @@ fn fitted(
             empty.push(clip.name().into());
             continue;
         }
-        let title = if clip.name().is_empty() { &name } else { clip.name() };
+        let title = if clip.name().is_empty() {
+            &name
+        } else {
+            clip.name()
+        };
         let fit = clip.clone().with_name(title);
-        clips.push((clip.name().into(), fit.with_weight_tracks(parts, weights.len())?));
+        clips.push((
+            clip.name().into(),
+            fit.with_weight_tracks(parts, weights.len())?,
+        ));
     }
     if clips.is_empty() {
         let names = |skeleton: &Skeleton| listed(skeleton.joints().iter().map(|j| &*j.name));
@@ -239,7 +244,13 @@ fn report(adopted: &Adopted, to: &Skeleton) -> ClipsReport {
         ..ClipsReport::default()
     };
     let of = &adopted.names.of;
-    for ((joint, found), tracks) in adopted.skeleton.joints().iter().zip(of).zip(&adopted.tracks) {
+    for ((joint, found), tracks) in adopted
+        .skeleton
+        .joints()
+        .iter()
+        .zip(of)
+        .zip(&adopted.tracks)
+    {
         match found {
             Some(_) => report.matched += usize::from(*tracks > 0),
             None if *tracks > 0 => report.unmatched.push(UnmatchedJoint {
@@ -252,7 +263,9 @@ fn report(adopted: &Adopted, to: &Skeleton) -> ClipsReport {
             let parent = of.get(usize::from(joint.parent)).copied().flatten();
             let theirs = &to.joints()[usize::from(found)];
             let other_parent = theirs.parent != parent.unwrap_or(NO_PARENT);
-            report.rest.extend(difference(found, to, &joint.rest, other_parent));
+            report
+                .rest
+                .extend(difference(found, to, &joint.rest, other_parent));
         }
     }
     report

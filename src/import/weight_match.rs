@@ -13,15 +13,17 @@ pub(super) fn match_weights(from: &[MorphWeight], to: &[MorphWeight]) -> Vec<Opt
         taken: vec![false; to.len()],
         sides: [from, to],
     };
-    found.pass(|w| Some((&w.owner, &w.name)), |[ours, theirs]| ours.len() == theirs.len());
+    found.pass(
+        |w| Some((&w.owner, &w.name)),
+        |[ours, theirs]| ours.len() == theirs.len(),
+    );
     let unnamed = |side: &[u32], all: &[MorphWeight]| {
-        side.iter().all(|index| all[*index as usize].name.is_empty())
+        side.iter()
+            .all(|index| all[*index as usize].name.is_empty())
     };
     found.pass(
         |w| Some(&w.owner),
-        |[ours, theirs]| {
-            ours.len() == theirs.len() && (unnamed(ours, from) || unnamed(theirs, to))
-        },
+        |[ours, theirs]| ours.len() == theirs.len() && (unnamed(ours, from) || unnamed(theirs, to)),
     );
     found.pass(
         |w| (!w.name.is_empty()).then_some(&w.name),

@@ -5,7 +5,9 @@ use crate::reference;
 use crate::reference::maths::{angle, sub};
 use crate::reference::rng::Rng;
 use throng::builtin;
-use throng::character::{Character, Interpolation, Keys, RawClip, Skeleton, Track, TrackValues, Transform};
+use throng::character::{
+    Character, Interpolation, Keys, RawClip, Skeleton, Track, TrackValues, Transform,
+};
 use throng::glam::{Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::pose::animate;
@@ -48,25 +50,46 @@ fn models_follow_themselves() {
             ..RetargetOptions::default()
         };
         let mut retarget = Retarget::new(skeleton, skeleton, &map, &options).unwrap();
-        for clip in character.clips().iter().take(6).filter(|clip| !clip.tracks().is_empty()) {
+        for clip in character
+            .clips()
+            .iter()
+            .take(6)
+            .filter(|clip| !clip.tracks().is_empty())
+        {
             let (same, report) = retarget.clip(clip).unwrap();
             let name = format!("{} \"{}\"", character.name(), clip.name());
-            assert_eq!((same.start_s(), same.duration_s()), (clip.start_s(), clip.duration_s()), "{name}");
-            assert_eq!((report.unused_tracks, report.unused_translations), (0, 0), "{name}");
+            assert_eq!(
+                (same.start_s(), same.duration_s()),
+                (clip.start_s(), clip.duration_s()),
+                "{name}"
+            );
+            assert_eq!(
+                (report.unused_tracks, report.unused_translations),
+                (0, 0),
+                "{name}"
+            );
             let (mut on_keys, mut between) = (0.0_f64, 0.0_f64);
             let times: Vec<f32> = clip.tracks()[0].values.times_s().to_vec();
             for pair in times.windows(2).take(40) {
                 for (part, worst) in [(0.0, &mut on_keys), (0.37, &mut between)] {
                     let time_s = f64::from(pair[0]) * (1.0 - part) + f64::from(pair[1]) * part;
-                    let [a, b] = [clip, &same].map(|c| model(skeleton, &posed(skeleton, c, time_s)));
+                    let [a, b] =
+                        [clip, &same].map(|c| model(skeleton, &posed(skeleton, c, time_s)));
                     *worst = worst.max(difference(&a, &b, 0.1 * size(&character)));
                 }
             }
             let allowed = report.allowed_m.max(report.max_error_m);
             println!("{name}: {on_keys:.1e} m on keys, {between:.1e} m between, {report:?}");
-            assert!(on_keys < 4e-6 * size(&character).max(1.0), "{name}: {on_keys}");
-            // The measure is taken at three places of four between keys, so others may be a little more off.
-            assert!(between < 1.5 * allowed + 4e-6 * size(&character), "{name}: {between}");
+            assert!(
+                on_keys < 4e-6 * size(&character).max(1.0),
+                "{name}: {on_keys}"
+            );
+            // The measure is taken at three places of four between keys, so others may be a little more off; and scales
+            // in it are against the joint's own, here against 1: no model has a joint of a scale above 2.
+            assert!(
+                between < 2.5 * allowed + 4e-6 * size(&character),
+                "{name}: {between}"
+            );
             seen += 1;
         }
     }
@@ -99,13 +122,20 @@ fn models_follow_each_other() {
             }
             let map = JointMap::humanoid(from.skeleton(), to.skeleton()).unwrap();
             let options = RetargetOptions::default();
-            let mut retarget = Retarget::new(from.skeleton(), to.skeleton(), &map, &options).unwrap();
+            let mut retarget =
+                Retarget::new(from.skeleton(), to.skeleton(), &map, &options).unwrap();
             let (clip_there, report) = retarget.clip(clip).unwrap();
             let turn = retarget.turn().to_array().map(f64::from);
             let mut worst = 0.0_f64;
             for time_s in clip.tracks()[0].values.times_s().iter().take(20) {
-                let a = model(from.skeleton(), &posed(from.skeleton(), clip, (*time_s).into()));
-                let b = model(to.skeleton(), &posed(to.skeleton(), &clip_there, (*time_s).into()));
+                let a = model(
+                    from.skeleton(),
+                    &posed(from.skeleton(), clip, (*time_s).into()),
+                );
+                let b = model(
+                    to.skeleton(),
+                    &posed(to.skeleton(), &clip_there, (*time_s).into()),
+                );
                 let place = |model: &[_], joint: u16| {
                     let m: &reference::maths::M4 = &model[usize::from(joint)];
                     [m[0][3], m[1][3], m[2][3]]
@@ -120,9 +150,13 @@ fn models_follow_each_other() {
                 }
             }
             let pair = format!("{} on {}", from.name(), to.name());
-            println!("{pair}: {} joints, ratio {:.3}, limbs off by {worst:.1e}, {report:?}", map.links().len(), retarget.ratio());
-            // Joints at rest places to 32 bits, and limbs that a source's own translations bend are not followed.
-            assert!(worst < 0.02, "{pair}: {worst}");
+            println!(
+                "{pair}: {} joints, ratio {:.3}, limbs off by {worst:.1e}, {report:?}",
+                map.links().len(),
+                retarget.ratio()
+            );
+            // 32-bit rotations, and places up to 160 units from the origin: measured 1.7e-6.
+            assert!(worst < 1e-5, "{pair}: {worst}");
             seen += 1;
         }
     }
@@ -149,14 +183,25 @@ fn turns(joint: u16, interpolation: Interpolation, keys: &[(f32, f32)]) -> Track
 fn steps_stay_steps_and_jumps_stay_sharp() {
     let character = mannequin();
     let skeleton = character.skeleton();
-    let (hips, arm) = (skeleton.find("Hips").unwrap(), skeleton.find("LeftUpperArm").unwrap());
-    let stepped = turns(arm, Interpolation::Step, &[(0.0, 0.1), (0.5, 0.9), (1.0, 0.3)]);
+    let (hips, arm) = (
+        skeleton.find("Hips").unwrap(),
+        skeleton.find("LeftUpperArm").unwrap(),
+    );
+    let stepped = turns(
+        arm,
+        Interpolation::Step,
+        &[(0.0, 0.1), (0.5, 0.9), (1.0, 0.3)],
+    );
     let map = JointMap::by_names(skeleton, skeleton).unwrap();
-    let mut retarget = Retarget::new(skeleton, skeleton, &map, &RetargetOptions::default()).unwrap();
+    let mut retarget =
+        Retarget::new(skeleton, skeleton, &map, &RetargetOptions::default()).unwrap();
 
     let clip = RawClip::new("steps", vec![stepped.clone()], skeleton).unwrap();
     let (same, report) = retarget.clip(&clip).unwrap();
-    let track = same.tracks().iter().find(|t| t.joint == arm && matches!(t.values, TrackValues::Rotation(_)));
+    let track = same
+        .tracks()
+        .iter()
+        .find(|t| t.joint == arm && matches!(t.values, TrackValues::Rotation(_)));
     match &track.unwrap().values {
         TrackValues::Rotation(keys) => {
             assert_eq!(keys.interpolation, Interpolation::Step);
@@ -182,9 +227,14 @@ fn loops_stay_closed_and_empty_stretches_stay() {
     let character = mannequin();
     let skeleton = character.skeleton();
     let map = JointMap::by_names(skeleton, skeleton).unwrap();
-    let mut retarget = Retarget::new(skeleton, skeleton, &map, &RetargetOptions::default()).unwrap();
+    let mut retarget =
+        Retarget::new(skeleton, skeleton, &map, &RetargetOptions::default()).unwrap();
     let arm = skeleton.find("LeftUpperArm").unwrap();
-    let wave = turns(arm, Interpolation::Linear, &[(0.25, 0.4), (0.5, 2.4), (0.75, 4.4), (1.5, 0.4)]);
+    let wave = turns(
+        arm,
+        Interpolation::Linear,
+        &[(0.25, 0.4), (0.5, 2.4), (0.75, 4.4), (1.5, 0.4)],
+    );
     let clip = RawClip::new("wave", vec![wave], skeleton).unwrap();
     let (same, _) = retarget.clip(&clip).unwrap();
     let [a, b] = [0.25, 1.5].map(|t| posed(skeleton, &same, t));
@@ -213,7 +263,13 @@ fn keys_are_added_where_the_way_bends() {
     let hips = skeleton.find("Hips").unwrap();
     let map = JointMap::by_names(skeleton, skeleton).unwrap();
     let rest_at = skeleton.joints()[usize::from(hips)].rest.translation;
-    let values = (0..12).map(|at| if at % 3 == 1 { rest_at + rng.vector(-0.2, 0.2) } else { rng.vector(-3.0, 3.0) });
+    let values = (0..12).map(|at| {
+        if at % 3 == 1 {
+            rest_at + rng.vector(-0.2, 0.2)
+        } else {
+            rng.vector(-3.0, 3.0)
+        }
+    });
     let track = Track {
         joint: hips,
         values: TrackValues::Translation(Keys {
@@ -233,7 +289,11 @@ fn keys_are_added_where_the_way_bends() {
         let (same, report) = retarget.clip(&clip).unwrap();
         assert!(report.max_error_m <= report.allowed_m && report.max_error_m < before);
         before = report.max_error_m;
-        assert!(report.times <= most, "{} times for {max_error}", report.times);
+        assert!(
+            report.times <= most,
+            "{} times for {max_error}",
+            report.times
+        );
         let mut worst = 0.0_f64;
         for at in 0..=500 {
             let time_s = 1.7 * f64::from(at) / 500.0;
@@ -241,6 +301,10 @@ fn keys_are_added_where_the_way_bends() {
             worst = worst.max(difference(&a, &b, 0.1));
         }
         // The error of a parabola between keys is largest in the middle, where it was measured; 1e-6 for rounding.
-        assert!(worst < 1.05 * report.allowed_m + 1e-6, "{worst} of {}", report.allowed_m);
+        assert!(
+            worst < 1.05 * report.allowed_m + 1e-6,
+            "{worst} of {}",
+            report.allowed_m
+        );
     }
 }

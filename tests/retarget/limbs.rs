@@ -34,15 +34,29 @@ const JOINTS: [(&str, &str, Option<usize>, V3); 20] = [
 ];
 
 /// Limbs by their ends.
-const LIMBS: [(usize, usize); 9] =
-    [(6, 7), (7, 8), (8, 19), (10, 11), (11, 12), (13, 14), (14, 15), (16, 17), (17, 18)];
+const LIMBS: [(usize, usize); 9] = [
+    (6, 7),
+    (7, 8),
+    (8, 19),
+    (10, 11),
+    (11, 12),
+    (13, 14),
+    (14, 15),
+    (16, 17),
+    (17, 18),
+];
 
 /// The source: in a T pose, joints turned at random.
 fn source(rng: &mut Rng) -> Skeleton {
     let joints: Vec<At> = JOINTS
         .iter()
         .map(|(name, _, parent, place)| {
-            at(&format!("mixamorig:{name}"), *parent, *place, random_turn(rng))
+            at(
+                &format!("mixamorig:{name}"),
+                *parent,
+                *place,
+                random_turn(rng),
+            )
         })
         .collect();
     placed(&joints, None)
@@ -85,10 +99,17 @@ fn target(rng: &mut Rng, stand: Q) -> Skeleton {
     joints.push(at("between", Some(6), scaled(middle), random_turn(rng)));
     let between = joints.len() - 1;
     joints[7].parent = Some(between);
-    for (name, over) in [("upperarm_twist_01_l", 6), ("lowerarm_twist_01_r", 11), ("calf_twist_01_l", 14)] {
+    for (name, over) in [
+        ("upperarm_twist_01_l", 6),
+        ("lowerarm_twist_01_r", 11),
+        ("calf_twist_01_l", 14),
+    ] {
         joints.push(at(name, Some(over), scaled(places[over]), random_turn(rng)));
     }
-    placed(&joints, Some(([-0.5_f64.sqrt(), 0.0, 0.0, 0.5_f64.sqrt()], 0.01)))
+    placed(
+        &joints,
+        Some(([-0.5_f64.sqrt(), 0.0, 0.0, 0.5_f64.sqrt()], 0.01)),
+    )
 }
 
 /// A pose in which every joint is turned and the hips have moved.
@@ -126,7 +147,11 @@ fn limbs_point_where_the_sources_do() {
         assert_eq!(map.links().len(), JOINTS.len());
         assert!(map.unmatched_roles().is_empty());
         let mut retarget = Retarget::new(&from, &to, &map, &RetargetOptions::default()).unwrap();
-        assert!((retarget.ratio() - SIZE).abs() < 1e-6, "{}", retarget.ratio());
+        assert!(
+            (retarget.ratio() - SIZE).abs() < 1e-6,
+            "{}",
+            retarget.ratio()
+        );
         let (from_rest, to_rest) = (model(&from, &rest(&from)), model(&to, &rest(&to)));
         for _ in 0..10 {
             let local = pose(rng, &from);
@@ -140,10 +165,16 @@ fn limbs_point_where_the_sources_do() {
             }
             let way = |model: &[M4], rest: &[M4], skeleton, side| {
                 let hips = name(0, side);
-                sub(position(model, skeleton, &hips), position(rest, skeleton, &hips))
+                sub(
+                    position(model, skeleton, &hips),
+                    position(rest, skeleton, &hips),
+                )
             };
             let theirs = way(&a, &from_rest, &from, 0).map(|v| v * SIZE);
-            furthest = furthest.max(length(sub(way(&b, &to_rest, &to, 1), rotate(stand, theirs))));
+            furthest = furthest.max(length(sub(
+                way(&b, &to_rest, &to, 1),
+                rotate(stand, theirs),
+            )));
             // Joints that follow none are at rest; so are limbs' lengths.
             for joint in map.unmatched_target() {
                 let joint = usize::from(joint);
@@ -243,7 +274,11 @@ fn mirrored_skeletons_follow_themselves() {
                 parent: *parent,
                 transform: throng::import::RawTransform::Trs(Transform {
                     translation: Vec3::from_array(sub(*place, origin).map(|v| v as f32)),
-                    rotation: if at == 0 { Quat::IDENTITY } else { rng.rotation() },
+                    rotation: if at == 0 {
+                        Quat::IDENTITY
+                    } else {
+                        rng.rotation()
+                    },
                     scale,
                 }),
             });
@@ -267,7 +302,12 @@ fn spines_of_different_lengths_share_the_bend() {
         let mut joints = vec![at("Hips", None, [0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0])];
         for (index, name) in names.iter().enumerate() {
             let height = 1.0 + 0.5 * (index + 1) as f64 / names.len() as f64;
-            joints.push(at(name, Some(index), [0.0, height, 0.0], [0.0, 0.0, 0.0, 1.0]));
+            joints.push(at(
+                name,
+                Some(index),
+                [0.0, height, 0.0],
+                [0.0, 0.0, 0.0, 1.0],
+            ));
         }
         let top = names.len();
         joints.push(at("Head", Some(top), [0.0, 1.7, 0.0], [0.0, 0.0, 0.0, 1.0]));
@@ -294,7 +334,10 @@ fn spines_of_different_lengths_share_the_bend() {
         for (index, expected) in bends.iter().enumerate() {
             let (axis, angle) = moved[index + 1].rotation.to_axis_angle();
             sum += angle * axis.x.signum();
-            assert!((sum - bend * expected).abs() < 1e-5, "{index}: {sum}, not {expected}");
+            assert!(
+                (sum - bend * expected).abs() < 1e-5,
+                "{index}: {sum}, not {expected}"
+            );
         }
         assert!(map.link(1).unwrap().role == Some(Role::Spine));
     }

@@ -57,7 +57,10 @@ pub(crate) fn placed(joints: &[At], node: Option<(Q, f64)>) -> Skeleton {
         let offset = rotate(inverse(above), sub(joint.place, origin)).map(|v| v / by);
         nodes.push(RawNode {
             name: joint.name.as_str().into(),
-            parent: joint.parent.map(|p| p + first).or((first == 1).then_some(0)),
+            parent: joint
+                .parent
+                .map(|p| p + first)
+                .or((first == 1).then_some(0)),
             transform: RawTransform::Trs(transform(offset, times(inverse(above), joint.turn), 1.0)),
         });
     }
@@ -119,12 +122,17 @@ pub(crate) fn rest(skeleton: &Skeleton) -> Vec<Transform> {
 }
 
 pub(crate) fn position(model: &[M4], skeleton: &Skeleton, name: &str) -> V3 {
-    let joint = skeleton.find(name).unwrap_or_else(|| panic!("no joint {name}"));
+    let joint = skeleton
+        .find(name)
+        .unwrap_or_else(|| panic!("no joint {name}"));
     [0, 1, 2].map(|row| model[usize::from(joint)][row][3])
 }
 
 pub(crate) fn direction(model: &[M4], skeleton: &Skeleton, from: &str, to: &str) -> V3 {
-    let way = sub(position(model, skeleton, to), position(model, skeleton, from));
+    let way = sub(
+        position(model, skeleton, to),
+        position(model, skeleton, from),
+    );
     way.map(|v| v / length(way))
 }
 

@@ -44,9 +44,10 @@ pub(in crate::import) fn adopt(
     let clips = clips::build(&raw.animations, to, &there, &morphs, repairs)?;
     let mut tracks = vec![0; skeleton.len()];
     for channel in raw.animations.iter().flat_map(|a| &a.channels) {
-        if let (false, Some(joint)) =
-            (matches!(channel.values, RawKeys::Weights(_)), own(channel.node))
-        {
+        if let (false, Some(joint)) = (
+            matches!(channel.values, RawKeys::Weights(_)),
+            own(channel.node),
+        ) {
             tracks[usize::from(joint)] += 1;
         }
     }

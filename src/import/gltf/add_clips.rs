@@ -1,6 +1,8 @@
 //! Clips of glTF files for characters of other files.
 
-use super::{Source, animation, container, morph, note_trailing, parse, ranges, resources, scene, skin};
+use super::{
+    Source, animation, container, morph, note_trailing, parse, ranges, resources, scene, skin,
+};
 use crate::character::{Character, Skeleton};
 use crate::error::{Error, Result};
 use crate::import::{AddedClips, ClipsFor, ImportOptions, RawCharacter, Repair};
@@ -58,7 +60,12 @@ pub fn add_clips_file(
     let cap = options.max_resource_bytes;
     let bytes = resources::read_file(path, cap).map_err(|e: Error| e.in_file(&options.name))?;
     let folder = resources::Folder::of(path)?;
-    add_clips_with(character, &bytes, &mut |uri| folder.read(uri, cap), &options)
+    add_clips_with(
+        character,
+        &bytes,
+        &mut |uri| folder.read(uri, cap),
+        &options,
+    )
 }
 
 /// The same from the bytes of a `.glb` or `.gltf` file, whose other files `read` provides as for

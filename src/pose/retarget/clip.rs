@@ -1,14 +1,11 @@
 //! Clips: keys where the source has some, and as many between as the poses need.
 
-use super::frame::{Placed, place};
-use super::plan::{Link, Plan};
 use super::Retarget;
-use crate::character::{
-    Interpolation, Keys, NO_PARENT, RawClip, Skeleton, Track, TrackValues, Transform,
-};
+use super::between::Work;
+use super::plan::{Link, Plan};
+use super::steps::{Steps, key_times};
+use crate::character::{Interpolation, Keys, RawClip, Track, TrackValues, Transform};
 use crate::error::{Error, Result};
-use crate::pose::animate;
-use glam::{Quat, Vec3};
 
 /// How a clip came over.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -32,11 +29,6 @@ pub struct RetargetReport {
     pub weight_tracks: usize,
 }
 
-/// How often the time between two keys is halved.
-const DEEPEST: u32 = 8;
-/// Where between two keys the error is measured.
-const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
-
 impl Retarget {
     /// The clip, of the source's skeleton, on the target's: of the same name, start and duration.
     ///
@@ -52,7 +44,12 @@ impl Retarget {
         let steps = Steps::of(clip, &self.source)?;
         let driven = self.driven(clip);
         let times = key_times(clip, &steps);
-        let tracks = driven.iter().flatten().filter(|driven| **driven).count().max(1);
+        let tracks = driven
+            .iter()
+            .flatten()
+            .filter(|driven| **driven)
+            .count()
+            .max(1);
         if times.len() > self.plan.max_keys / tracks {
             return Err(Error::Capacity {
                 what: "keys of a retargeted clip",
@@ -60,8 +57,8 @@ impl Retarget {
                 cap: self.plan.max_keys as u64,
             });
         }
-        let most_times = self.plan.max_keys / tracks;
-        let mut work = Work::new(self, clip, most_times);
+        let spare = self.plan.max_keys / tracks - times.len();
+        let mut work = Work::new(self, clip, spare);
         let mut keyed: Vec<(f32, Vec<Transform>)> = Vec::with_capacity(times.len());
         for time_s in times {
             let pose = work.exact(time_s.into())?;
@@ -100,7 +97,9 @@ impl Retarget {
         };
         let is_driven = !clip.tracks().is_empty();
         let links = self.plan.links.iter();
-        links.map(|link| if is_driven { of(link) } else { [false; 3] }).collect()
+        links
+            .map(|link| if is_driven { of(link) } else { [false; 3] })
+            .collect()
     }
 
     fn tracks(
@@ -125,7 +124,11 @@ impl Retarget {
             let mut before = of(&first.1).rotation;
             let values = keyed.iter().map(|(t, local)| {
                 let rotation = of(local).rotation;
-                before = if before.dot(rotation) < 0.0 { -rotation } else { rotation };
+                before = if before.dot(rotation) < 0.0 {
+                    -rotation
+                } else {
+                    rotation
+                };
                 (*t, before)
             });
             add(TrackValues::Rotation(thinned(values, steps)));
@@ -157,7 +160,7 @@ impl Retarget {
 }
 
 impl Plan {
-    fn allowed(&self) -> f64 {
+    pub(super) fn allowed(&self) -> f64 {
         self.max_error * self.size_m
     }
 }
@@ -167,7 +170,11 @@ fn thinned<T: Copy + PartialEq>(values: impl Iterator<Item = (f32, T)>, steps: b
     let mut keys = Keys {
         times_s: Vec::new(),
         values: Vec::new(),
-        interpolation: if steps { Interpolation::Step } else { Interpolation::Linear },
+        interpolation: if steps {
+            Interpolation::Step
+        } else {
+            Interpolation::Linear
+        },
     };
     for (time_s, value) in values {
         if !steps || keys.values.last() != Some(&value) {
@@ -191,7 +198,8 @@ fn keep_duration(tracks: &mut [Track], start_s: f32, end_s: f32) {
         }
     }
     let reaches = |track: &Track| track.values.times_s().last() == Some(&end_s);
-    if start_s < end_s && !tracks.iter().any(reaches)
+    if start_s < end_s
+        && !tracks.iter().any(reaches)
         && let Some(track) = tracks.first_mut()
     {
         match &mut track.values {
@@ -200,201 +208,3 @@ fn keep_duration(tracks: &mut [Track], start_s: f32, end_s: f32) {
         }
     }
 }
-
-/// Which joints of the source move in steps, or not at all.
-struct Steps {
-    /// Of each joint: whether it or one above it moves smoothly.
-    smooth: Vec<bool>,
-    /// Whether none does.
-    all: bool,
-}
-
-impl Steps {
-    fn of(clip: &RawClip, source: &Skeleton) -> Result<Self> {
-        let mut smooth = vec![false; source.len()];
-        for track in clip.tracks() {
-            let Some(smooth) = smooth.get_mut(usize::from(track.joint)) else {
-                return Err(Error::NotFound {
-                    what: "joint",
-                    index: track.joint.into(),
-                    count: source.len() as u64,
-                });
-            };
-            *smooth |= is_smooth(track);
-        }
-        let all = !smooth.contains(&true);
-        for (index, joint) in source.joints().iter().enumerate() {
-            if joint.parent != NO_PARENT {
-                smooth[index] |= smooth[usize::from(joint.parent)];
-            }
-        }
-        Ok(Self { smooth, all })
-    }
-
-    /// Whether a link moves in steps: what it follows and what the links above it follow.
-    fn link(&self, at: usize, plan: &Plan, target: &Skeleton) -> bool {
-        let steps = |link: &Link| {
-            let toward = link.toward.as_ref().is_none_or(|t| !self.smooth[t.source]);
-            toward && !self.smooth[link.source]
-        };
-        let link = &plan.links[at];
-        let mut parent = target.joints()[usize::from(link.target)].parent;
-        while parent != NO_PARENT {
-            let above = plan.links.binary_search_by_key(&parent, |link| link.target);
-            if above.is_ok_and(|above| !steps(&plan.links[above])) {
-                return false;
-            }
-            parent = target.joints()[usize::from(parent)].parent;
-        }
-        steps(link)
-    }
-
-    /// Tracks of joints that neither are followed nor have such below them.
-    fn unused(&self, clip: &RawClip, plan: &Plan, source: &Skeleton) -> usize {
-        let mut used = vec![false; self.smooth.len()];
-        for link in &plan.links {
-            used[link.source] = true;
-            if let Some(toward) = &link.toward {
-                used[toward.source] = true;
-            }
-        }
-        for (index, joint) in source.joints().iter().enumerate().rev() {
-            if used[index] && joint.parent != NO_PARENT {
-                used[usize::from(joint.parent)] = true;
-            }
-        }
-        let tracks = clip.tracks().iter();
-        tracks.filter(|track| !used[usize::from(track.joint)]).count()
-    }
-}
-
-fn is_step(values: &TrackValues) -> bool {
-    let interpolation = match values {
-        TrackValues::Translation(keys) | TrackValues::Scale(keys) => keys.interpolation,
-        TrackValues::Rotation(keys) => keys.interpolation,
-    };
-    interpolation == Interpolation::Step
-}
-
-fn is_smooth(track: &Track) -> bool {
-    track.values.times_s().len() > 1 && !is_step(&track.values)
-}
-
-/// All times of keys, and those just before a step where other tracks move smoothly: a jump between two neighbours.
-fn key_times(clip: &RawClip, steps: &Steps) -> Vec<f32> {
-    let mut times: Vec<f32> = Vec::new();
-    for track in clip.tracks() {
-        let own = track.values.times_s();
-        times.extend(own);
-        if !steps.all && is_step(&track.values) {
-            times.extend(own.iter().skip(1).map(|time_s| time_s.next_down()));
-        }
-    }
-    times.retain(|time_s| *time_s >= 0.0);
-    times.sort_unstable_by(f32::total_cmp);
-    times.dedup();
-    times
-}
-
-/// Poses of a clip, and what is between keys.
-struct Work<'a> {
-    retarget: &'a mut Retarget,
-    clip: &'a RawClip,
-    local: Vec<Transform>,
-    rest: Vec<Transform>,
-    most_times: usize,
-    worst: f64,
-    placed: [Vec<Placed>; 2],
-}
-
-impl<'a> Work<'a> {
-    fn new(retarget: &'a mut Retarget, clip: &'a RawClip, most_times: usize) -> Self {
-        let rest: Vec<_> = retarget.source.joints().iter().map(|joint| joint.rest).collect();
-        Self {
-            retarget,
-            clip,
-            local: rest.clone(),
-            rest,
-            most_times,
-            worst: 0.0,
-            placed: [Vec::new(), Vec::new()],
-        }
-    }
-
-    /// The target's pose at a time of the clip.
-    fn exact(&mut self, time_s: f64) -> Result<Vec<Transform>> {
-        self.local.copy_from_slice(&self.rest);
-        animate(self.clip, time_s, &mut self.local)?;
-        let mut pose = vec![Transform::IDENTITY; self.retarget.target.len()];
-        self.retarget.pose(&self.local, &mut pose)?;
-        Ok(pose)
-    }
-
-    /// Adds keys behind key `last` until the way to the next is near enough to the exact poses.
-    fn fill(
-        &mut self,
-        keyed: &mut Vec<(f32, Vec<Transform>)>,
-        last: usize,
-        next: (f32, &[Transform]),
-    ) -> Result<()> {
-        let mut from = keyed[last].clone();
-        // What lies ahead, nearest last, and how often its way was halved.
-        let mut ahead = vec![(next.0, next.1.to_vec(), 0)];
-        while let Some((time_s, pose, depth)) = ahead.pop() {
-            let middle = ((f64::from(from.0) + f64::from(time_s)) * 0.5) as f32;
-            let error = if from.0.next_up() < time_s {
-                self.error((from.0, &from.1), (time_s, &pose))?
-            } else {
-                0.0
-            };
-            let is_room = keyed.len() + ahead.len() + 2 < self.most_times;
-            let can_halve = depth < DEEPEST && is_room && from.0 < middle && middle < time_s;
-            if error > self.retarget.plan.allowed() && can_halve {
-                let between = self.exact(middle.into())?;
-                ahead.push((time_s, pose, depth + 1));
-                ahead.push((middle, between, depth + 1));
-                continue;
-            }
-            self.worst = self.worst.max(error);
-            if !ahead.is_empty() {
-                keyed.push((time_s, pose.clone()));
-            }
-            from = (time_s, pose);
-        }
-        Ok(())
-    }
-
-    /// How far the straight way between two keys leads from the exact poses.
-    fn error(&mut self, from: (f32, &[Transform]), to: (f32, &[Transform])) -> Result<f64> {
-        let mut worst = 0.0_f64;
-        let reach = self.retarget.plan.size_m * 0.1;
-        for part in BETWEEN {
-            let time_s = f64::from(from.0) * (1.0 - part) + f64::from(to.0) * part;
-            let exact = self.exact(time_s)?;
-            let pairs = from.1.iter().zip(to.1);
-            let way: Vec<_> = pairs.map(|(from, to)| between(from, to, part as f32)).collect();
-            let [a, b] = &mut self.placed;
-            place(&self.retarget.target, &exact, a);
-            place(&self.retarget.target, &way, b);
-            for (a, b) in a.iter().zip(b.iter()) {
-                // Twice the sine of half the angle, over a tenth of the size.
-                let (p, q) = (a.rotation, b.rotation);
-                let chord = 2.0 * (p - q).length().min((p + q).length());
-                let off = a.position().distance(b.position()) + chord * reach;
-                worst = if off.is_finite() { worst.max(off) } else { f64::INFINITY };
-            }
-        }
-        Ok(worst)
-    }
-}
-
-fn between(from: &Transform, to: &Transform, part: f32) -> Transform {
-    let rotation: Quat = from.rotation.slerp(to.rotation, part);
-    let straight = |from: Vec3, to: Vec3| from.lerp(to, part);
-    Transform {
-        translation: straight(from.translation, to.translation),
-        rotation,
-        scale: straight(from.scale, to.scale),
-    }
-}
-

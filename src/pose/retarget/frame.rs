@@ -27,11 +27,7 @@ impl Placed {
         Self {
             rotation: (self.rotation * rotation * turn(local)).normalize(),
             affine: self.affine
-                * DAffine3::from_scale_rotation_translation(
-                    s.as_dvec3(),
-                    rotation,
-                    t.as_dvec3(),
-                ),
+                * DAffine3::from_scale_rotation_translation(s.as_dvec3(), rotation, t.as_dvec3()),
         }
     }
 

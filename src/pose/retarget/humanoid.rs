@@ -238,8 +238,12 @@ impl<'a> Search<'a> {
                 let carries = |joint: &u16| limbs.iter().any(|limb| self.is_below(*limb, *joint));
                 let chest = spine.iter().rposition(carries);
                 // Where the hierarchy does not say, Rigify's numbers do: 1 to 3 are the spine's.
-                let numbered =
-                    || spine.iter().take_while(|j| numbers(j).is_some_and(|n| n.0 < 4)).count();
+                let numbered = || {
+                    spine
+                        .iter()
+                        .take_while(|j| numbers(j).is_some_and(|n| n.0 < 4))
+                        .count()
+                };
                 let above = chest.map_or_else(numbered, |chest| chest + 1);
                 neck = spine.split_off(above.min(spine.len()));
                 head = neck.pop();
@@ -251,13 +255,7 @@ impl<'a> Search<'a> {
         self.set_trunk(hips, spine, neck, head);
     }
 
-    fn set_trunk(
-        &mut self,
-        hips: Option<u16>,
-        spine: Vec<u16>,
-        neck: Vec<u16>,
-        head: Option<u16>,
-    ) {
+    fn set_trunk(&mut self, hips: Option<u16>, spine: Vec<u16>, neck: Vec<u16>, head: Option<u16>) {
         self.set(Role::Hips, hips);
         let last = spine.len().checked_sub(1);
         self.set(Role::Spine, spine.first().copied());

@@ -128,7 +128,10 @@ impl JointMap {
         let mut links: BTreeMap<u16, JointLink> = BTreeMap::new();
         let role_of: HashMap<u16, Role> = to.roles().map(|(role, joint)| (joint, role)).collect();
         let in_chain = |role| {
-            matches!(role, Role::Spine | Role::Chest | Role::UpperChest | Role::Neck)
+            matches!(
+                role,
+                Role::Spine | Role::Chest | Role::UpperChest | Role::Neck
+            )
         };
         for (role, joint) in to.roles().filter(|(role, _)| !in_chain(*role)) {
             if let Some(source) = from.joint(role) {
@@ -163,11 +166,7 @@ impl JointMap {
     }
 
     /// Fills in the roles that the names of both sides agree on.
-    fn with_roles(
-        mut links: Vec<JointLink>,
-        source: &Skeleton,
-        target: &Skeleton,
-    ) -> Result<Self> {
+    fn with_roles(mut links: Vec<JointLink>, source: &Skeleton, target: &Skeleton) -> Result<Self> {
         let from = Humanoid::find(source);
         for (role, joint) in Humanoid::find(target).roles() {
             let at = links.binary_search_by_key(&joint, |link| link.target);
@@ -218,7 +217,10 @@ impl JointMap {
                 }
             }
         }
-        (0..).zip(used).filter(|(_, used)| !used).map(|(joint, _)| joint)
+        (0..)
+            .zip(used)
+            .filter(|(_, used)| !used)
+            .map(|(joint, _)| joint)
     }
 
     /// The joints of the target that follow none, and keep their rest transform.

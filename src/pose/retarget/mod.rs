@@ -29,12 +29,14 @@
 //! The hips (or, without a humanoid, the joints that follow one and have none such above) also move as the source's do,
 //! times the ratio of the two legs' lengths.
 
+mod between;
 mod clip;
 mod frame;
 mod humanoid;
 mod map;
 mod plan;
 mod role;
+mod steps;
 mod words;
 
 pub use clip::RetargetReport;
@@ -232,7 +234,9 @@ impl Plan {
             }
             (false, Some(above)) => {
                 let above = &placed[above].affine;
-                let offset = above.inverse().transform_point3(placed[link.source].position());
+                let offset = above
+                    .inverse()
+                    .transform_point3(placed[link.source].position());
                 let moved = above.transform_vector3(offset - link.source_offset);
                 let moved = self.turn * moved * self.ratio;
                 rest.translation.as_dvec3() + parent_from_model.transform_vector3(moved)
@@ -241,7 +245,11 @@ impl Plan {
         };
         let translation = translation.as_vec3();
         Transform {
-            translation: if translation.is_finite() { translation } else { rest.translation },
+            translation: if translation.is_finite() {
+                translation
+            } else {
+                rest.translation
+            },
             rotation: own.normalize().as_quat(),
             scale: rest.scale * scale.as_vec3(),
         }
@@ -253,7 +261,13 @@ impl Plan {
             return DVec3::ONE;
         }
         let (now, rest) = (local[source].scale.as_dvec3(), self.source_scales[source]);
-        let part = |axis: usize| if rest[axis] == 0.0 { 1.0 } else { now[axis] / rest[axis] };
+        let part = |axis: usize| {
+            if rest[axis] == 0.0 {
+                1.0
+            } else {
+                now[axis] / rest[axis]
+            }
+        };
         let parts = DVec3::new(part(0), part(1), part(2));
         if parts == DVec3::ONE {
             return parts;

@@ -19,8 +19,10 @@ pub(super) struct Plan {
     pub(super) scales: bool,
     /// Of each joint of the source, at rest.
     pub(super) source_scales: Vec<DVec3>,
-    /// The greatest distance from a joint of the target to the middle of all, twice.
+    /// The diagonal of the box around the target's joints at rest.
     pub(super) size_m: f64,
+    /// Of each joint of the target at rest: the length of its longest axis in model space.
+    pub(super) axis_lengths: Vec<f64>,
     pub(super) max_error: f64,
     pub(super) max_keys: usize,
 }
@@ -85,7 +87,9 @@ impl Plan {
         place(target, &target_rest, &mut to);
         let bodies = [Humanoid::find(source), Humanoid::find(target)];
         let found = || turn_between(body(&bodies[0], &from), body(&bodies[1], &to));
-        let turn = options.turn.map_or_else(found, |turn| turn.as_dquat().normalize());
+        let turn = options
+            .turn
+            .map_or_else(found, |turn| turn.as_dquat().normalize());
         let above = above(target, map);
         let rests = Rests {
             moves: moves(map, &above),
@@ -95,19 +99,31 @@ impl Plan {
             target: to,
             turn,
         };
-        let ratio = options.ratio.map_or_else(|| rests.ratio(&bodies), f64::from);
+        let ratio = options
+            .ratio
+            .map_or_else(|| rests.ratio(&bodies), f64::from);
         let aligned = rests.aligned(options.align);
         let links = map.links().iter().enumerate();
         let links = links.map(|(at, link)| {
-            rests.link(at, link, aligned[at], &target.joints()[usize::from(link.target)].rest, options)
+            rests.link(
+                at,
+                link,
+                aligned[at],
+                &target.joints()[usize::from(link.target)].rest,
+                options,
+            )
         });
         Ok(Self {
             links: links.collect(),
             turn,
             ratio,
             scales: options.scales == Scales::Ratio,
-            source_scales: source_rest.iter().map(|local| local.scale.as_dvec3()).collect(),
+            source_scales: source_rest
+                .iter()
+                .map(|local| local.scale.as_dvec3())
+                .collect(),
             size_m: size(&rests.target),
+            axis_lengths: rests.target.iter().map(axis_length).collect(),
             max_error: options.max_error.into(),
             max_keys: options.max_keys,
         })
@@ -208,6 +224,12 @@ fn size(placed: &[Placed]) -> f64 {
     if size.is_finite() { size } else { 0.0 }
 }
 
+fn axis_length(placed: &Placed) -> f64 {
+    let axes = placed.affine.matrix3;
+    let squared = [axes.x_axis, axes.y_axis, axes.z_axis].map(DVec3::length_squared);
+    squared.into_iter().fold(0.0, f64::max).sqrt()
+}
+
 impl Rests<'_> {
     fn source_at(&self, link: usize) -> DVec3 {
         self.source[usize::from(self.map.links()[link].source)].position()
@@ -225,10 +247,17 @@ impl Rests<'_> {
             all.map(|link| at(link).distance(at(0))).fold(0.0, f64::max)
         };
         let (from, to) = legs.unwrap_or_else(|| {
-            (spread(&|link| self.source_at(link)), spread(&|link| self.target_at(link)))
+            (
+                spread(&|link| self.source_at(link)),
+                spread(&|link| self.target_at(link)),
+            )
         });
         let ratio = to / from;
-        if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
+        if ratio.is_finite() && ratio > 0.0 {
+            ratio
+        } else {
+            1.0
+        }
     }
 
     /// `A` of each link. A limb that was turned takes those below it along, before they are turned themselves: so
@@ -317,7 +346,10 @@ impl Rests<'_> {
             source_at,
             target_at: self.target_at(at),
             source_offset: over.map_or(DVec3::ZERO, |over| {
-                self.source[over].affine.inverse().transform_point3(source_at)
+                self.source[over]
+                    .affine
+                    .inverse()
+                    .transform_point3(source_at)
             }),
         }
     }

@@ -107,9 +107,13 @@ impl Role {
                 Self::Toes(side),
             ];
             let joints = move |finger| (0..3).map(move |joint| Self::Finger(side, finger, joint));
-            limbs.into_iter().chain(Finger::ALL.into_iter().flat_map(joints))
+            limbs
+                .into_iter()
+                .chain(Finger::ALL.into_iter().flat_map(joints))
         };
-        middle.into_iter().chain(Side::BOTH.into_iter().flat_map(side))
+        middle
+            .into_iter()
+            .chain(Side::BOTH.into_iter().flat_map(side))
     }
 
     /// The role whose joint ends the limb that starts at this one, where the limb's direction says how it is held.
@@ -127,7 +131,10 @@ impl Role {
 
     /// Whether it is held as the joint before it where it has no direction of its own.
     pub(super) fn is_held_along(self) -> bool {
-        matches!(self, Self::LowerArm(_) | Self::Hand(_) | Self::Finger(..) | Self::LowerLeg(_))
+        matches!(
+            self,
+            Self::LowerArm(_) | Self::Hand(_) | Self::Finger(..) | Self::LowerLeg(_)
+        )
     }
 }
 

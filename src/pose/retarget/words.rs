@@ -49,8 +49,33 @@ pub(super) struct Named {
 
 /// Words that say nothing of the part: prefixes of programs and of their schemes.
 const NOISE: &[&str] = &[
-    "mixamorig", "def", "org", "j", "bip", "c", "b", "m", "cc", "valve", "biped", "bone", "joint", "jnt", "jt",
-    "skeleton", "skel", "armature", "rig", "character", "char", "sk", "adj", "face", "facial", "bend", "human",
+    "mixamorig",
+    "def",
+    "org",
+    "j",
+    "bip",
+    "c",
+    "b",
+    "m",
+    "cc",
+    "valve",
+    "biped",
+    "bone",
+    "joint",
+    "jnt",
+    "jt",
+    "skeleton",
+    "skel",
+    "armature",
+    "rig",
+    "character",
+    "char",
+    "sk",
+    "adj",
+    "face",
+    "facial",
+    "bend",
+    "human",
 ];
 
 /// Noise behind which a number that is written on to it is noise, too: `Bip01`, `mixamorig1`.
@@ -59,9 +84,43 @@ const NUMBERED_NOISE: &[&str] = &["bip", "mixamorig", "character", "biped"];
 /// Words of joints that are no part of the body's own chain: twist and other helpers, controls, ends of chains, things
 /// carried, and the bones of the palm.
 const OTHERS: &[&str] = &[
-    "twist", "roll", "ik", "fk", "pole", "target", "ctrl", "control", "end", "nub", "socket", "slot", "handslot",
-    "helper", "corrective", "bck", "fwd", "in", "out", "prop", "weapon", "palm", "mch", "wgt", "vis", "sec", "tweak",
-    "master", "parent", "leaf", "attach", "dummy", "effector", "muscle", "pocket", "share", "vb",
+    "twist",
+    "roll",
+    "ik",
+    "fk",
+    "pole",
+    "target",
+    "ctrl",
+    "control",
+    "end",
+    "nub",
+    "socket",
+    "slot",
+    "handslot",
+    "helper",
+    "corrective",
+    "bck",
+    "fwd",
+    "in",
+    "out",
+    "prop",
+    "weapon",
+    "palm",
+    "mch",
+    "wgt",
+    "vis",
+    "sec",
+    "tweak",
+    "master",
+    "parent",
+    "leaf",
+    "attach",
+    "dummy",
+    "effector",
+    "muscle",
+    "pocket",
+    "share",
+    "vb",
 ];
 
 /// Parts on the middle line.
@@ -267,7 +326,11 @@ fn finger(key: &str) -> Option<Finger> {
 fn biped_finger(digits: &str) -> Option<(Finger, i32)> {
     let (first, rest) = digits.split_at_checked(1)?;
     let finger = Finger::ALL.get(first.parse::<usize>().ok()?)?;
-    let joint = if rest.is_empty() { 0 } else { rest.parse().ok()? };
+    let joint = if rest.is_empty() {
+        0
+    } else {
+        rest.parse().ok()?
+    };
     Some((*finger, joint))
 }
 
