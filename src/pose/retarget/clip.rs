@@ -112,9 +112,10 @@ impl Retarget {
         let (Some(first), Some(last)) = (keyed.first(), keyed.last()) else {
             return tracks;
         };
+        let in_steps = steps.links(&self.plan, &self.target);
         for (at, (link, [moves, _, scales])) in self.plan.links.iter().zip(driven).enumerate() {
             let joint = link.target;
-            let steps = steps.link(at, &self.plan, &self.target);
+            let steps = in_steps[at];
             let of = |local: &[Transform]| local[usize::from(joint)];
             let mut add = |values| tracks.push(Track { joint, values });
             if *moves {

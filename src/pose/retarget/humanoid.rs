@@ -4,6 +4,7 @@ use super::role::{Finger, Role, Side};
 use super::words::{Copy, Named, Part, named};
 use crate::character::{NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The joints of a humanoid, found by their names and, where those leave a choice, by the hierarchy.
 ///
@@ -73,16 +74,18 @@ impl Humanoid {
 /// As many joints of one of Rigify's copies make it the only one that counts.
 const ENOUGH_OF_A_COPY: usize = 5;
 
-struct Search<'a> {
-    skeleton: &'a Skeleton,
+struct Search {
+    /// Of each joint: its place in a walk through the tree, children behind their parents, up to the end of its own
+    /// children.
+    below: Vec<Range<usize>>,
     /// Sorted by number, then joint.
     of: BTreeMap<(Part, Option<Side>), Vec<(i32, u16)>>,
     taken: BTreeSet<u16>,
     found: Humanoid,
 }
 
-impl<'a> Search<'a> {
-    fn new(skeleton: &'a Skeleton) -> Self {
+impl Search {
+    fn new(skeleton: &Skeleton) -> Self {
         let joints = skeleton.joints().iter().enumerate();
         let all: Vec<(u16, Named)> = joints
             .filter_map(|(index, joint)| Some((index as u16, named(&joint.name)?)))
@@ -100,7 +103,7 @@ impl<'a> Search<'a> {
             list.sort_unstable();
         }
         Self {
-            skeleton,
+            below: walk(skeleton),
             of,
             taken: BTreeSet::new(),
             found: Humanoid::default(),
@@ -122,13 +125,8 @@ impl<'a> Search<'a> {
     }
 
     fn is_below(&self, joint: u16, above: u16) -> bool {
-        let joints = self.skeleton.joints();
-        let mut at = joint;
-        // Parents have lower numbers.
-        while at > above && at != NO_PARENT {
-            at = joints[usize::from(at)].parent;
-        }
-        at == above && joint != above
+        let [joint, above] = [joint, above].map(|joint| &self.below[usize::from(joint)]);
+        above.start < joint.start && joint.start < above.end
     }
 
     fn set(&mut self, role: Role, joint: Option<u16>) {
@@ -227,7 +225,10 @@ impl<'a> Search<'a> {
         }
         spine = self.nested(spine);
         neck = self.nested(neck);
-        let numbers = |joint: &u16| self.list(Part::Spine, None).iter().find(|p| p.1 == *joint);
+        let numbers: BTreeMap<u16, i32> = {
+            let list = self.list(Part::Spine, None).iter();
+            list.map(|(number, joint)| (*joint, *number)).collect()
+        };
         if hips.is_none() && spine.len() > 1 {
             // Rigify, and others that number the trunk.
             hips = Some(spine.remove(0));
@@ -241,7 +242,7 @@ impl<'a> Search<'a> {
                 let numbered = || {
                     spine
                         .iter()
-                        .take_while(|j| numbers(j).is_some_and(|n| n.0 < 4))
+                        .take_while(|j| numbers.get(j).is_some_and(|number| *number < 4))
                         .count()
                 };
                 let above = chest.map_or_else(numbered, |chest| chest + 1);
@@ -272,4 +273,29 @@ impl<'a> Search<'a> {
         self.set(Role::Jaw, jaw);
         (self.found.spine, self.found.neck) = (spine, neck);
     }
+}
+
+/// The places of each joint and of all below it in a walk through the tree.
+fn walk(skeleton: &Skeleton) -> Vec<Range<usize>> {
+    let joints = skeleton.joints();
+    let mut sizes = vec![1; joints.len()];
+    for (index, joint) in joints.iter().enumerate().rev() {
+        if joint.parent != NO_PARENT {
+            sizes[usize::from(joint.parent)] += sizes[index];
+        }
+    }
+    // Where the next child of each joint starts; last, the next root.
+    let mut next = vec![0; joints.len() + 1];
+    let mut places = Vec::with_capacity(joints.len());
+    for (index, joint) in joints.iter().enumerate() {
+        let parent = match joint.parent {
+            NO_PARENT => joints.len(),
+            parent => usize::from(parent),
+        };
+        let start = next[parent];
+        next[parent] += sizes[index];
+        next[index] = start + 1;
+        places.push(start..start + sizes[index]);
+    }
+    places
 }

@@ -34,22 +34,23 @@ impl Steps {
         Ok(Self { smooth, all })
     }
 
-    /// Whether a link moves in steps: what it follows and what the links above it follow.
-    pub(super) fn link(&self, at: usize, plan: &Plan, target: &Skeleton) -> bool {
+    /// Of each link: whether what it follows, and what the links above it follow, moves in steps.
+    pub(super) fn links(&self, plan: &Plan, target: &Skeleton) -> Vec<bool> {
         let steps = |link: &Link| {
             let toward = link.toward.as_ref().is_none_or(|t| !self.smooth[t.source]);
             toward && !self.smooth[link.source]
         };
-        let link = &plan.links[at];
-        let mut parent = target.joints()[usize::from(link.target)].parent;
-        while parent != NO_PARENT {
-            let above = plan.links.binary_search_by_key(&parent, |link| link.target);
-            if above.is_ok_and(|above| !steps(&plan.links[above])) {
-                return false;
+        let mut links = plan.links.iter().peekable();
+        let (mut of_joint, mut of_link) = (Vec::new(), Vec::new());
+        for (index, joint) in target.joints().iter().enumerate() {
+            let mut own = joint.parent == NO_PARENT || of_joint[usize::from(joint.parent)];
+            if let Some(link) = links.next_if(|link| usize::from(link.target) == index) {
+                own &= steps(link);
+                of_link.push(own);
             }
-            parent = target.joints()[usize::from(parent)].parent;
+            of_joint.push(own);
         }
-        steps(link)
+        of_link
     }
 
     /// Tracks of joints that neither are followed nor have such below them.
