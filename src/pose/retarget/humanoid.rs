@@ -74,12 +74,14 @@ impl Humanoid {
 /// As many joints of one of Rigify's copies make it the only one that counts.
 const ENOUGH_OF_A_COPY: usize = 5;
 
+/// The number in a joint's name, and the joint; lists of these are sorted.
+type Numbered = (i32, u16);
+
 struct Search {
     /// Of each joint: its place in a walk through the tree, children behind their parents, up to the end of its own
     /// children.
     below: Vec<Range<usize>>,
-    /// Sorted by number, then joint.
-    of: BTreeMap<(Part, Option<Side>), Vec<(i32, u16)>>,
+    of: BTreeMap<(Part, Option<Side>), Vec<Numbered>>,
     taken: BTreeSet<u16>,
     found: Humanoid,
 }
@@ -110,7 +112,7 @@ impl Search {
         }
     }
 
-    fn list(&self, part: Part, side: Option<Side>) -> &[(i32, u16)] {
+    fn list(&self, part: Part, side: Option<Side>) -> &[Numbered] {
         self.of.get(&(part, side)).map_or(&[], Vec::as_slice)
     }
 
