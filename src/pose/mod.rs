@@ -34,7 +34,11 @@ mod play_list;
 mod project;
 mod ramp;
 mod ray;
+<<<<<<< HEAD
 mod root_motion;
+=======
+pub mod retarget;
+>>>>>>> retarget
 mod skin;
 mod skinned_layout;
 mod skinner;

@@ -6,6 +6,7 @@
 //! ```
 
 mod accessor;
+mod add_clips;
 mod animation;
 mod attributes;
 mod container;
@@ -27,7 +28,11 @@ mod sparse;
 mod texture;
 mod triangles;
 
+<<<<<<< HEAD
 pub use events::{NamedTimes, gltf_events};
+=======
+pub use add_clips::{add_clips, add_clips_file, add_clips_with, clips_for};
+>>>>>>> retarget
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
