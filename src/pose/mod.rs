@@ -16,6 +16,7 @@ mod dual_quat;
 mod entry;
 mod format;
 mod held;
+pub mod ik;
 mod layer;
 mod linear;
 mod method;
