@@ -165,6 +165,7 @@ fn make(character: &Character, raw: &RawClip, frames: usize, kept: &[bool]) -> C
         blocks: Vec::new(),
         joints: skeleton.len(),
         skeleton: fingerprint(skeleton),
+        additive: false,
         kept: pick(true).collect(),
         report: ClipReport {
             rate_hz: 0.0,

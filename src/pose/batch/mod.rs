@@ -4,7 +4,7 @@
 //!   `measure`: how far it is from them;
 //! - `instance`: what an instance plays;
 //! - `lanes`: what the kernel needs of a vector unit, in plain code, and `avx2`: in AVX2;
-//! - `kernel`: the loop over blocks of joints; `sample`: reading and blending, joints in the lanes; then a transpose puts eight
+//! - `kernel`: the loop over blocks of joints; `fetch`: reading keys and `sample`: blending them, joints in the lanes; then a transpose puts eight
 //!   instances into the lanes, and `compose` takes them from local to model to palette. Inside one skeleton that would be a chain of products that wait
 //!   for each other.
 
@@ -13,6 +13,7 @@ mod avx2;
 mod build;
 mod clip;
 mod compose;
+mod fetch;
 mod instance;
 mod kernel;
 mod lanes;
