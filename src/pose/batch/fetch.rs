@@ -36,7 +36,11 @@ pub(super) unsafe fn fetch4<L: Lanes>(played: &Played<'_>, block: usize) -> [L; 
 /// # Safety
 /// As [`super::sample::sample_block`].
 #[inline(always)]
-pub(super) unsafe fn fetch3<L: Lanes>(played: &Played<'_>, block: usize, property: Property) -> [L; 3] {
+pub(super) unsafe fn fetch3<L: Lanes>(
+    played: &Played<'_>,
+    block: usize,
+    property: Property,
+) -> [L; 3] {
     let first = property.first();
     // SAFETY: the caller's contract.
     unsafe {

@@ -22,15 +22,16 @@ pub struct ChainJoint {
 
 /// A chain of joints, such as a spine, a tail or a tentacle, whose last one shall come to a point.
 ///
-/// Each iteration is a pass of FABRIK (A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver for the inverse
-/// kinematics problem", 2011), in which the way from the root is made of turns of the joints within their limits, so that bones keep their lengths; then, where that
-/// is not close enough, a sweep of cyclic coordinate descent (L. Wang, C. Chen, 1991), each joint turned within its limit. A
-/// chain that no longer improves, such as a straight one whose target lies on it, is nudged, by angles that are always the same.
-/// The best pose that was seen is the result: never farther from the target than the pose was within its limits.
+/// Each iteration is a pass of FABRIK (A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics
+/// problem", 2011), in which the way from the root is made of turns of the joints within their limits, so that bones keep
+/// their lengths; then, while that is not close enough, up to eight steps of damped least squares over all joints (C. Wampler, 1986), each
+/// joint held to its limit after each. A chain that no longer improves, such as a straight one whose target lies on it, is nudged, by angles that are
+/// always the same. The best pose that was seen is the result: never farther from the target than the animated pose, brought within
+/// its limits, was.
 ///
-/// Without limits, targets up to 95 % of its length away are usually reached to 10⁻³ of the length in 2 to 10 iterations; those
-/// farther than the length in one, by a straight chain. With limits there may be several poses that
-/// no joint alone improves, and a target that could be reached may not be.
+/// Without limits, targets up to 95 % of its length away are reached to 10⁻³ of the length in 1 to 4 iterations; those
+/// farther than the length in one, by a straight chain. With limits there may be several poses that no small turn
+/// improves, and a target that could be reached may not be: with limits at random, 3 of 100.
 ///
 /// ```
 /// use throng::glam::Vec3;

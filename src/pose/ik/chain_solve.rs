@@ -4,7 +4,7 @@ use super::chain::{ChainJoint, MAX_CHAIN_JOINTS as MAX};
 use super::maths::{direction, inverse, length, unit};
 use super::{IkPose, IkRig, JointLimit};
 use crate::character::{Affine, Transform};
-use glam::{Quat, Vec3};
+use glam::{DMat3, DVec3, Quat, Vec3};
 
 /// A chain in a pose. On the stack, so that nothing is allocated.
 pub(super) struct Chain<'a> {
@@ -25,8 +25,13 @@ pub(super) struct Chain<'a> {
     best_m: f64,
 }
 
+/// Steps of damped least squares in an iteration, at most.
+const SMALL_STEPS: usize = 8;
+/// Of damped least squares, as a share of the whole.
+const DAMPING: f64 = 1e-3;
+
 /// How often a chain that is stuck is nudged.
-const NUDGES: u32 = 4;
+const NUDGES: u32 = 8;
 /// By how much of what is left an iteration has to be better for the chain not to be stuck.
 const LEAST_GAIN: f64 = 0.01;
 
@@ -85,9 +90,11 @@ impl<'a> Chain<'a> {
                 self.fabrik();
             }
             let mut now = self.note();
-            if now > tolerance_m {
-                self.descend();
-                now = self.note();
+            for _ in 0..SMALL_STEPS {
+                if now > tolerance_m {
+                    self.squares();
+                    now = self.note();
+                }
             }
             if now > left * (1.0 - LEAST_GAIN) && now > tolerance_m {
                 if nudges == NUDGES {
@@ -194,19 +201,45 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// From the tip to the root, each joint turned so that the tip comes towards the goal.
-    fn descend(&mut self) {
-        let mut tip = self.position[self.turning];
-        for at in (0..self.turning).rev() {
+    /// All joints at once by damped least squares: the small turns that together move the tip to the goal, each then held
+    /// to its limit. What a limit takes, the next time falls to the others.
+    fn squares(&mut self) {
+        let tip = self.position[self.turning];
+        let left = (self.goal - tip).as_dvec3();
+        let mut columns = [DMat3::ZERO; MAX];
+        let mut sum = DMat3::ZERO;
+        for at in 0..self.turning {
             let Some(inverse) = inverse(&self.parent[at]) else {
                 continue;
             };
-            let before = self.local[at];
-            let from = inverse.transform_point3(tip) - before.translation;
-            let to = inverse.transform_point3(self.goal) - before.translation;
-            self.turn(at, from, to);
-            let turn = self.local[at].rotation * before.rotation.conjugate();
-            tip = self.parent[at].transform_point3(before.translation + turn * from);
+            let local = &self.local[at];
+            let arm = (inverse.transform_point3(tip) - local.translation).as_dvec3();
+            let axes = self.joints[at].limit.axes(self.rest[at]).as_dmat3();
+            let to_here =
+                DMat3::from_cols_array(&self.parent[at].matrix3.to_cols_array().map(f64::from));
+            let moved = |axis: DVec3| to_here * axis.cross(arm);
+            let column =
+                DMat3::from_cols(moved(axes.x_axis), moved(axes.y_axis), moved(axes.z_axis));
+            columns[at] = column;
+            sum += column * column.transpose();
+        }
+        let size = sum.x_axis.x + sum.y_axis.y + sum.z_axis.z;
+        let share = (sum + DMat3::from_diagonal(DVec3::splat(DAMPING * size))).inverse() * left;
+        if !share.is_finite() {
+            return;
+        }
+        for at in 0..self.turning {
+            let limit = self.joints[at].limit;
+            let axes = limit.axes(self.rest[at]);
+            let turn = axes * (columns[at].transpose() * share).as_vec3();
+            // Beyond this it is no small turn.
+            let turn = turn.clamp_length_max(0.5);
+            let local = &mut self.local[at];
+            let turned = Quat::from_scaled_axis(turn) * local.rotation;
+            let held = limit.held(self.rest[at], turned).normalize();
+            if held.is_finite() {
+                local.rotation = held;
+            }
         }
         self.place();
     }
@@ -219,7 +252,7 @@ impl<'a> Chain<'a> {
             let next = self.gap[at].transform_point3(self.local[at + 1].translation);
             let local = &mut self.local[at];
             let bone = local.rotation * (local.scale * next);
-            let angle = sign * 0.2 * time as f32;
+            let angle = sign * 0.3 * time as f32;
             let limit = &self.joints[at].limit;
             local.rotation = limit.nudged(self.rest[at], local.rotation, bone, angle);
         }

@@ -4,7 +4,7 @@ use super::job::{expect_axis, expect_in};
 use super::maths::{angle_about, arc, turn_about, unit};
 use crate::error::Result;
 use core::f32::consts::{PI, TAU};
-use glam::{Quat, Vec3};
+use glam::{Mat3, Quat, Vec3};
 
 /// How far a joint may turn from its rest rotation. Axes are in the joint's own space, angles in radians from the rest
 /// pose, right-handed.
@@ -81,6 +81,17 @@ impl JointLimit {
         }
     }
 
+    /// What it may turn about, in its parent's space, as columns.
+    pub(super) fn axes(&self, rest: Quat) -> Mat3 {
+        match *self {
+            Self::Hinge { axis, .. } => {
+                let axis = rest * unit(axis).unwrap_or(Vec3::X);
+                Mat3::from_cols(axis, Vec3::ZERO, Vec3::ZERO)
+            }
+            _ => Mat3::IDENTITY,
+        }
+    }
+
     /// The joint turned from `rotation` so that `from` comes as near to `to` as the limit allows; both in the parent's space,
     /// from the joint, and `from` is carried by it.
     pub(super) fn turned(&self, rest: Quat, rotation: Quat, from: Vec3, to: Vec3) -> Quat {
@@ -103,7 +114,7 @@ impl JointLimit {
 
     /// A little away from `rotation`, for chains that are stuck in a straight line: about the hinge to the middle of what
     /// it may, else about anything that is square to the bone.
-    pub(super) fn nudged(&self, rest: Quat, rotation: Quat, bone: Vec3, angle_rad: f32) -> Quat {
+    pub(super) fn nudged(&self, rest: Quat, rotation: Quat, bone: Vec3, most_rad: f32) -> Quat {
         let nudged = match *self {
             Self::Hinge {
                 axis,
@@ -111,12 +122,12 @@ impl JointLimit {
             } => {
                 let axis = unit(axis).unwrap_or(Vec3::X);
                 let angle = twist_angle(rest.conjugate() * rotation, axis);
-                let to_middle = (0.5 * (min + max) - angle).clamp(-angle_rad, angle_rad);
-                rest * turn_about(axis, held_angle(angle + to_middle, (min, max)))
+                let part = most_rad.abs().min(1.0);
+                rest * turn_about(axis, angle + part * (0.5 * (min + max) - angle))
             }
             _ => {
                 let axis = unit(bone).unwrap_or(Vec3::X).any_orthonormal_vector();
-                self.held(rest, turn_about(axis, angle_rad) * rotation)
+                self.held(rest, turn_about(axis, most_rad) * rotation)
             }
         };
         nudged.normalize()
