@@ -148,13 +148,12 @@ fn layer(rig: &Character, play: &Play<'_>, now_s: f64) -> Result<Option<Layer>> 
             });
         }
     }
-    Ok(Some(Layer {
-        clip,
-        start_s,
-        offset_s: play.offset_s,
-        speed: play.speed,
-        looping: play.looping,
-    }))
+    Ok(Some(
+        Layer::new(clip, start_s)
+            .with_offset(play.offset_s)
+            .with_speed(play.speed)
+            .with_looping(play.looping),
+    ))
 }
 
 impl Crowd {
@@ -330,7 +329,7 @@ impl Crowd {
         })
     }
 
-    /// What the instance plays; `None` for the rest pose.
+    /// What the instance plays, with weight 1; `None` for the rest pose.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

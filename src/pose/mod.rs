@@ -8,48 +8,64 @@
 //! Each stage is a plain function over slices. [`Poser`] owns the two intermediate poses and the
 //! morph weights and runs the stages in order; one poser serves any number of instances of any character in turn.
 
+mod additive;
 mod animate;
 mod animate_weights;
 mod batch;
+mod blend;
+mod blend_space;
 mod bounds;
 mod dual_quat;
 mod entry;
 mod format;
 mod held;
 pub mod ik;
+mod inertia;
 mod layer;
+mod layer_stack;
 mod linear;
+mod mask;
 mod method;
 mod morph;
 mod palette;
 mod pick;
 mod play_list;
 mod project;
+mod ramp;
 mod ray;
 mod skin;
 mod skinned_layout;
 mod skinner;
+mod sync;
 mod turned;
 mod unit;
 mod write_only;
 
+pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
 pub use batch::{
     BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, MAX_SAMPLES,
 };
+pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
+pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
+pub use inertia::{Inertia, Moving};
 pub use layer::{Layer, Looping};
+pub use layer_stack::LayerStack;
+pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use play_list::{ClipSample, PlayList};
+pub use ramp::{Ease, Ramp};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
+pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
 pub use write_only::WriteOnly;
 

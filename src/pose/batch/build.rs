@@ -1,13 +1,12 @@
 //! Clips from the file's curves: which rate, what moves, what is kept as it is.
 
+use super::base::Base;
 use super::clip::{
     Block, COMPONENTS, Clip, ClipOptions, ClipReport, Property, components, fingerprint,
 };
 use super::lanes::{Row, WIDTH};
 use super::measure::{Measure, Worst};
-use crate::character::{
-    Character, Interpolation, RawClip, Skeleton, Track, TrackValues, Transform,
-};
+use crate::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::animate::animate_tracks;
 use std::ops::Range;
@@ -26,7 +25,12 @@ const ATTEMPTS: usize = 6;
 const SAME: f32 = 2e-7;
 
 /// See [`Clip::new`].
-pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) -> Result<Clip> {
+pub(super) fn clip(
+    character: &Character,
+    raw: &RawClip,
+    options: &ClipOptions,
+    base: Base<'_>,
+) -> Result<Clip> {
     let skeleton = character.skeleton();
     if let Some(last) = raw.tracks().last()
         && usize::from(last.joint) >= skeleton.len()
@@ -45,18 +49,18 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
             why: ArgumentFault::Invalid("must be positive and finite"),
         });
     }
-    let measure = Measure::new(character, raw, options);
+    let measure = Measure::new(character, raw, options, base);
     let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
     let counts = frame_counts(raw, skeleton.len());
     for frames in &counts {
-        let made = make(character, raw, *frames, &kept);
+        let made = make(character, raw, base, *frames, &kept);
         if let Some(worst) = measure.within(&made) {
             return Ok(reported(made, &worst));
         }
     }
     let most = counts.last().copied().unwrap_or(1);
     for _ in 0..ATTEMPTS {
-        let made = make(character, raw, most, &kept);
+        let made = make(character, raw, base, most, &kept);
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
             return Ok(reported(made, &worst));
@@ -66,7 +70,7 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
         }
     }
     kept.fill(true);
-    let made = make(character, raw, 1, &kept);
+    let made = make(character, raw, base, 1, &kept);
     let (worst, _) = measure.blame(&made);
     Ok(reported(made, &worst))
 }
@@ -146,7 +150,13 @@ fn own_intervals(raw: &RawClip, span: f64) -> Option<f64> {
 }
 
 /// The clip at `frames` even times, with the tracks that are `kept`.
-fn make(character: &Character, raw: &RawClip, frames: usize, kept: &[bool]) -> Clip {
+fn make(
+    character: &Character,
+    raw: &RawClip,
+    base: Base<'_>,
+    frames: usize,
+    kept: &[bool],
+) -> Clip {
     let skeleton = character.skeleton();
     let pick = |want: bool| {
         let pairs = raw.tracks().iter().zip(kept);
@@ -165,8 +175,8 @@ fn make(character: &Character, raw: &RawClip, frames: usize, kept: &[bool]) -> C
         blocks: Vec::new(),
         joints: skeleton.len(),
         skeleton: fingerprint(skeleton),
-        additive: false,
         kept: pick(true).collect(),
+        additive: base.is_additive(),
         report: ClipReport {
             rate_hz: 0.0,
             frames,
@@ -178,12 +188,12 @@ fn make(character: &Character, raw: &RawClip, frames: usize, kept: &[bool]) -> C
             kept_tracks: 0,
         },
     };
-    let poses = poses(&clip, skeleton, &sampled);
+    let poses = poses(&clip, base, &sampled);
     let size = character.rest_bounds().size().max_element();
     let same = [SAME, SAME * size, SAME];
     for first in (0..skeleton.len()).step_by(WIDTH) {
         let joints = first..(first + WIDTH).min(skeleton.len());
-        push_block(&mut clip, skeleton, &poses, joints, same);
+        push_block(&mut clip, base, &poses, joints, same);
     }
     if clip.stride == 0 {
         clip.frames = 1;
@@ -193,13 +203,13 @@ fn make(character: &Character, raw: &RawClip, frames: usize, kept: &[bool]) -> C
 }
 
 /// The local pose of every frame, one after the other; each rotation in the half space of the one before it.
-fn poses(clip: &Clip, skeleton: &Skeleton, tracks: &[Track]) -> Vec<Transform> {
-    let joints = skeleton.len();
+fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track]) -> Vec<Transform> {
+    let joints = clip.joints;
     let mut poses: Vec<Transform> = Vec::with_capacity(clip.frames * joints);
     let last = clip.frames - 1;
     for frame in 0..clip.frames {
         let start = poses.len();
-        poses.extend(skeleton.joints().iter().map(|joint| joint.rest));
+        poses.extend((0..joints).map(|joint| base.at_rest(joint)));
         let time_s = if frame == last {
             clip.duration_s
         } else {
@@ -219,7 +229,7 @@ fn poses(clip: &Clip, skeleton: &Skeleton, tracks: &[Track]) -> Vec<Transform> {
 /// Decides what moves in a block, and adds what does not.
 fn push_block(
     clip: &mut Clip,
-    skeleton: &Skeleton,
+    base: Base<'_>,
     poses: &[Transform],
     joints: Range<usize>,
     same: [f32; 3],
@@ -248,10 +258,10 @@ fn push_block(
             moves |= frames
                 .into_iter()
                 .any(|pose| apart(&components(pose), &first));
-            rest &= !apart(&components(&skeleton.joints()[joint].rest), &first);
+            rest &= !apart(&components(&base.at_rest(joint)), &first);
         }
         for joint in joints.clone() {
-            let at_rest = components(&skeleton.joints()[joint].rest);
+            let at_rest = components(&base.at_rest(joint));
             let first = components(&poses[joint]);
             let values = if rest { &at_rest } else { &first };
             for component in range.clone() {
@@ -294,5 +304,7 @@ fn fill_keys(clip: &mut Clip, poses: &[Transform]) {
 /// The rest pose, as a clip.
 pub(super) fn rest(character: &Character) -> Result<Clip> {
     let none = RawClip::new("", Vec::new(), character.skeleton())?;
-    Ok(make(character, &none, 1, &[]))
+    let skeleton = character.skeleton();
+    let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+    Ok(make(character, &none, Base::Rest(&rest), 1, &[]))
 }

@@ -1,9 +1,11 @@
 //! The runtime's clip: keys at even times, in blocks of joints, ready for a vector unit.
 
+use super::base::Base;
 use super::build;
 use super::lanes::{Row, WIDTH};
 use crate::character::{Character, RawClip, Skeleton, Track, Transform};
 use crate::error::Result;
+use crate::pose::additive::{self, AdditiveReference};
 use crate::pose::animate::animate_tracks;
 use crate::pose::palette::expect_len;
 use glam::{Quat, Vec3};
@@ -75,10 +77,10 @@ pub struct Clip {
     pub(super) joints: usize,
     /// See [`fingerprint`].
     pub(super) skeleton: u64,
-    /// Whether its keys are differences from a reference pose, added to what lies below.
-    pub(super) additive: bool,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
+    /// Whether it is a difference from a reference pose. What is at rest in it is no difference then.
+    pub(super) additive: bool,
     pub(super) report: ClipReport,
 }
 
@@ -144,7 +146,45 @@ impl Clip {
     /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the skeleton lacks;
     /// [`Error::Argument`](crate::Error::Argument) if the error bound is not positive and finite.
     pub fn new(character: &Character, clip: &RawClip, options: &ClipOptions) -> Result<Self> {
-        build::clip(character, clip, options)
+        let skeleton = character.skeleton();
+        let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+        build::clip(character, clip, options, Base::Rest(&rest))
+    }
+
+    /// The difference of `clip` from a reference pose, to be added to what other clips make of a character: a recoil,
+    /// a breath, a lean. What the clip does not drive is no difference.
+    ///
+    /// The differences are taken of the file's keys, exactly but for rounding, and packed as any clip's; the error is
+    /// that of the clip put back onto its reference.
+    ///
+    /// ```
+    /// use throng::pose::{AdditiveReference, Clip, ClipOptions};
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let first = AdditiveReference::Frame { time_s: 0.0 };
+    /// let clip = Clip::additive(&character, &character.clips()[0], &first, &ClipOptions::default())?;
+    /// assert!(clip.is_additive());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`Error::Each`](crate::Error::Each) with the first joint that the clip drives and whose reference is not finite, or
+    /// has a scale of 0 where the clip drives the scale; [`Error::Argument`](crate::Error::Argument) for a reference pose that does not have
+    /// one transform a joint.
+    pub fn additive(
+        character: &Character,
+        clip: &RawClip,
+        reference: &AdditiveReference,
+        options: &ClipOptions,
+    ) -> Result<Self> {
+        let (curves, reference) = additive::curves(character, clip, reference)?;
+        build::clip(character, &curves, options, Base::Reference(&reference))
+    }
+
+    /// Whether it is a difference from a reference pose.
+    #[must_use]
+    pub fn is_additive(&self) -> bool {
+        self.additive
     }
 
     /// Seconds from the file's time 0 to the last key.
@@ -160,6 +200,7 @@ impl Clip {
     }
 
     /// The local pose at `time_s`, clamped to the clip: one transform a joint, all overwritten. Not a number counts as 0.
+    /// Of an additive clip, the difference from its reference pose.
     /// The plain code that tests hold the batch against; up to rounding, the same.
     ///
     /// # Errors

@@ -1,7 +1,9 @@
 //! How far a clip is from the file's curves, in model space.
 
+use super::base::Base;
 use super::clip::{Clip, ClipOptions};
 use crate::character::{Affine, Character, NO_PARENT, RawClip, Skeleton, Transform};
+use crate::pose::additive::put_onto;
 use crate::pose::animate::animate_tracks;
 use glam::Vec3;
 use std::collections::BTreeSet;
@@ -28,6 +30,7 @@ pub(super) struct Worst {
 pub(super) struct Measure<'a> {
     skeleton: &'a Skeleton,
     raw: &'a RawClip,
+    base: Base<'a>,
     bound_m: f32,
     /// For each joint, how far along its axes the points lie.
     reaches: Vec<Vec3>,
@@ -42,7 +45,12 @@ struct Poses {
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(character: &'a Character, raw: &'a RawClip, options: &ClipOptions) -> Self {
+    pub(super) fn new(
+        character: &'a Character,
+        raw: &'a RawClip,
+        options: &ClipOptions,
+        base: Base<'a>,
+    ) -> Self {
         let size = character.rest_bounds().size().max_element();
         let scale = if size > 0.0 && size.is_finite() {
             size / HUMAN_M
@@ -69,6 +77,7 @@ impl<'a> Measure<'a> {
         Self {
             skeleton,
             raw,
+            base,
             bound_m: options.error_m.unwrap_or(ERROR_M * scale),
             reaches: reaches.collect(),
             key_times_s: key_times_s(raw),
@@ -165,7 +174,7 @@ impl<'a> Measure<'a> {
     }
 
     fn pose(&self, clip: &Clip, time_s: f64, poses: &mut Poses) {
-        let rest = self.skeleton.joints().iter().map(|joint| joint.rest);
+        let rest = (0..self.skeleton.len()).map(|joint| self.base.at_rest(joint));
         for (local, _) in [&mut poses.exact, &mut poses.made] {
             local.clear();
             local.extend(rest.clone());
@@ -174,6 +183,11 @@ impl<'a> Measure<'a> {
         // The length fits, so there is no error.
         let _ = clip.sample(time_s, &mut poses.made.0);
         for (local, model) in [&mut poses.exact, &mut poses.made] {
+            if let Base::Reference(reference) = self.base {
+                for (local, reference) in local.iter_mut().zip(reference) {
+                    *local = put_onto(reference, local);
+                }
+            }
             compose(self.skeleton, local, model);
         }
     }

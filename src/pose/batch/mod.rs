@@ -10,6 +10,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod base;
 mod build;
 mod clip;
 mod compose;
