@@ -208,7 +208,7 @@ impl<'a> Chain<'a> {
         let left = (self.goal - tip).as_dvec3();
         let mut columns = [DMat3::ZERO; MAX];
         let mut sum = DMat3::ZERO;
-        for at in 0..self.turning {
+        for (at, column) in columns.iter_mut().enumerate().take(self.turning) {
             let Some(inverse) = inverse(&self.parent[at]) else {
                 continue;
             };
@@ -218,20 +218,18 @@ impl<'a> Chain<'a> {
             let to_here =
                 DMat3::from_cols_array(&self.parent[at].matrix3.to_cols_array().map(f64::from));
             let moved = |axis: DVec3| to_here * axis.cross(arm);
-            let column =
-                DMat3::from_cols(moved(axes.x_axis), moved(axes.y_axis), moved(axes.z_axis));
-            columns[at] = column;
-            sum += column * column.transpose();
+            *column = DMat3::from_cols(moved(axes.x_axis), moved(axes.y_axis), moved(axes.z_axis));
+            sum += *column * column.transpose();
         }
         let size = sum.x_axis.x + sum.y_axis.y + sum.z_axis.z;
         let share = (sum + DMat3::from_diagonal(DVec3::splat(DAMPING * size))).inverse() * left;
         if !share.is_finite() {
             return;
         }
-        for at in 0..self.turning {
+        for (at, column) in columns.iter().enumerate().take(self.turning) {
             let limit = self.joints[at].limit;
             let axes = limit.axes(self.rest[at]);
-            let turn = axes * (columns[at].transpose() * share).as_vec3();
+            let turn = axes * (column.transpose() * share).as_vec3();
             // Beyond this it is no small turn.
             let turn = turn.clamp_length_max(0.5);
             let local = &mut self.local[at];
