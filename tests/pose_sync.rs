@@ -106,7 +106,7 @@ fn the_phase_is_as_exact_after_thirty_days_as_at_the_start() {
             worst[age] = worst[age].max(off);
         }
     }
-    println!("off by at most {worst:.1e} of a cycle at 0 s, 1 day and 30 days");
+    println!("off by at most {worst:?} of a cycle at 0 s, 1 day and 30 days");
     assert!(worst.iter().all(|off| *off <= 2e-9), "{worst:?}");
 }
 

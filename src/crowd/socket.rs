@@ -41,7 +41,8 @@ impl JointRef<'_> {
 
 impl Crowd {
     /// World space from a joint's space at the engine's `time_s`: of what the instance plays now, where it stands now. Only
-    /// the joint and those above it are evaluated, from the file's own curves; any time will do, before or after that of the frame.
+    /// the joint and those above it are evaluated, from the file's own curves; any time will do, before or after that of the
+    /// frame. An instance in a pose of the caller's is in that at any time.
     ///
     /// For something attached to a joint, such as a sword: `crowd.joint_transform(id, "RightHand", time_s)? * hand_from_sword`.
     ///
@@ -72,11 +73,17 @@ impl Crowd {
         let slot = self.instances.get(id)?;
         let rig = &self.entry(super::CharacterId(slot.record.character))?.rig;
         let skeleton = rig.skeleton();
+        let joint = joint.into().find(skeleton)?;
+        if slot.posed
+            && let Some(model) = slot.model.get(usize::from(joint))
+        {
+            return Ok(*model);
+        }
         let clip = slot.layer.and_then(|layer| {
             let clip = rig.clips().get(layer.clip)?;
             Some((clip, layer.clip_time_s(time_s, clip.duration_s())))
         });
         let playing = clip.map_or(Playing::Rest, |(clip, time_s)| Playing::Raw(clip, time_s));
-        joint_model(skeleton, &playing, joint.into().find(skeleton)?)
+        joint_model(skeleton, &playing, joint)
     }
 }

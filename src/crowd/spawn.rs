@@ -186,6 +186,8 @@ impl Crowd {
                 ..Zeroable::zeroed()
             },
             layer,
+            posed: false,
+            model: Vec::new(),
             generation: 0,
             alive: true,
             dirty: false,
@@ -317,19 +319,19 @@ impl Crowd {
         )?;
         let slot = self.instances.get(id)?;
         // The record changes only when the palette moves between ring and rest.
-        if slot.layer.is_some() == layer.is_some() {
+        if slot.moves() == layer.is_some() {
             if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
-                slot.layer = layer;
+                (slot.layer, slot.posed) = (layer, false);
             }
             return Ok(());
         }
         self.instances.change(id, |slot| {
-            slot.layer = layer;
+            (slot.layer, slot.posed) = (layer, false);
             slot.place_shares();
         })
     }
 
-    /// What the instance plays, with weight 1; `None` for the rest pose.
+    /// What the instance plays, with weight 1; `None` for the rest pose and for [`Self::set_model_pose`].
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

@@ -21,6 +21,7 @@ mod format;
 mod held;
 pub mod ik;
 mod inertia;
+mod lanes;
 mod layer;
 mod layer_stack;
 mod linear;
@@ -45,9 +46,7 @@ mod write_only;
 pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
-pub use batch::{
-    BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, MAX_SAMPLES,
-};
+pub use batch::{BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport};
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 pub use bounds::{morphed_bounds, posed_bounds};
@@ -69,6 +68,7 @@ pub use skinner::{SkinJob, Skinner, skin_many};
 pub use socket::{Playing, Samples, Socket, Sockets, joint_model};
 pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
+pub use unit::Code;
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};

@@ -77,10 +77,10 @@ pub struct Clip {
     pub(super) joints: usize,
     /// See [`fingerprint`].
     pub(super) skeleton: u64,
+    /// Whether its keys are differences from a reference pose, added to what lies below.
+    pub(super) additive: bool,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
-    /// Whether it is a difference from a reference pose. What is at rest in it is no difference then.
-    pub(super) additive: bool,
     pub(super) report: ClipReport,
 }
 

@@ -2,7 +2,7 @@
 
 use super::clip::{Block, COMPONENTS, Property, components};
 use super::kernel::Played;
-use super::lanes::{Lanes, Row, WIDTH};
+use super::lanes::{Eight, Row, WIDTH};
 use crate::character::Transform;
 
 /// The rotations of a block's joints in a clip, between two keys.
@@ -10,7 +10,7 @@ use crate::character::Transform;
 /// # Safety
 /// As [`super::sample::sample_block`].
 #[inline(always)]
-pub(super) unsafe fn fetch4<L: Lanes>(played: &Played<'_>, block: usize) -> [L; 4] {
+pub(super) unsafe fn fetch4<L: Eight>(played: &Played<'_>, block: usize) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
@@ -36,7 +36,7 @@ pub(super) unsafe fn fetch4<L: Lanes>(played: &Played<'_>, block: usize) -> [L; 
 /// # Safety
 /// As [`super::sample::sample_block`].
 #[inline(always)]
-pub(super) unsafe fn fetch3<L: Lanes>(
+pub(super) unsafe fn fetch3<L: Eight>(
     played: &Played<'_>,
     block: usize,
     property: Property,
@@ -83,27 +83,33 @@ unsafe fn frames(played: &Played<'_>, block: &Block, property: Property) -> [*co
 }
 
 #[inline(always)]
-fn between<L: Lanes>(a: L, b: L, u: L) -> L {
+fn between<L: Eight>(a: L, b: L, u: L) -> L {
     b.minus(a).times_plus(u, a)
 }
 
 /// # Safety
 /// The CPU has what `L` needs; `from` is valid for reading four rows.
 #[inline(always)]
-unsafe fn load4<L: Lanes>(from: *const Row) -> [L; 4] {
+unsafe fn load4<L: Eight>(from: *const Row) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let [a, b, c] = load3(from);
-        [a, b, c, L::load(from.add(3))]
+        [a, b, c, L::load(from.add(3).cast())]
     }
 }
 
 /// # Safety
 /// The CPU has what `L` needs; `from` is valid for reading three rows.
 #[inline(always)]
-unsafe fn load3<L: Lanes>(from: *const Row) -> [L; 3] {
+unsafe fn load3<L: Eight>(from: *const Row) -> [L; 3] {
     // SAFETY: the caller's contract.
-    unsafe { [L::load(from), L::load(from.add(1)), L::load(from.add(2))] }
+    unsafe {
+        [
+            L::load(from.cast()),
+            L::load(from.add(1).cast()),
+            L::load(from.add(2).cast()),
+        ]
+    }
 }
 
 /// A block's joints where tracks are kept as the file has them: seldom, and by plain code.
