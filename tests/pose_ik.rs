@@ -6,6 +6,12 @@ mod aim;
 mod bodies;
 #[path = "ik/chain.rs"]
 mod chain;
+#[path = "ik/contract.rs"]
+mod contract;
+#[path = "ik/feet.rs"]
+mod feet;
+#[path = "ik/models.rs"]
+mod models;
 mod reference;
 #[path = "ik/two_bone.rs"]
 mod two_bone;
