@@ -13,5 +13,7 @@ mod feet;
 #[path = "ik/models.rs"]
 mod models;
 mod reference;
+#[path = "ik/refusals.rs"]
+mod refusals;
 #[path = "ik/two_bone.rs"]
 mod two_bone;
