@@ -9,6 +9,7 @@ use crate::pose::additive::{self, AdditiveReference};
 use crate::pose::animate::animate_tracks;
 use crate::pose::palette::expect_len;
 use glam::{Quat, Vec3};
+use std::ops::Range;
 
 /// How the keys of a [`Clip`] are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -76,8 +77,6 @@ pub struct Clip {
     pub(super) joints: usize,
     /// See [`fingerprint`].
     pub(super) skeleton: u64,
-    /// Whether its keys are differences from a reference pose, added to what lies below.
-    pub(super) additive: bool,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
     pub(super) report: ClipReport,
@@ -186,6 +185,12 @@ impl Clip {
         self.additive
     }
 
+    /// How many joints the skeleton has that it was made for.
+    #[must_use]
+    pub fn joints(&self) -> usize {
+        self.joints
+    }
+
     /// Seconds from the file's time 0 to the last key.
     #[must_use]
     pub fn duration_s(&self) -> f64 {
@@ -207,27 +212,57 @@ impl Clip {
     pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         expect_len("local pose", local.len(), self.joints)?;
         let place = self.place(time_s);
-        for (block, joints) in local.chunks_mut(WIDTH).enumerate() {
-            self.sample_block(&place, block, joints);
+        for (index, joint) in local.iter_mut().enumerate() {
+            *joint = self.even(&place, index);
         }
+        animate_tracks(&self.kept, place.time_s, 0, local);
         Ok(())
+    }
+
+    /// The local transform of one joint at `time_s`, as [`Self::sample`] has it. It takes as long however many joints there are.
+    /// The identity for a joint that the skeleton lacks.
+    #[must_use]
+    pub fn sample_joint(&self, joint: u16, time_s: f64) -> Transform {
+        let index = usize::from(joint);
+        if index >= self.joints {
+            return Transform::IDENTITY;
+        }
+        let place = self.place(time_s);
+        let mut one = [self.even(&place, index)];
+        animate_tracks(
+            self.kept_of(index..index + 1),
+            place.time_s,
+            index,
+            &mut one,
+        );
+        one[0]
     }
 
     /// The joints of one block; `joints` has as many as there are, or all lanes.
     pub(super) fn sample_block(&self, place: &Place, block: usize, joints: &mut [Transform]) {
         let first = block * WIDTH;
         for (lane, joint) in joints.iter_mut().enumerate() {
-            let value = |component: usize| self.value(place, first + lane, component);
-            *joint = Transform {
-                rotation: Quat::from_array([0, 1, 2, 3].map(value)).normalize(),
-                translation: Vec3::from_array([4, 5, 6].map(value)),
-                scale: Vec3::from_array([7, 8, 9].map(value)),
-            };
+            *joint = self.even(place, first + lane);
         }
-        let before = |end: usize| move |track: &Track| usize::from(track.joint) < end;
-        let kept = &self.kept[self.kept.partition_point(before(first))..];
-        let kept = &kept[..kept.partition_point(before(first + WIDTH))];
+        let kept = self.kept_of(first..first + WIDTH);
         animate_tracks(kept, place.time_s, first, joints);
+    }
+
+    /// The tracks of some joints that are kept as they are.
+    fn kept_of(&self, joints: Range<usize>) -> &[Track] {
+        let before = |end: usize| move |track: &Track| usize::from(track.joint) < end;
+        let kept = &self.kept[self.kept.partition_point(before(joints.start))..];
+        &kept[..kept.partition_point(before(joints.end))]
+    }
+
+    /// A joint's transform from the even keys alone.
+    fn even(&self, place: &Place, joint: usize) -> Transform {
+        let value = |component: usize| self.value(place, joint, component);
+        Transform {
+            rotation: Quat::from_array([0, 1, 2, 3].map(value)).normalize(),
+            translation: Vec3::from_array([4, 5, 6].map(value)),
+            scale: Vec3::from_array([7, 8, 9].map(value)),
+        }
     }
 
     fn value(&self, place: &Place, joint: usize, component: usize) -> f32 {
