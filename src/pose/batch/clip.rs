@@ -77,6 +77,8 @@ pub struct Clip {
     pub(super) joints: usize,
     /// See [`fingerprint`].
     pub(super) skeleton: u64,
+    /// Whether its keys are differences from a reference pose, added to what lies below.
+    pub(super) additive: bool,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
     /// Whether its keys are differences from a reference pose, added to what lies below; what is at rest in it is no
