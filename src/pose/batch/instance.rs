@@ -84,7 +84,7 @@ impl BatchInstance {
                 index: sample.clip as u64,
                 count: clips.len() as u64,
             })?;
-            if clip.skeleton != skeleton || clip.joints != joints {
+            if clip.skeleton != skeleton || clip.rest.len() != joints {
                 let other = ArgumentFault::Invalid("was made for another skeleton");
                 return Err(argument("clip", other));
             }

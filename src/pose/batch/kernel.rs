@@ -5,10 +5,11 @@
 
 use super::super::Mat3x4;
 use super::super::unit::Unit;
-use super::clip::{Block, COMPONENTS, Clip, Place, Property};
+use super::clip::{Block, COMPONENTS, Clip, Property};
 use super::compose::{compose, write};
 use super::lanes::{Lanes, Plain, Row, WIDTH};
 use super::sample::sample_block;
+use super::timing::Place;
 use super::{MAX_SAMPLES, Rig};
 
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +20,8 @@ use super::avx2::Avx2;
 pub(super) struct Played<'a> {
     pub(super) clip: &'a Clip,
     pub(super) place: Place,
+    /// The rest pose: `[block][component][lane]`.
+    pub(super) rest: &'a [Row],
     pub(super) weight: f32,
 }
 

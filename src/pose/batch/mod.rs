@@ -18,7 +18,12 @@ mod instance;
 mod kernel;
 mod lanes;
 mod measure;
+mod pack;
+mod quantise;
+mod rates;
 mod sample;
+mod timing;
+mod widths;
 
 pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
 pub use instance::{BatchInstance, MAX_SAMPLES};
@@ -73,6 +78,8 @@ struct Rig {
     entries: Vec<Entry>,
     /// What an instance plays that plays nothing.
     rest: Clip,
+    /// `[block][component][lane]`.
+    rest_rows: Vec<lanes::Row>,
     skeleton: u64,
 }
 
@@ -97,6 +104,7 @@ impl BatchPoser {
                 joints: joints.collect(),
                 entries: entries.collect(),
                 rest: build::rest(character)?,
+                rest_rows: clip::rest_rows(skeleton),
                 skeleton: clip::fingerprint(skeleton),
             },
             unit: Unit::best(),
@@ -171,7 +179,8 @@ impl BatchPoser {
     fn blend<'a>(&'a self, clips: &'a [Clip], instance: &BatchInstance) -> Blend<'a> {
         let at_rest = Played {
             clip: &self.rig.rest,
-            place: self.rig.rest.place(0.0),
+            place: self.rig.rest.timing.place(0.0),
+            rest: &self.rig.rest_rows,
             weight: 1.0,
         };
         let mut blend = Blend {
@@ -185,7 +194,8 @@ impl BatchPoser {
             let clip = &clips[sample.clip];
             blend.played[blend.count] = Played {
                 clip,
-                place: clip.place(sample.time_s),
+                place: clip.timing.place(sample.time_s),
+                rest: &self.rig.rest_rows,
                 weight: (f64::from(sample.weight) / sum) as f32,
             };
             blend.count += 1;
