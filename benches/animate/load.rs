@@ -11,7 +11,8 @@ use throng::import::{
     RawTransform,
 };
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mat3x4, PlayList, Poser, WriteOnly,
+    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mat3x4, PlayList, Poser,
+    WriteOnly,
 };
 
 /// Keys a second of the clips, as most exporters bake them.

@@ -103,11 +103,12 @@ fn clips_follow_the_curves_of_every_model() {
         for clip in &clips {
             let report = clip.report();
             println!(
-                "{:22} {:6.2} Hz {:5} frames {:8} bytes, 1:{:.1} of 30 Hz, {:.1e} of the bound, {} kept",
+                "{:22} {:6.2} Hz {:5} frames {:8} bytes, {:?} 1:{:.1} of 30 Hz, {:.1e} of the bound, {} kept",
                 model.name,
                 report.rate_hz,
                 report.frames,
                 report.bytes,
+                report.packing,
                 report.raw_bytes as f64 / report.bytes as f64,
                 f64::from(report.error_m) / bound,
                 report.kept_tracks

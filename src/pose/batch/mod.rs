@@ -17,10 +17,15 @@ mod finish;
 mod kernel;
 mod levels;
 mod measure;
+mod pack;
 mod plan;
+mod quantise;
+mod rates;
 mod rig;
 mod run;
 mod sample;
+mod timing;
+mod widths;
 mod write;
 
 pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};

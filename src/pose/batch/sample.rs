@@ -106,7 +106,7 @@ unsafe fn layered_instance<L: Eight>(
     let levels = Levels {
         played: &group.played[start..end],
         masks: group.masks,
-        rest: &rig.rest,
+        rest: &rig.rest_rows,
         threshold: group.threshold,
         block,
     };
