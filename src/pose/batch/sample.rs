@@ -191,18 +191,25 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize) -> [L; 4] {
     }
 }
 
-/// One over the length of what lies between two neighbouring keys, which is near 1: two of Newton's steps from there. Off by
-/// 5e-7 for keys an eighth of a turn apart, and 1e-4 for a quarter, which only the weights of a blend see.
+/// One over the length of what lies between two neighbouring keys, which is near 1: a series about that. Off by
+/// 6e-7 for keys an eighth of a turn apart, and 1e-4 for a quarter, which only the weights of a blend see.
 ///
 /// # Safety
 /// The CPU has what `L` needs.
 #[inline(always)]
-pub(super) unsafe fn inverse_length<L: Lanes>(q: [L; 4]) -> L {
+pub(super) unsafe fn inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
     // SAFETY: the caller's contract.
-    let (half, more) = unsafe { (L::splat(0.5), L::splat(1.5)) };
-    let halved = dot(q, q).times(half);
-    let guess = more.minus(halved);
-    guess.times(halved.times(guess).times_from(guess, more))
+    let [one, a, b, c] = unsafe {
+        [
+            L::splat(1.0),
+            L::splat(0.5),
+            L::splat(0.375),
+            L::splat(0.3125),
+        ]
+    };
+    let less = y.times_from(y, x.times_from(x, one));
+    let less = less.minus(z.times_plus(z, w.times(w)));
+    less.times_plus(less.times_plus(less.times_plus(c, b), a), one)
 }
 
 #[inline(always)]
