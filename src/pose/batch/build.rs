@@ -24,7 +24,7 @@ const ENOUGH: f32 = 0.6;
 const LONGER: f64 = 1.6;
 /// Rotations of neighbouring frames are not further apart than an eighth of a turn, unless no rate does that: blending relies on it
 /// for its precision.
-const LEAST_COSINE: f32 = 0.923;
+const LEAST_COSINE: f32 = 0.7;
 /// What differs by less counts as the same: a few roundings, of the model's size, of rotations and of scales of 1. All of
 /// it is measured with the rest.
 const SAME: f32 = 2e-7;
@@ -61,7 +61,20 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
         {
             break;
         }
-        let Made { clip, least_cosine } = make(character, raw, *timing, &kept);
+        let Made { clip, least_cosine } = make(character, raw, timing.clone(), &kept);
+        if std::env::var_os("DBG").is_some() {
+            let (w, b) = measure.blame(&clip);
+            eprintln!(
+                "DBG {} frames {} rate {:.3} cos {least_cosine:.4} worst {:.3} of bound joint {} at {:.4} blamed {}",
+                raw.name(),
+                timing.frames,
+                timing.rate,
+                w.error_m / measure.bound_m(),
+                w.joint,
+                w.time_s,
+                b.len()
+            );
+        }
         if least_cosine < LEAST_COSINE {
             continue;
         }
@@ -82,9 +95,9 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
     if let Some(best) = best {
         return Ok(best);
     }
-    let most = timings.last().copied().unwrap_or(Timing::single(raw));
+    let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
-        let made = make(character, raw, most, &kept).clip;
+        let made = make(character, raw, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
             return Ok(stored(made, worst, &measure, options.packing));
@@ -125,6 +138,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
     };
     let bytes = size_of::<Clip>()
         + moving
+        + size_of_val(&clip.timing.offsets[..])
         + size_of_val(&clip.constants[..])
         + size_of_val(&clip.blocks[..])
         + size_of_val(&clip.kept[..])
@@ -174,6 +188,7 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
             .map(|(track, _)| track.clone())
     };
     let sampled: Vec<Track> = pick(false).collect();
+    let frames = timing.frames;
     let mut clip = Clip {
         timing,
         keys: Keys::Plain(Vec::new(), 0),
@@ -185,7 +200,7 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
         report: ClipReport {
             packing: ClipPacking::None,
             rate_hz: 0.0,
-            frames: timing.frames,
+            frames,
             bytes: 0,
             raw_bytes: 0,
             error_m: 0.0,
@@ -196,14 +211,14 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
     };
     let size = character.rest_bounds().size().max_element();
     let same = [SAME, SAME * size, SAME];
-    let (poses, least_cosine) = poses(&timing, skeleton, &sampled, same);
+    let (poses, least_cosine) = poses(&clip.timing, skeleton, &sampled, same);
     let mut stride = 0;
     for first in (0..skeleton.len()).step_by(WIDTH) {
         let joints = first..(first + WIDTH).min(skeleton.len());
         push_block(&mut clip, &mut stride, &poses, joints, same);
     }
     if stride == 0 {
-        (clip.timing.frames, clip.timing.rate) = (1, 0.0);
+        clip.timing.single_frame();
     }
     fill_keys(&mut clip, stride, &poses);
     Made { clip, least_cosine }

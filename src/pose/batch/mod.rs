@@ -14,6 +14,7 @@ mod build;
 mod clip;
 mod compose;
 mod fetch;
+mod fold;
 mod instance;
 mod kernel;
 mod lanes;
