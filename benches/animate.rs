@@ -20,7 +20,7 @@ mod staged;
 #[path = "common/timing.rs"]
 mod timing;
 
-use load::{Figure, Keys, Load};
+use load::{Figure, Load, Who};
 use report::Row;
 use std::error::Error;
 use std::process::ExitCode;
@@ -29,14 +29,21 @@ const NAME: &str = "animate";
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Joints, instances.
-const SIZES: [(usize, usize); 6] = [
-    (24, 1000),
-    (67, 32),
-    (67, 1000),
-    (67, 10_000),
-    (128, 1000),
-    (67, 17),
+/// Who, and how many instances.
+const LOADS: [(Who, usize); 13] = [
+    (Who::BuiltIn, 32),
+    (Who::BuiltIn, 1000),
+    (Who::BuiltIn, 10_000),
+    (Who::Rotations(67), 32),
+    (Who::Rotations(67), 1000),
+    (Who::Rotations(67), 10_000),
+    (Who::Rotations(368), 32),
+    (Who::Rotations(368), 1000),
+    (Who::Rotations(368), 10_000),
+    (Who::Rotations(24), 1000),
+    (Who::All(67), 1000),
+    (Who::Rotations(67), 16),
+    (Who::Rotations(67), 17),
 ];
 
 fn measure() -> Outcome {
@@ -50,14 +57,12 @@ fn measure() -> Outcome {
         _ => 31,
     };
     let mut rows = Vec::new();
-    for keys in Keys::ALL {
-        for (joints, instances) in SIZES {
-            for clips in [1, 3] {
-                let instances = if test { instances.min(32) } else { instances };
-                let mut load = Load::new(keys, joints, instances, clips)?;
-                let times = timing::in_turn(rounds, |figure| load.run(Figure::ALL[figure]))?;
-                rows.push(Row::new(&load, times));
-            }
+    for (who, instances) in LOADS {
+        for clips in [1, 3] {
+            let instances = if test { instances.min(32) } else { instances };
+            let mut load = Load::new(who, instances, clips)?;
+            let times = timing::in_turn(rounds, |figure| load.run(Figure::ALL[figure]))?;
+            rows.push(Row::new(&load, times));
         }
     }
     report::print(rounds, &rows);

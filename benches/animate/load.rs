@@ -11,7 +11,8 @@ use throng::import::{
     RawTransform,
 };
 use throng::pose::{
-    BatchInstance, BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, Poser, WriteOnly,
+    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mat3x4, PlayList, Poser,
+    WriteOnly,
 };
 
 /// Keys a second of the clips, as most exporters bake them.
@@ -21,22 +22,31 @@ const SECONDS: usize = 2;
 /// How far a joint turns to either side, in radians.
 const SWING: f32 = 0.6;
 
-/// What the clips move.
+/// What is posed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keys {
-    /// Every joint's rotation, and the root's translation: as most clips of characters.
-    Rotations,
-    /// Every property of every joint, so that nothing can be folded.
-    All,
+pub(crate) enum Who {
+    /// The built-in character with its own clips.
+    BuiltIn,
+    /// So many joints; every joint's rotation and the root's translation move, as in most clips of characters.
+    Rotations(usize),
+    /// So many joints; every property of every joint moves, so that nothing can be folded.
+    All(usize),
 }
 
-impl Keys {
-    pub(crate) const ALL: [Self; 2] = [Self::Rotations, Self::All];
-
+impl Who {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Rotations => "rotations",
-            Self::All => "all",
+            Self::BuiltIn => "built-in",
+            Self::Rotations(_) => "rotations",
+            Self::All(_) => "all",
+        }
+    }
+
+    fn character(self) -> Outcome<Character> {
+        match self {
+            Self::BuiltIn => Ok(throng::builtin::mannequin()?.character),
+            Self::Rotations(joints) => made(false, joints),
+            Self::All(joints) => made(true, joints),
         }
     }
 }
@@ -48,19 +58,28 @@ pub(crate) enum Figure {
     Staged,
     /// [`Poser`], on the file's curves; of a single clip only.
     Poser,
-    /// [`BatchPoser`], with the best code that the CPU has.
+    /// [`BatchPoser`] on packed clips, with the best code that the CPU has.
     Batch,
-    /// The same in plain code.
+    /// The same on clips that are not packed.
+    Unpacked,
+    /// On packed clips again, with AVX2.
+    Avx2,
+    /// With what every CPU of x86-64 has.
+    Sse2,
+    /// In plain code.
     Portable,
     /// A copy of what the others write.
     Memcpy,
 }
 
 impl Figure {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Staged,
         Self::Poser,
         Self::Batch,
+        Self::Unpacked,
+        Self::Avx2,
+        Self::Sse2,
         Self::Portable,
         Self::Memcpy,
     ];
@@ -70,21 +89,36 @@ impl Figure {
             Self::Staged => "staged",
             Self::Poser => "Poser",
             Self::Batch => "BatchPoser",
+            Self::Unpacked => "unpacked",
+            Self::Avx2 => "AVX2",
+            Self::Sse2 => "SSE2",
             Self::Portable => "portable",
             Self::Memcpy => "memcpy",
         }
     }
+
+    /// Which code of the batch it is, if the CPU has it.
+    fn code(self) -> Option<Code> {
+        let code = match self {
+            Self::Batch | Self::Unpacked => return Code::available().next(),
+            Self::Avx2 => Code::Avx2,
+            Self::Sse2 => Code::Sse2,
+            Self::Portable => Code::Portable,
+            Self::Staged | Self::Poser | Self::Memcpy => return None,
+        };
+        code.is_available().then_some(code)
+    }
 }
 
 pub(crate) struct Load {
-    pub(crate) keys: Keys,
+    pub(crate) who: Who,
     pub(crate) joints: usize,
     pub(crate) blended: usize,
-    pub(crate) instances: Vec<BatchInstance>,
+    pub(crate) list: PlayList,
     pub(crate) clips: Vec<Clip>,
-    pub(crate) batch: BatchPoser,
+    unpacked: Vec<Clip>,
     character: Character,
-    portable: BatchPoser,
+    posers: Vec<BatchPoser>,
     poser: Poser,
     staged: Staged,
     out: Vec<Mat3x4>,
@@ -93,73 +127,91 @@ pub(crate) struct Load {
 
 impl Load {
     /// `blended` clips an instance, each at a time of its own.
-    pub(crate) fn new(
-        keys: Keys,
-        joints: usize,
-        instances: usize,
-        blended: usize,
-    ) -> Outcome<Self> {
-        let character = character(keys, joints)?;
-        let clips = character.clips().iter();
-        let clips = clips.map(|clip| Clip::new(&character, clip, &ClipOptions::default()));
-        let mut random = Random(9);
-        let mut instance = || {
-            let sample = |clip| ClipSample {
-                clip,
-                time_s: f64::from(random.unit()) * SECONDS as f64,
-                weight: 0.2 + random.unit(),
-                mask: None,
-                level: 0,
+    pub(crate) fn new(who: Who, instances: usize, blended: usize) -> Outcome<Self> {
+        let character = who.character()?;
+        let made = |packing| {
+            let clips = character.clips().iter().take(3);
+            let options = ClipOptions {
+                packing,
+                ..ClipOptions::default()
             };
-            BatchInstance::blend(&(0..blended).map(sample).collect::<Vec<_>>())
+            let clips = clips.map(|clip| Clip::new(&character, clip, &options));
+            clips.collect::<Result<Vec<_>, _>>()
         };
+        let clips = made(ClipPacking::default())?;
+        let mut random = Random(9);
+        let mut list = PlayList::new();
+        for _ in 0..instances {
+            list.push((0..blended).map(|number| {
+                let clip = number % clips.len();
+                let time_s = f64::from(random.unit()) * clips[clip].duration_s();
+                ClipSample::new(clip, time_s).weighted(0.2 + random.unit())
+            }));
+        }
+        let posers = Code::available().map(|code| BatchPoser::new(&character)?.with_code(code));
         let out = vec![Mat3x4::IDENTITY; instances * character.palette().len()];
         Ok(Self {
-            keys,
-            joints,
+            who,
+            joints: character.skeleton().len(),
             blended,
-            instances: (0..instances)
-                .map(|_| instance())
-                .collect::<Result<_, _>>()?,
-            clips: clips.collect::<Result<_, _>>()?,
-            batch: BatchPoser::new(&character)?,
-            portable: BatchPoser::new(&character)?.portable(),
+            list,
+            unpacked: made(ClipPacking::None)?,
+            posers: posers.collect::<Result<_, _>>()?,
             poser: Poser::new(),
             staged: Staged::new(&character)?,
             copied: out.clone(),
             out,
+            clips,
             character,
         })
     }
 
+    /// Whether the figure can be had.
+    pub(crate) fn has(&self, figure: Figure) -> bool {
+        match figure {
+            Figure::Staged | Figure::Memcpy => true,
+            Figure::Poser => self.blended == 1,
+            _ => figure.code().is_some(),
+        }
+    }
+
+    /// Which code runs if none is asked for.
+    pub(crate) fn code(&self) -> Code {
+        self.posers[0].code()
+    }
+
     pub(crate) fn run(&mut self, figure: Figure) -> Outcome {
+        if !self.has(figure) {
+            return Ok(());
+        }
         match figure {
             Figure::Staged => {
                 let palettes = self.out.chunks_exact_mut(self.character.palette().len());
-                for (instance, out) in self.instances.iter().zip(palettes) {
-                    let samples = &instance.samples[..self.blended];
+                for (instance, out) in palettes.enumerate() {
+                    let samples = self.list.samples(instance);
                     self.staged.palette(&self.character, samples, out);
                 }
             }
-            Figure::Poser if self.blended > 1 => {}
             Figure::Poser => {
                 let palettes = self.out.chunks_exact_mut(self.character.palette().len());
-                for (instance, out) in self.instances.iter().zip(palettes) {
-                    let sample = &instance.samples[0];
+                for (instance, out) in palettes.enumerate() {
+                    let sample = &self.list.samples(instance)[0];
                     let clip = Some((sample.clip, sample.time_s));
                     let out = WriteOnly::over(out);
                     self.poser.palette(&self.character, clip, out)?;
                 }
             }
-            Figure::Batch => {
-                let out = WriteOnly::over(&mut self.out);
-                self.batch.palettes(&self.clips, &self.instances, out)?;
-            }
-            Figure::Portable => {
-                let out = WriteOnly::over(&mut self.out);
-                self.portable.palettes(&self.clips, &self.instances, out)?;
-            }
             Figure::Memcpy => self.copied.copy_from_slice(black_box(&self.out)),
+            Figure::Batch | Figure::Unpacked | Figure::Avx2 | Figure::Sse2 | Figure::Portable => {
+                let code = figure.code();
+                let poser = self.posers.iter().find(|one| Some(one.code()) == code);
+                let poser = poser.ok_or("no such code")?;
+                let clips = match figure {
+                    Figure::Unpacked => &self.unpacked,
+                    _ => &self.clips,
+                };
+                poser.palettes(clips, &self.list, WriteOnly::over(&mut self.out))?;
+            }
         }
         black_box((&self.out, &self.copied));
         Ok(())
@@ -167,7 +219,7 @@ impl Load {
 }
 
 /// A character with three clips.
-fn character(keys: Keys, joints: usize) -> Outcome<Character> {
+fn made(all: bool, joints: usize) -> Outcome<Character> {
     let places = skeleton::joints(joints);
     let node = |place: &skeleton::Place| RawNode {
         name: place.name.clone().into(),
@@ -198,14 +250,13 @@ fn character(keys: Keys, joints: usize) -> Outcome<Character> {
             indices: (0..joints as u32 * 3).collect(),
             ..RawPrimitive::default()
         }],
-        animations: (0..3).map(|seed| animation(keys, &places, seed)).collect(),
+        animations: (0..3).map(|seed| animation(all, &places, seed)).collect(),
         ..RawCharacter::default()
     };
     Ok(raw.build(&ImportOptions::default())?.character)
 }
 
-fn animation(keys: Keys, places: &[skeleton::Place], seed: usize) -> RawAnimation {
-    let all = keys == Keys::All;
+fn animation(all: bool, places: &[skeleton::Place], seed: usize) -> RawAnimation {
     let channels = places.iter().enumerate().flat_map(|(joint, place)| {
         let turn = (joint + 41 * seed) as f32;
         let axis = Vec3::new(turn.sin(), (1.7 * turn).cos(), (0.6 * turn).cos() + 0.1);

@@ -3,31 +3,32 @@
 use crate::load::{Figure, Load};
 use crate::timing::Time;
 use crate::{NAME, machine};
+use throng::pose::Code;
 
 /// What was measured of one load.
 pub(crate) struct Row {
     head: String,
     joints: f64,
-    blended: usize,
-    code: &'static str,
+    has: [bool; Figure::ALL.len()],
+    code: Code,
     clip: String,
     times: [Time; Figure::ALL.len()],
 }
 
 impl Row {
     pub(crate) fn new(load: &Load, times: [Time; Figure::ALL.len()]) -> Self {
-        let instances = load.instances.len();
+        let instances = load.list.len();
         let report = load.clips[0].report();
         Self {
             head: format!(
                 "| {} | {} | {instances} | {} |",
-                load.keys.name(),
+                load.who.name(),
                 load.joints,
                 load.blended
             ),
             joints: (load.joints * instances) as f64,
-            blended: load.blended,
-            code: load.batch.code(),
+            has: Figure::ALL.map(|figure| load.has(figure)),
+            code: load.code(),
             clip: format!(
                 "{} Hz, {} bytes, {:.4} cm off",
                 report.rate_hz,
@@ -38,12 +39,8 @@ impl Row {
         }
     }
 
-    fn has(&self, figure: Figure) -> bool {
-        figure != Figure::Poser || self.blended == 1
-    }
-
     fn ratio(&self, of: Figure, to: Figure) -> String {
-        if !(self.has(of) && self.has(to)) {
+        if !(self.has[of as usize] && self.has[to as usize]) {
             return "–".to_owned();
         }
         let ratio = self.times[of as usize].over(self.times[to as usize]);
@@ -63,13 +60,13 @@ pub(crate) fn print(rounds: usize, rows: &[Row]) {
     println!("\nNanoseconds a joint, one thread, median (minimum):\n");
     let names = Figure::ALL.map(Figure::name);
     println!(
-        "| keys | joints | instances | clips | {} |",
+        "| who | joints | instances | clips | {} |",
         names.join(" | ")
     );
     println!("|---|---:|---:|---:|{}", "---:|".repeat(names.len()));
     for row in rows {
         let cells = Figure::ALL.map(|figure| {
-            if !row.has(figure) {
+            if !row.has[figure as usize] {
                 return "–".to_owned();
             }
             let time = row.times[figure as usize];
@@ -80,15 +77,17 @@ pub(crate) fn print(rounds: usize, rows: &[Row]) {
     }
     println!("\nRatios, of medians (of minima):\n");
     println!(
-        "| keys | joints | instances | clips | speed of BatchPoser / staged (aim: 2.5, of three clips 3) | / Poser | / portable | time of BatchPoser / memcpy | clip |"
+        "| who | joints | instances | clips | speed of BatchPoser / staged | speed of AVX2 / staged (aim: 2.5, of three clips 3) | / Poser | / SSE2 | / portable | time of BatchPoser / memcpy | clip |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---|");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
     for row in rows {
         println!(
-            "{} {} | {} | {} | {} | {} |",
+            "{} {} | {} | {} | {} | {} | {} | {} |",
             row.head,
             row.ratio(Figure::Staged, Figure::Batch),
+            row.ratio(Figure::Staged, Figure::Avx2),
             row.ratio(Figure::Poser, Figure::Batch),
+            row.ratio(Figure::Sse2, Figure::Batch),
             row.ratio(Figure::Portable, Figure::Batch),
             row.ratio(Figure::Batch, Figure::Memcpy),
             row.clip,

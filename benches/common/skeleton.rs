@@ -77,11 +77,30 @@ const TWISTS_FACE_SKIRT: [Chain; 12] = [
     chain("skirt middle", "spine 0", 4, [0.0, -0.1, -0.08]),
 ];
 
-/// The first `count` of 128 joints, parents first. 24 are a body, 67 have fingers, 128 a
-/// face, twist joints and a skirt besides.
+/// 240 more, 16 deep: hair in strands, a coat's tails, straps, and a face for close views.
+const HAIR_COAT_FACE: [Chain; 14] = [
+    sides("hair front", "spine 6", 8, [0.01, 0.04, 0.03]),
+    sides("hair side", "spine 6", 8, [0.03, 0.03, 0.0]),
+    sides("hair back", "spine 6", 8, [0.02, 0.03, -0.03]),
+    sides("hair nape", "spine 5", 8, [0.01, -0.02, -0.04]),
+    sides("coat front", "spine 1", 8, [0.05, -0.08, 0.06]),
+    sides("coat side", "spine 1", 8, [0.08, -0.08, 0.0]),
+    sides("coat back", "spine 1", 8, [0.05, -0.08, -0.06]),
+    sides("sleeve", "arm 2", 8, [0.03, -0.04, 0.0]),
+    sides("strap", "spine 3", 8, [0.04, -0.05, 0.05]),
+    sides("boot", "leg 2", 8, [0.02, 0.02, 0.02]),
+    sides("finger tips", "middle 1", 8, [0.002, 0.0, 0.004]),
+    sides("cheek fold", "cheek 0", 8, [0.004, 0.002, 0.002]),
+    sides("brow fold", "brow 0", 8, [0.004, 0.002, 0.002]),
+    sides("lip fold", "lip 0", 16, [0.002, 0.001, 0.001]),
+];
+
+/// The first `count` of 368 joints, parents first. 24 are a body, 67 have fingers, 128 a
+/// face, twist joints and a skirt besides, 368 hair and a coat.
 pub(crate) fn joints(count: usize) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
-    for chain in BODY.iter().chain(&HANDS_AND_FACE).chain(&TWISTS_FACE_SKIRT) {
+    let more = TWISTS_FACE_SKIRT.iter().chain(&HAIR_COAT_FACE);
+    for chain in BODY.iter().chain(&HANDS_AND_FACE).chain(more) {
         let signs: &[f32] = if chain.sides { &[1.0, -1.0] } else { &[1.0] };
         for sign in signs {
             add(&mut places, chain, *sign);

@@ -16,6 +16,7 @@ mod dual_quat;
 mod entry;
 mod format;
 mod held;
+mod lanes;
 mod layer;
 mod linear;
 mod method;
@@ -34,9 +35,7 @@ mod write_only;
 
 pub use animate::animate;
 pub use animate_weights::animate_weights;
-pub use batch::{
-    BatchInstance, BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport, MAX_SAMPLES,
-};
+pub use batch::{BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
@@ -50,6 +49,7 @@ pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
 pub use turned::turned_triangles;
+pub use unit::Code;
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};

@@ -22,7 +22,7 @@ const ATTEMPTS: usize = 6;
 /// of it is for packing; and so is one that has so many times the frames of a better one.
 const ENOUGH: f32 = 0.6;
 const LONGER: f64 = 1.6;
-/// Rotations of neighbouring frames are not further apart than an eighth of a turn, unless no rate does that: blending relies on it
+/// Rotations of neighbouring frames are not further apart than a quarter of a turn, unless no rate does that: blending relies on it
 /// for its precision.
 const LEAST_COSINE: f32 = 0.7;
 /// What differs by less counts as the same: a few roundings, of the model's size, of rotations and of scales of 1. All of
@@ -197,6 +197,7 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
         rest: skeleton.joints.clone(),
         skeleton: fingerprint(skeleton),
         kept: pick(true).collect(),
+        additive: false,
         report: ClipReport {
             packing: ClipPacking::None,
             rate_hz: 0.0,

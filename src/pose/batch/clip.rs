@@ -88,6 +88,8 @@ pub struct Clip {
     pub(super) rest: Arc<[Joint]>,
     /// See [`fingerprint`].
     pub(super) skeleton: u64,
+    /// Whether its keys are differences from a reference pose, added to what lies below.
+    pub(super) additive: bool,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
     pub(super) report: ClipReport,

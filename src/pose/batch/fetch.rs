@@ -4,8 +4,7 @@ use super::build::driven;
 use super::clip::components;
 use super::clip::{Block, COMPONENTS, Keys, Property};
 use super::kernel::Played;
-use super::lanes::WIDTH;
-use super::lanes::{Lanes, Row};
+use super::lanes::{Eight, Row, WIDTH};
 use super::pack::PackedRow;
 use crate::character::{Track, Transform};
 use crate::pose::animate::animate_tracks;
@@ -15,7 +14,7 @@ use crate::pose::animate::animate_tracks;
 /// # Safety
 /// As [`super::sample::sample_block`].
 #[inline(always)]
-pub(super) unsafe fn fetch4<L: Lanes>(played: &Played<'_>, block: usize) -> [L; 4] {
+pub(super) unsafe fn fetch4<L: Eight>(played: &Played<'_>, block: usize) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
@@ -23,7 +22,7 @@ pub(super) unsafe fn fetch4<L: Lanes>(played: &Played<'_>, block: usize) -> [L; 
             let mut rows = [Row::default(); 4];
             let even = even4::<L>(played, info, block);
             for (row, value) in rows.iter_mut().zip(even) {
-                value.store(row);
+                value.store(row.0.as_mut_ptr());
             }
             patch(played, block, Property::Rotation, &mut rows);
             return load4(rows.as_ptr());
@@ -37,7 +36,7 @@ pub(super) unsafe fn fetch4<L: Lanes>(played: &Played<'_>, block: usize) -> [L; 
 /// # Safety
 /// As [`super::sample::sample_block`].
 #[inline(always)]
-pub(super) unsafe fn fetch3<L: Lanes>(
+pub(super) unsafe fn fetch3<L: Eight>(
     played: &Played<'_>,
     block: usize,
     property: Property,
@@ -49,7 +48,7 @@ pub(super) unsafe fn fetch3<L: Lanes>(
             let mut rows = [Row::default(); 3];
             let even = even3::<L>(played, info, block, property);
             for (row, value) in rows.iter_mut().zip(even) {
-                value.store(row);
+                value.store(row.0.as_mut_ptr());
             }
             patch(played, block, property, &mut rows);
             return load3(rows.as_ptr());
@@ -63,7 +62,7 @@ pub(super) unsafe fn fetch3<L: Lanes>(
 /// # Safety
 /// As [`super::sample::sample_block`].
 #[inline(always)]
-unsafe fn even4<L: Lanes>(played: &Played<'_>, info: &Block, block: usize) -> [L; 4] {
+unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         if !info.moves(Property::Rotation) {
@@ -91,7 +90,7 @@ unsafe fn even4<L: Lanes>(played: &Played<'_>, info: &Block, block: usize) -> [L
 /// # Safety
 /// As [`super::sample::sample_block`].
 #[inline(always)]
-unsafe fn even3<L: Lanes>(
+unsafe fn even3<L: Eight>(
     played: &Played<'_>,
     info: &Block,
     block: usize,
@@ -135,7 +134,7 @@ unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Prope
 /// # Safety
 /// As [`super::sample::sample_block`]; the property moves in the block, and has `N` components.
 #[inline(always)]
-unsafe fn ends<L: Lanes, const N: usize>(
+unsafe fn ends<L: Eight, const N: usize>(
     played: &Played<'_>,
     info: &Block,
     property: Property,
@@ -152,8 +151,8 @@ unsafe fn ends<L: Lanes, const N: usize>(
                 let from = keys.add(place.from * stride);
                 let to = keys.add(place.to * stride);
                 for row in 0..N {
-                    both[0][row] = L::load(from.add(row));
-                    both[1][row] = L::load(to.add(row));
+                    both[0][row] = L::load(from.add(row).cast());
+                    both[1][row] = L::load(to.add(row).cast());
                 }
             }
             Keys::Packed(packed) => {
@@ -176,7 +175,7 @@ unsafe fn ends<L: Lanes, const N: usize>(
 /// # Safety
 /// The CPU has what `L` needs; the row is one of the frame's clip.
 #[inline(always)]
-unsafe fn unpacked<L: Lanes>(row: *const PackedRow, frame: *const u8) -> L {
+unsafe fn unpacked<L: Eight>(row: *const PackedRow, frame: *const u8) -> L {
     // SAFETY: the caller's contract; a row's window lies in the frame or in what follows it.
     unsafe {
         let row = &*row;
@@ -187,27 +186,33 @@ unsafe fn unpacked<L: Lanes>(row: *const PackedRow, frame: *const u8) -> L {
 }
 
 #[inline(always)]
-fn between<L: Lanes>(a: L, b: L, u: L) -> L {
+fn between<L: Eight>(a: L, b: L, u: L) -> L {
     b.minus(a).times_plus(u, a)
 }
 
 /// # Safety
 /// The CPU has what `L` needs; `from` is valid for reading four rows.
 #[inline(always)]
-unsafe fn load4<L: Lanes>(from: *const Row) -> [L; 4] {
+unsafe fn load4<L: Eight>(from: *const Row) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let [a, b, c] = load3(from);
-        [a, b, c, L::load(from.add(3))]
+        [a, b, c, L::load(from.add(3).cast())]
     }
 }
 
 /// # Safety
 /// The CPU has what `L` needs; `from` is valid for reading three rows.
 #[inline(always)]
-unsafe fn load3<L: Lanes>(from: *const Row) -> [L; 3] {
+unsafe fn load3<L: Eight>(from: *const Row) -> [L; 3] {
     // SAFETY: the caller's contract.
-    unsafe { [L::load(from), L::load(from.add(1)), L::load(from.add(2))] }
+    unsafe {
+        [
+            L::load(from.cast()),
+            L::load(from.add(1).cast()),
+            L::load(from.add(2).cast()),
+        ]
+    }
 }
 
 /// Overwrites what tracks drive that are kept as the file has them.

@@ -1,94 +1,145 @@
-//! Eight instances together: what they are, and the loop over the blocks.
-//!
-//! Here and in `sample` and `compose`, no closure takes or returns a vector: a function that the compiler does not inline has
-//! no vector unit, and every operation in it becomes a call.
+//! A group of instances together: what they are, and the loop over the blocks.
 
-use super::super::Mat3x4;
-use super::super::unit::Unit;
-use super::clip::{Block, COMPONENTS, Clip, Property};
-use super::compose::{compose, write};
-use super::lanes::{Lanes, Plain, Row, WIDTH};
-use super::sample::sample_block;
+use super::super::unit::{Code, Unit};
+use super::clip::{COMPONENTS, Clip};
+use super::compose::compose_block;
+use super::lanes::{Eight, Plain, Row, WIDTH, Wide};
+use super::plan::Distinct;
+use super::rig::Rig;
+use super::sample::{local_blocks, sample_block};
 use super::timing::Place;
-use super::{MAX_SAMPLES, Rig};
+use super::write::{write_entry, write_model};
 
 #[cfg(target_arch = "x86_64")]
-use super::avx2::Avx2;
+use super::lanes::{Avx2, Avx512, Pair, Sse2};
+#[cfg(target_arch = "aarch64")]
+use super::lanes::{Neon, Pair};
+
+/// How many instances are evaluated together, at most: two registers of AVX2, one of AVX-512.
+pub(super) const GROUP: usize = 16;
 
 /// A clip of an instance, at its time.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Played<'a> {
     pub(super) clip: &'a Clip,
     pub(super) place: Place,
     /// The rest pose: `[block][component][lane]`.
     pub(super) rest: &'a [Row],
     pub(super) weight: f32,
+    pub(super) mask: Option<u16>,
+    pub(super) level: u8,
 }
 
-/// What an instance plays: the first `count` of them, at least one.
-#[derive(Clone, Copy)]
-pub(super) struct Blend<'a> {
-    pub(super) played: [Played<'a>; MAX_SAMPLES],
+/// What an instance plays: a range of the group's, not empty.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Instance {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// With masks, levels or additive clips; else the weights sum to 1.
+    pub(super) layered: bool,
+}
+
+/// What is made of the poses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Product {
+    /// `Transform`s, one a joint.
+    Local,
+    /// `Affine`s, one a joint.
+    Model,
+    /// `Mat3x4`s, one a palette entry.
+    Palette,
+}
+
+/// Up to [`GROUP`] instances, and where what is made of them goes.
+pub(super) struct Group<'a> {
+    pub(super) played: &'a [Played<'a>],
+    pub(super) clips: Distinct<'a>,
+    pub(super) instances: [Instance; GROUP],
+    /// How many there are.
     pub(super) count: usize,
+    /// `[mask][block]`, joints in the lanes.
+    pub(super) masks: &'a [Vec<Row>],
+    pub(super) threshold: f32,
+    pub(super) product: Product,
+    pub(super) out: [*mut u8; GROUP],
 }
 
-impl<'a> Blend<'a> {
-    #[inline(always)]
-    pub(super) fn all(&self) -> &[Played<'a>] {
-        &self.played[..self.count]
-    }
+/// Sixteen numbers: a row of the widest unit.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line(pub(super) [f32; GROUP]);
 
-    /// All of them, or one where they all are in the rest pose: then the result has that one's bits, whatever other
-    /// instances do.
-    ///
-    /// # Safety
-    /// The clips have such a block.
-    #[inline(always)]
-    pub(super) unsafe fn moving(&self, block: usize, property: Property) -> &[Played<'a>] {
-        let all = self.all();
-        let rest = Block::REST << property as u8;
-        // SAFETY: the caller's contract.
-        let flags = |played: &Played<'_>| unsafe { played.clip.blocks.get_unchecked(block) }.flags;
-        if all.len() > 1 && all.iter().all(|played| flags(played) & rest != 0) {
-            &all[..1]
-        } else {
-            all
+/// What the kernel needs besides: made for one rig, kept from call to call. The rows of `local` and `model` are as long as
+/// the unit takes them.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    /// `[component][instance]`, joints in the lanes.
+    pub(super) sampled: [[Row; GROUP]; COMPONENTS],
+    /// `[component][joint]`, instances in the lanes.
+    pub(super) local: [[Line; WIDTH]; COMPONENTS],
+    /// For each slot a matrix by rows, instances in the lanes.
+    pub(super) model: Vec<[Line; 12]>,
+    /// Of the group at hand.
+    pub(super) played: Vec<Played<'static>>,
+}
+
+impl Scratch {
+    pub(super) fn new(rig: &Rig) -> Box<Self> {
+        let line = Line([0.0; GROUP]);
+        Box::new(Self {
+            sampled: [[Row::default(); GROUP]; COMPONENTS],
+            local: [[line; WIDTH]; COMPONENTS],
+            model: vec![[line; 12]; rig.slots],
+            played: Vec::new(),
+        })
+    }
+}
+
+/// How many instances a group has on this unit.
+pub(super) const fn group_size(unit: Unit) -> usize {
+    match unit.code() {
+        Code::Avx512 => GROUP,
+        _ => 8,
+    }
+}
+
+/// Evaluates a group and writes what is made of it, each instance's in ascending order.
+///
+/// # Safety
+/// The CPU has `unit`. The group has no more instances than [`group_size`] says. The clips were made for the rig's
+/// skeleton, and so was the scratch for the rig. Each of the first `count` pointers is valid for writing as many of the
+/// product as there are joints or entries.
+pub(super) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+    // SAFETY: the caller's contract. No part is wider than the group's rows.
+    unsafe {
+        match unit.code() {
+            #[cfg(target_arch = "x86_64")]
+            Code::Avx512 => run_avx512(rig, group, scratch),
+            #[cfg(target_arch = "x86_64")]
+            Code::Avx2 => run_avx2(rig, group, scratch),
+            #[cfg(target_arch = "x86_64")]
+            Code::Sse2 => run_either::<Pair<Sse2<false>>, Sse2<false>, 8>(rig, group, scratch),
+            #[cfg(target_arch = "aarch64")]
+            Code::Neon => run_either::<Pair<Neon>, Neon, 8>(rig, group, scratch),
+            _ => run_either::<Plain<8>, Plain<8>, 8>(rig, group, scratch),
         }
     }
 }
 
-/// Eight instances, or fewer, and where their palettes go.
-pub(super) struct Group<'a> {
-    pub(super) blends: [Blend<'a>; WIDTH],
-    pub(super) out: [*mut Mat3x4; WIDTH],
-    /// How many instances there are.
-    pub(super) count: usize,
-}
-
-/// What the kernel needs besides: made for one rig, kept from call to call.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    /// `[component][instance]`, joints in the lanes.
-    pub(super) sampled: [[Row; WIDTH]; COMPONENTS],
-    /// `[component][joint]`, instances in the lanes.
-    pub(super) local: [[Row; WIDTH]; COMPONENTS],
-    /// For each joint its matrix by rows, instances in the lanes.
-    pub(super) model: Vec<[Row; 12]>,
-}
-
-/// Evaluates a group and writes its palettes, each in ascending order.
+/// A group that is not full takes narrower registers, so that few instances cost little.
 ///
 /// # Safety
-/// The CPU has `unit`. The clips were made for the rig's skeleton. Each of the first `count` pointers is valid for writing
-/// as many entries as the rig has.
-pub(super) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    scratch.model.resize(rig.joints.len(), [Row::default(); 12]);
+/// As [`run`]; the CPU has what [`Code::Avx512`] says.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
+unsafe fn run_avx512(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     // SAFETY: the caller's contract.
     unsafe {
-        match unit {
-            #[cfg(target_arch = "x86_64")]
-            Unit::Avx2 => run_avx2(rig, group, scratch),
-            Unit::Plain => run_lanes::<Plain>(rig, group, scratch),
+        match group.count {
+            _ if group.product == Product::Local => local_blocks::<Avx2>(rig, group, scratch),
+            ..=4 => run_blocks::<Avx2, Sse2<true>, 16>(rig, group, scratch),
+            ..=8 => run_blocks::<Avx2, Avx2, 16>(rig, group, scratch),
+            _ => run_blocks::<Avx2, Avx512, 16>(rig, group, scratch),
         }
     }
 }
@@ -99,26 +150,62 @@ pub(super) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut
 #[target_feature(enable = "avx2,fma")]
 unsafe fn run_avx2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     // SAFETY: the caller's contract.
-    unsafe { run_lanes::<Avx2>(rig, group, scratch) }
+    unsafe {
+        match group.count {
+            _ if group.product == Product::Local => local_blocks::<Avx2>(rig, group, scratch),
+            ..=4 => run_blocks::<Avx2, Sse2<true>, 8>(rig, group, scratch),
+            _ => run_blocks::<Avx2, Avx2, 8>(rig, group, scratch),
+        }
+    }
 }
 
 /// # Safety
-/// As [`run`]; the CPU has what `L` needs.
+/// As [`run_blocks`].
 #[inline(always)]
-unsafe fn run_lanes<L: Lanes>(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+unsafe fn run_either<L: Eight, W: Wide, const ROW: usize>(
+    rig: &Rig,
+    group: &Group<'_>,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match group.product {
+            Product::Local => local_blocks::<L>(rig, group, scratch),
+            _ => run_blocks::<L, W, ROW>(rig, group, scratch),
+        }
+    }
+}
+
+/// Samples with joints in the lanes of `L`, and composes with instances in those of `W`, in rows of `ROW` instances.
+///
+/// # Safety
+/// As [`run`]; the CPU has what `L` and `W` need; `W` is no wider than `ROW`, and the group no larger.
+#[inline(always)]
+unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
+    rig: &Rig,
+    group: &Group<'_>,
+    scratch: &mut Scratch,
+) {
     let mut written = 0;
     for first in (0..rig.joints.len()).step_by(WIDTH) {
         let end = (first + WIDTH).min(rig.joints.len());
         // SAFETY: the caller's contract. Every clip has as many blocks as the rig; parents come before children.
         unsafe {
-            let resting = sample_block::<L>(group, first / WIDTH, scratch);
-            for joint in first..end {
-                compose::<L>(rig, joint, resting, scratch);
+            let resting = sample_block::<L, W, ROW>(rig, group, first / WIDTH, scratch);
+            let joints = rig.joints.get_unchecked(first..end);
+            for part in (0..group.count).step_by(W::WIDTH) {
+                compose_block::<W, ROW>(joints, part, resting, scratch);
+            }
+            if group.product == Product::Model {
+                for (index, joint) in joints.iter().enumerate() {
+                    write_model::<W, ROW>(group, joint, first + index, scratch);
+                }
+                continue;
             }
             while let Some(entry) = rig.entries.get(written)
-                && (entry.joint as usize) < end
+                && usize::from(entry.joint) < end
             {
-                write::<L>(group, entry, &scratch.model[entry.joint as usize], written);
+                write_entry::<W, ROW>(group, entry, written, scratch);
                 written += 1;
             }
         }

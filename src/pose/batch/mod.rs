@@ -2,56 +2,59 @@
 //!
 //! - [`Clip`]: keys at even times, in blocks of eight joints; `build`: how it is made from the file's curves, and
 //!   `measure`: how far it is from them;
-//! - `instance`: what an instance plays;
-//! - `lanes`: what the kernel needs of a vector unit, in plain code, and `avx2`: in AVX2;
-//! - `kernel`: the loop over blocks of joints; `fetch`: reading keys and `sample`: blending them, joints in the lanes; then a transpose puts eight
-//!   instances into the lanes, and `compose` takes them from local to model to palette. Inside one skeleton that would be a chain of products that wait
-//!   for each other.
+//! - `plan`: what a group of instances plays; `rig`: the character as the kernel needs it;
+//! - `kernel`: the loop over blocks of joints, for every vector unit; `fetch`: reading keys and `sample`: blending them, joints
+//!   in the lanes, `levels`: with masks, levels and additive clips; then a transpose puts the instances into the lanes,
+//!   `compose` takes them from local to model, and `write` to the palette and out. Inside one skeleton that would be a
+//!   chain of products that wait for each other;
+//! - `run`: the loop over groups, on one thread or on all.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod build;
 mod clip;
 mod compose;
 mod fetch;
+mod finish;
 mod fold;
-mod instance;
 mod kernel;
-mod lanes;
+mod levels;
 mod measure;
 mod pack;
+mod plan;
 mod quantise;
 mod rates;
+mod rig;
+mod run;
 mod sample;
 mod timing;
 mod widths;
+mod write;
 
 pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
-pub use instance::{BatchInstance, MAX_SAMPLES};
 
+use super::lanes::{self, Row, WIDTH};
 use super::palette::expect_len;
-use super::unit::Unit;
-use super::{Mat3x4, WriteOnly};
-use crate::character::Character;
-use crate::error::{Error, Result};
-use compose::{Entry, Joint};
-use kernel::{Blend, Group, Played, Scratch};
-use lanes::WIDTH;
-use std::sync::{Mutex, PoisonError};
+use super::unit::{Code, Unit};
+use super::{Mat3x4, PlayList, WriteOnly};
+use crate::character::{Affine, Character, Transform};
+use crate::error::{ArgumentFault, Error, Result};
+use plan::Library;
+use rig::Rig;
+use run::{Output, Spare};
 
-/// Computes the palettes of many instances of a character: made once for it, then used for any number of instances, from
-/// any number of threads at once.
+/// Computes the poses and palettes of many instances of a character: made once for it, then used for any number of
+/// instances, from any number of threads at once.
 ///
 /// It keeps nothing from call to call: any time costs the same, forward or back, and instances may play whatever clips at
-/// whatever times. The result is that of [`Clip::sample`], [`model_pose`](super::model_pose()) and
-/// [`palette`](super::palette()) but for rounding. The code is chosen for the CPU where the program runs: AVX2 with FMA,
-/// else plain code for any. One CPU gives an instance the same bits whatever else is in the batch.
+/// whatever times, as [`ClipSample`](super::ClipSample) says. For one clip, the result is that of [`Clip::sample`],
+/// [`model_pose`](super::model_pose()) and [`palette`](super::palette()) but for rounding. The code is the best that the
+/// CPU has where the program runs, see [`Code`]. With one code, an instance has the same bits whatever else is in the batch,
+/// and on any number of threads.
 ///
 /// After the first calls nothing is allocated: what a call needs besides its output is kept, once for each
 /// thread that was ever in a call at the same time.
 ///
 /// ```
-/// use throng::pose::{BatchInstance, BatchPoser, Clip, ClipOptions, Mat3x4, WriteOnly};
+/// use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, PlayList, WriteOnly};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let clips = character.clips().iter();
@@ -59,29 +62,39 @@ use std::sync::{Mutex, PoisonError};
 /// let clips: Vec<Clip> = clips.collect::<throng::Result<_>>()?;
 /// let poser = BatchPoser::new(&character)?;
 ///
-/// let crowd: Vec<_> = (0..100).map(|i| BatchInstance::of(0, 0.01 * f64::from(i))).collect();
+/// let mut crowd = PlayList::new();
+/// for instance in 0..100 {
+///     crowd.push([ClipSample::new(0, 0.01 * f64::from(instance))]);
+/// }
 /// let mut palettes = vec![Mat3x4::IDENTITY; crowd.len() * character.palette().len()];
 /// poser.palettes(&clips, &crowd, WriteOnly::over(&mut palettes))?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
+/// # Ok::<(), throng::Error>(())
+/// ```
+///
+/// In between, poses can be changed: by inverse kinematics, say.
+///
+/// ```
+/// # use throng::pose::{BatchPoser, ClipSample, Mat3x4, PlayList, WriteOnly};
+/// # use throng::{character::Affine, glam::Vec3A};
+/// # let character = throng::builtin::mannequin()?.character;
+/// # let poser = BatchPoser::new(&character)?;
+/// # let mut crowd = PlayList::new();
+/// # crowd.push([]);
+/// # let mut palettes = vec![Mat3x4::IDENTITY; character.palette().len()];
+/// let mut models = vec![Affine::IDENTITY; crowd.len() * character.skeleton().len()];
+/// poser.model_poses(&[], &crowd, &mut models)?;
+/// models[0].translation += Vec3A::Y;
+/// poser.palettes_of(&models, WriteOnly::over(&mut palettes))?;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct BatchPoser {
     rig: Rig,
     unit: Unit,
-    spare: Mutex<Vec<Scratch>>,
-}
-
-/// A character as the kernel needs it.
-#[derive(Debug)]
-struct Rig {
-    joints: Vec<Joint>,
-    entries: Vec<Entry>,
-    /// What an instance plays that plays nothing.
-    rest: Clip,
-    /// `[block][component][lane]`.
-    rest_rows: Vec<lanes::Row>,
-    skeleton: u64,
+    masks: Vec<Vec<Row>>,
+    threshold: f32,
+    spare: Spare,
 }
 
 impl BatchPoser {
@@ -90,126 +103,192 @@ impl BatchPoser {
     /// # Errors
     /// None now; the rest pose goes the way of a clip, which can be refused.
     pub fn new(character: &Character) -> Result<Self> {
-        let skeleton = character.skeleton();
-        let joints = skeleton.joints().iter().map(|joint| Joint {
-            parent: joint.parent,
-            unit: joint.rest.scale == glam::Vec3::ONE,
-            rest: clip::components(&joint.rest),
-        });
-        let entries = character.palette().iter().map(|entry| Entry {
-            joint: entry.joint,
-            inverse_bind: Mat3x4::from_affine(&entry.inverse_bind).rows,
-        });
         Ok(Self {
-            rig: Rig {
-                joints: joints.collect(),
-                entries: entries.collect(),
-                rest: build::rest(character)?,
-                rest_rows: clip::rest_rows(skeleton),
-                skeleton: clip::fingerprint(skeleton),
-            },
+            rig: Rig::new(character)?,
             unit: Unit::best(),
-            spare: Mutex::default(),
+            masks: Vec::new(),
+            threshold: 0.1,
+            spare: Spare::default(),
         })
     }
 
-    /// The same with plain code, whatever the CPU has: for tests, and to see what the CPU's own is worth.
-    #[must_use]
-    pub fn portable(self) -> Self {
-        Self {
-            unit: Unit::Plain,
-            ..self
-        }
-    }
-
-    /// Which code runs: `AVX2 and FMA` or `portable`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.unit.name()
-    }
-
-    /// The palettes of `instances`, whose clips are of `clips`, one after the other in `out`. Eight palettes are written
-    /// alongside each other, each in ascending order in rows of 16 bytes; nothing is read.
+    /// The same with masks for [`ClipSample::mask`](super::ClipSample::mask): of each, one weight a joint, 0 to 1.
     ///
     /// # Errors
-    /// [`Error::Each`] with the first instance that plays a clip that there is not ([`Error::NotFound`]) or one of another
-    /// skeleton, or has a weight that is negative or not finite ([`Error::Argument`]); [`Error::Argument`] if `out` is
-    /// not as long as all palettes. Nothing is written then.
+    /// [`Error::Each`] with the first mask that does not have one weight a joint, or has one outside 0 to 1.
+    pub fn with_masks(mut self, masks: &[&[f32]]) -> Result<Self> {
+        self.masks.clear();
+        for (index, mask) in masks.iter().enumerate() {
+            check_mask(mask, self.rig.joints.len()).map_err(|why| Error::Each {
+                what: "mask",
+                index: index as u64,
+                why: Box::new(why),
+            })?;
+            let blocks = mask.chunks(WIDTH).map(|weights| {
+                let mut row = Row::default();
+                row.0[..weights.len()].copy_from_slice(weights);
+                row
+            });
+            self.masks.push(blocks.collect());
+        }
+        Ok(self)
+    }
+
+    /// The same with another threshold of the first level than 0.1: where the weights of an instance's clips sum to less, the
+    /// rest pose has what is missing.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is not positive and finite.
+    pub fn with_threshold(self, threshold: f32) -> Result<Self> {
+        if !(threshold > 0.0 && threshold.is_finite()) {
+            return Err(Error::Argument {
+                what: "threshold",
+                why: ArgumentFault::Invalid("must be positive and finite"),
+            });
+        }
+        Ok(Self { threshold, ..self })
+    }
+
+    /// The same with code that need not be the best: for tests, and to see what each is worth.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if this CPU can't run it.
+    pub fn with_code(self, code: Code) -> Result<Self> {
+        let unit = Unit::of(code).ok_or(Error::Argument {
+            what: "code",
+            why: ArgumentFault::Invalid("needs a vector unit that this CPU lacks"),
+        })?;
+        Ok(Self { unit, ..self })
+    }
+
+    /// Which code runs.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        self.unit.code()
+    }
+
+    /// The palettes of the instances of `list`, whose clips are of `clips`, one after the other in `out`. Up to sixteen
+    /// palettes are written alongside each other, each in ascending order; nothing is read.
+    ///
+    /// # Errors
+    /// [`Error::Each`] with the first instance that plays a clip or has a mask that there is not ([`Error::NotFound`]),
+    /// or a clip of another skeleton, or has a weight that is negative or not finite, or a level that descends
+    /// ([`Error::Argument`]); [`Error::Argument`] if `out` is not as long as all palettes. Nothing is written then.
     pub fn palettes(
         &self,
         clips: &[Clip],
-        instances: &[BatchInstance],
-        mut out: WriteOnly<'_, Mat3x4>,
+        list: &PlayList,
+        out: WriteOnly<'_, Mat3x4>,
     ) -> Result<()> {
-        let entries = self.rig.entries.len();
-        let need = entries.saturating_mul(instances.len());
-        expect_len("palettes", out.len(), need)?;
-        let (skeleton, joints) = (self.rig.skeleton, self.rig.joints.len());
-        for (index, instance) in instances.iter().enumerate() {
-            instance
-                .check(clips, skeleton, joints)
-                .map_err(|why| Error::Each {
-                    what: "instance",
-                    index: index as u64,
-                    why: Box::new(why),
-                })?;
-        }
-        let start = out.as_mut_ptr();
-        self.with_scratch(|scratch| {
-            for (number, instances) in instances.chunks(WIDTH).enumerate() {
-                // SAFETY: `out` has room for the palettes of all instances.
-                let first = unsafe { start.add(number * WIDTH * entries) };
-                let group = Group {
-                    blends: std::array::from_fn(|lane| {
-                        // Lanes without an instance are not looked at.
-                        self.blend(clips, &instances[lane.min(instances.len() - 1)])
-                    }),
-                    out: std::array::from_fn(|lane| first.wrapping_add(lane * entries)),
-                    count: instances.len(),
-                };
-                // SAFETY: the unit was detected; all clips that are played were checked; the first `count` palettes lie in
-                // `out`.
-                unsafe { kernel::run(self.unit, &self.rig, &group, scratch) };
-            }
-        });
-        Ok(())
+        // SAFETY: what is given to it is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::palettes(out), false) }
     }
 
-    /// What an instance plays, with weights that sum to 1.
-    #[inline]
-    fn blend<'a>(&'a self, clips: &'a [Clip], instance: &BatchInstance) -> Blend<'a> {
-        let at_rest = Played {
-            clip: &self.rig.rest,
-            place: self.rig.rest.timing.place(0.0),
-            rest: &self.rig.rest_rows,
-            weight: 1.0,
-        };
-        let mut blend = Blend {
-            played: [at_rest; MAX_SAMPLES],
-            count: 0,
-        };
-        let samples = &instance.samples;
-        // In `f64`, so that no sum overflows.
-        let sum: f64 = samples.iter().map(|s| f64::from(s.weight)).sum();
-        for sample in samples.iter().filter(|sample| sample.weight > 0.0) {
-            let clip = &clips[sample.clip];
-            blend.played[blend.count] = Played {
-                clip,
-                place: clip.timing.place(sample.time_s),
-                rest: &self.rig.rest_rows,
-                weight: (f64::from(sample.weight) / sum) as f32,
-            };
-            blend.count += 1;
-        }
-        blend.count = blend.count.max(1);
-        blend
+    /// [`Self::palettes`] on the threads of rayon's current pool: the global one, unless called inside
+    /// [`ThreadPool::install`](https://docs.rs/rayon/1/rayon/struct.ThreadPool.html#method.install).
+    ///
+    /// # Errors
+    /// As [`Self::palettes`].
+    pub fn palettes_par(
+        &self,
+        clips: &[Clip],
+        list: &PlayList,
+        out: WriteOnly<'_, Mat3x4>,
+    ) -> Result<()> {
+        // SAFETY: what is given to it is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::palettes(out), true) }
     }
 
-    fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut scratch = spare().pop().unwrap_or_default();
-        let result = work(&mut scratch);
-        spare().push(scratch);
-        result
+    /// The local poses of the instances of `list`, one transform a joint, one instance after the other.
+    ///
+    /// # Errors
+    /// As [`Self::palettes`].
+    pub fn local_poses(
+        &self,
+        clips: &[Clip],
+        list: &PlayList,
+        out: &mut [Transform],
+    ) -> Result<()> {
+        // SAFETY: what is given to it is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::local(out), false) }
+    }
+
+    /// [`Self::local_poses`] on the threads of rayon's current pool.
+    ///
+    /// # Errors
+    /// As [`Self::palettes`].
+    pub fn local_poses_par(
+        &self,
+        clips: &[Clip],
+        list: &PlayList,
+        out: &mut [Transform],
+    ) -> Result<()> {
+        // SAFETY: what is given to it is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::local(out), true) }
+    }
+
+    /// The model poses of the instances of `list`, one matrix a joint, one instance after the other: character space from
+    /// each joint's.
+    ///
+    /// # Errors
+    /// As [`Self::palettes`].
+    pub fn model_poses(&self, clips: &[Clip], list: &PlayList, out: &mut [Affine]) -> Result<()> {
+        // SAFETY: what is given to it is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::models(out), false) }
+    }
+
+    /// [`Self::model_poses`] on the threads of rayon's current pool.
+    ///
+    /// # Errors
+    /// As [`Self::palettes`].
+    pub fn model_poses_par(
+        &self,
+        clips: &[Clip],
+        list: &PlayList,
+        out: &mut [Affine],
+    ) -> Result<()> {
+        // SAFETY: what is given to it is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::models(out), true) }
+    }
+
+    /// The palettes of model poses, one instance after the other: the last step of [`Self::palettes`] alone, for poses that
+    /// were changed.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `models` is not a whole number of instances long, or `out` is not as long as their palettes.
+    pub fn palettes_of(&self, models: &[Affine], out: WriteOnly<'_, Mat3x4>) -> Result<()> {
+        self.finish(models, out, false)
+    }
+
+    /// [`Self::palettes_of`] on the threads of rayon's current pool.
+    ///
+    /// # Errors
+    /// As [`Self::palettes_of`].
+    pub fn palettes_of_par(&self, models: &[Affine], out: WriteOnly<'_, Mat3x4>) -> Result<()> {
+        self.finish(models, out, true)
+    }
+
+    fn library<'a>(&'a self, clips: &'a [Clip]) -> Library<'a> {
+        Library {
+            rig: &self.rig,
+            clips,
+            masks: self.masks.len(),
+            threshold: self.threshold,
+        }
+    }
+}
+
+fn check_mask(mask: &[f32], joints: usize) -> Result<()> {
+    expect_len("weights", mask.len(), joints)?;
+    match mask.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
+        None => Ok(()),
+        Some(weight) => Err(Error::Argument {
+            what: "weight",
+            why: ArgumentFault::OutOfRange {
+                value: f64::from(*weight),
+                min: 0.0,
+                max: 1.0,
+            },
+        }),
     }
 }

@@ -1,57 +1,148 @@
-//! Local poses of eight instances: read and blended with joints in the lanes, then transposed.
+//! Local poses of a group's instances: read and blended with joints in the lanes, then transposed.
 
 use super::clip::{Block, Property};
 use super::fetch::{fetch3, fetch4};
-use super::kernel::{Blend, Group, Played, Scratch};
-use super::lanes::Lanes;
+use super::kernel::{Group, Instance, Played, Scratch};
+use super::lanes::{Eight, Lanes, WIDTH, Wide};
+use super::levels::{self, Levels};
+use super::rig::Rig;
+use crate::character::Transform;
+use glam::{Quat, Vec3};
 
 /// The local poses of a block's joints, instances in the lanes. What is at rest in all of them is left out; its flags are
 /// the result.
 ///
 /// # Safety
-/// As [`super::kernel::run`]; the CPU has what `L` needs, and the clips have such a block.
+/// As [`super::kernel::run`]; the CPU has what `L` and `W` need, and the clips have such a block.
 #[inline(always)]
-pub(super) unsafe fn sample_block<L: Lanes>(
+pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
+    rig: &Rig,
     group: &Group<'_>,
     block: usize,
     scratch: &mut Scratch,
 ) -> u8 {
-    let blends = &group.blends[..group.count];
-    let mut resting = u8::MAX;
-    for played in blends.iter().flat_map(Blend::all) {
-        // SAFETY: the caller's contract.
-        resting &= unsafe { played.clip.blocks.get_unchecked(block) }.flags;
-    }
-    let rests = |property: Property| resting & (Block::REST << property as u8) != 0;
     // SAFETY: the caller's contract.
     unsafe {
-        for (instance, blend) in blends.iter().enumerate() {
-            let all = |property| blend.moving(block, property);
-            if !rests(Property::Rotation) {
-                put(
-                    rotation::<L>(all(Property::Rotation), block),
-                    0,
-                    instance,
-                    scratch,
-                );
-            }
-            for property in [Property::Translation, Property::Scale] {
-                if !rests(property) {
-                    let values = vector::<L>(all(property), block, property);
-                    put(values, property.first(), instance, scratch);
+        let (resting, any) = group.clips.flags(group.played, block);
+        for instance in 0..group.count {
+            sample_instance::<L>(rig, group, (block, resting, any), instance, scratch);
+        }
+        for property in Property::ALL.into_iter().filter(|p| !rests(resting, *p)) {
+            for component in property.first()..property.first() + property.len() {
+                for part in (0..group.count).step_by(W::WIDTH) {
+                    let columns = W::columns(scratch.sampled[component].as_ptr().add(part));
+                    let to: *mut f32 = scratch.local[component].as_mut_ptr().cast();
+                    for (joint, column) in columns.iter().enumerate() {
+                        column.store(to.add(joint * ROW + part));
+                    }
                 }
             }
         }
-        for property in Property::ALL.into_iter().filter(|p| !rests(*p)) {
-            for component in property.first()..property.first() + property.len() {
-                let lanes = L::transpose(&scratch.sampled[component]);
-                for (row, lanes) in scratch.local[component].iter_mut().zip(&lanes) {
-                    lanes.store(row);
-                }
+        resting
+    }
+}
+
+#[inline(always)]
+pub(super) const fn rests(flags: u8, property: Property) -> bool {
+    flags & (Block::REST << property as u8) != 0
+}
+
+/// One instance's, joints in the lanes: what is not at rest in all of them. The flags are what all clips of the group have
+/// in common, and all that any has.
+///
+/// # Safety
+/// As [`sample_block`].
+#[inline(always)]
+unsafe fn sample_instance<L: Eight>(
+    rig: &Rig,
+    group: &Group<'_>,
+    (block, resting, any): (usize, u8, u8),
+    number: usize,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let instance = group.instances.get_unchecked(number);
+        if instance.layered {
+            layered_instance::<L>(rig, group, (block, resting), number, scratch);
+            return;
+        }
+        let all = group.played.get_unchecked(instance.start..instance.end);
+        if !rests(resting, Property::Rotation) {
+            let own = if rests(any, Property::Rotation) {
+                moving(all, block, Property::Rotation)
+            } else {
+                all
+            };
+            put(rotation::<L>(own, block), 0, number, scratch);
+        }
+        for property in [Property::Translation, Property::Scale] {
+            if !rests(resting, property) {
+                let own = if rests(any, property) {
+                    moving(all, block, property)
+                } else {
+                    all
+                };
+                let values = vector::<L>(own, block, property);
+                put(values, property.first(), number, scratch);
             }
         }
     }
-    resting
+}
+
+/// The same of an instance with masks, levels or additive clips.
+///
+/// # Safety
+/// As [`sample_block`].
+#[inline(always)]
+unsafe fn layered_instance<L: Eight>(
+    rig: &Rig,
+    group: &Group<'_>,
+    (block, resting): (usize, u8),
+    number: usize,
+    scratch: &mut Scratch,
+) {
+    let Instance { start, end, .. } = group.instances[number];
+    let levels = Levels {
+        played: &group.played[start..end],
+        masks: group.masks,
+        rest: &rig.rest_rows,
+        threshold: group.threshold,
+        block,
+    };
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !rests(resting, Property::Rotation) {
+            put(levels::rotation::<L>(&levels), 0, number, scratch);
+        }
+        for property in [Property::Translation, Property::Scale] {
+            if !rests(resting, property) {
+                let values = levels::vector::<L>(&levels, property);
+                put(values, property.first(), number, scratch);
+            }
+        }
+    }
+}
+
+/// All of them, or one where they all are in the rest pose: then the result has that one's bits, whatever other
+/// instances do.
+///
+/// # Safety
+/// The clips have such a block.
+#[inline(always)]
+unsafe fn moving<'a, 'b>(
+    all: &'b [Played<'a>],
+    block: usize,
+    property: Property,
+) -> &'b [Played<'a>] {
+    for played in all {
+        // SAFETY: the caller's contract.
+        let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
+        if !rests(flags, property) {
+            return all;
+        }
+    }
+    &all[..1]
 }
 
 #[inline(always)]
@@ -62,7 +153,9 @@ fn put<L: Lanes, const N: usize>(
     scratch: &mut Scratch,
 ) {
     for (number, value) in values.iter().enumerate() {
-        value.store(&mut scratch.sampled[first + number][instance]);
+        let to = &mut scratch.sampled[first + number][instance];
+        // SAFETY: a row has as many numbers as eight lanes, aligned to them.
+        unsafe { value.store(to.0.as_mut_ptr()) };
     }
 }
 
@@ -71,7 +164,7 @@ fn put<L: Lanes, const N: usize>(
 /// # Safety
 /// As [`super::kernel::run`].
 #[inline(always)]
-unsafe fn rotation<L: Lanes>(all: &[Played<'_>], block: usize) -> [L; 4] {
+unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let first = all.get_unchecked(0);
@@ -98,22 +191,23 @@ unsafe fn rotation<L: Lanes>(all: &[Played<'_>], block: usize) -> [L; 4] {
     }
 }
 
-/// One over the length of what lies between two neighbouring keys, which is near 1: two of Newton's steps from there. Off by
-/// 5e-7 for keys an eighth of a turn apart, and 1e-4 for a quarter, which only the weights of a blend see.
+/// One over the length of what lies between two neighbouring keys, which is near 1: three of Newton's steps from there. Off by
+/// 1e-7 for keys a quarter of a turn apart, which is as far as they are unless no rate brings them closer.
 ///
 /// # Safety
 /// The CPU has what `L` needs.
 #[inline(always)]
-unsafe fn inverse_length<L: Lanes>(q: [L; 4]) -> L {
+pub(super) unsafe fn inverse_length<L: Lanes>(q: [L; 4]) -> L {
     // SAFETY: the caller's contract.
     let (half, more) = unsafe { (L::splat(0.5), L::splat(1.5)) };
     let halved = dot(q, q).times(half);
     let guess = more.minus(halved);
+    let guess = guess.times(halved.times(guess).times_from(guess, more));
     guess.times(halved.times(guess).times_from(guess, more))
 }
 
 #[inline(always)]
-fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
+pub(super) fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
     let [x, y, z, w] = a;
     let low = x.times_plus(b[0], y.times(b[1]));
     low.plus(z.times_plus(b[2], w.times(b[3])))
@@ -124,7 +218,7 @@ fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
 /// # Safety
 /// As [`super::kernel::run`].
 #[inline(always)]
-unsafe fn vector<L: Lanes>(all: &[Played<'_>], block: usize, property: Property) -> [L; 3] {
+unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property) -> [L; 3] {
     // SAFETY: the caller's contract.
     unsafe {
         let first = all.get_unchecked(0);
@@ -146,5 +240,39 @@ unsafe fn vector<L: Lanes>(all: &[Played<'_>], block: usize, property: Property)
             }
         }
         sum
+    }
+}
+
+/// The local poses of a group, written as they are.
+///
+/// # Safety
+/// As [`super::kernel::run`], for local poses; the CPU has what `L` needs.
+#[inline(always)]
+pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+    for first in (0..rig.joints.len()).step_by(WIDTH) {
+        let count = WIDTH.min(rig.joints.len() - first);
+        for instance in 0..group.count {
+            // SAFETY: the caller's contract. Nothing is left out, as nothing is known to be at rest.
+            unsafe {
+                let flags = (first / WIDTH, 0, u8::MAX);
+                sample_instance::<L>(rig, group, flags, instance, scratch);
+                let to: *mut Transform = group.out[instance].cast();
+                for lane in 0..count {
+                    to.add(first + lane)
+                        .write(transform(scratch, instance, lane));
+                }
+            }
+        }
+    }
+}
+
+/// What was sampled for a joint of an instance.
+fn transform(scratch: &Scratch, instance: usize, lane: usize) -> Transform {
+    let value = |component: usize| scratch.sampled[component][instance].0[lane];
+    let rotation = Quat::from_array([value(0), value(1), value(2), value(3)]);
+    Transform {
+        translation: Vec3::new(value(4), value(5), value(6)),
+        rotation: rotation.normalize(),
+        scale: Vec3::new(value(7), value(8), value(9)),
     }
 }

@@ -1,12 +1,10 @@
-//! Eight vertices in a register of AVX2, products and sums fused.
+//! Eight vertices in a register of AVX2.
 
 use super::super::Mat3x4;
-use super::lanes::{Block, Influence, Lanes};
+pub(super) use super::super::lanes::Avx2;
+use super::super::lanes::transpose4;
+use super::lanes::{Influence, Lanes};
 use core::arch::x86_64::*;
-
-/// Eight numbers. Made only under [`Unit::Avx2`](super::super::unit::Unit), which every intrinsic below relies on.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Avx2(__m256);
 
 /// Row `row` of the entries of vertex `pair` and, in the upper half, of vertex `pair + 4`.
 ///
@@ -32,18 +30,8 @@ unsafe fn pair(palette: *const Mat3x4, influence: &Influence, pair: usize, row: 
 #[inline(always)]
 unsafe fn columns(rows: [__m256; 4]) -> [Avx2; 4] {
     // SAFETY: the caller's contract.
-    unsafe {
-        let a = _mm256_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
-        let b = _mm256_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
-        let c = _mm256_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
-        let d = _mm256_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
-        [
-            Avx2(_mm256_shuffle_ps::<0b01_00_01_00>(a, c)),
-            Avx2(_mm256_shuffle_ps::<0b11_10_11_10>(a, c)),
-            Avx2(_mm256_shuffle_ps::<0b01_00_01_00>(b, d)),
-            Avx2(_mm256_shuffle_ps::<0b11_10_11_10>(b, d)),
-        ]
-    }
+    let [a, b, c, d] = unsafe { transpose4(rows) };
+    [Avx2(a), Avx2(b), Avx2(c), Avx2(d)]
 }
 
 /// The blended rows of vertices `PAIR` and `PAIR + 4`, whose weight is number `PAIR` of each half:
@@ -81,68 +69,6 @@ unsafe fn blend_pair<const PAIR: usize, const SPREAD: i32>(
 // functions that make one from nothing demand it.
 impl Lanes for Avx2 {
     #[inline(always)]
-    unsafe fn load(from: &Block) -> Self {
-        // SAFETY: the caller's contract; a block is 32 bytes, aligned to that.
-        Self(unsafe { _mm256_load_ps(from.0.as_ptr()) })
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's contract.
-        Self(unsafe { _mm256_set1_ps(value) })
-    }
-
-    #[inline(always)]
-    fn store(self) -> Block {
-        let mut to = Block::default();
-        // SAFETY: a value proves AVX2; a block is 32 bytes, aligned to that.
-        unsafe { _mm256_store_ps(to.0.as_mut_ptr(), self.0) };
-        to
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
-        Self(unsafe { _mm256_add_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
-        Self(unsafe { _mm256_sub_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
-        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn times_plus(self, a: Self, b: Self) -> Self {
-        // SAFETY: a value proves FMA.
-        Self(unsafe { _mm256_fmadd_ps(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn times_from(self, a: Self, b: Self) -> Self {
-        // SAFETY: a value proves FMA.
-        Self(unsafe { _mm256_fnmadd_ps(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
-        Self(unsafe { _mm256_min_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
-        Self(unsafe { _mm256_max_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
     fn root_inverse_or_1(self, tolerance: f32) -> Self {
         // SAFETY: a value proves AVX2.
         Self(unsafe {
@@ -160,15 +86,6 @@ impl Lanes for Avx2 {
         Self(unsafe {
             let above = _mm256_cmp_ps::<_CMP_GT_OQ>(by.0, _mm256_set1_ps(limit));
             _mm256_blendv_ps(other.0, self.0, above)
-        })
-    }
-
-    #[inline(always)]
-    fn flipped_by(self, by: Self) -> Self {
-        // SAFETY: a value proves AVX2.
-        Self(unsafe {
-            let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(by.0, _mm256_setzero_ps());
-            _mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0)))
         })
     }
 

@@ -103,12 +103,12 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
 
     /// One vertex's.
     fn of(&self, lane: usize) -> Motion {
-        let four = |parts: [L; 4]| Vec4::from_array(parts.map(|part| part.store().0[lane]));
+        let four = |parts: [L; 4]| Vec4::from_array(parts.map(|part| part.block().0[lane]));
         Motion {
             real: four(self.real),
             dual: four(self.dual),
             stretch: if STRETCH {
-                Vec3::from_array(self.stretch.map(|part| part.store().0[lane]))
+                Vec3::from_array(self.stretch.map(|part| part.block().0[lane]))
             } else {
                 Vec3::ONE
             },
@@ -147,7 +147,7 @@ impl<L: Lanes, const STRETCH: bool> Deformer<L> for Dual<L, STRETCH> {
             let others = influences.get_unchecked(1..);
             for influence in others {
                 let entry = Self::entry(palette, influence);
-                let weight = L::load(&influence.weights);
+                let weight = L::of(&influence.weights);
                 let sign = dot4(entry.real, base.real);
                 add(&mut sum.real, weight, entry.real, base.real, sign);
                 add(&mut sum.dual, weight, entry.dual, base.dual, sign);

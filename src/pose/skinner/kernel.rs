@@ -1,7 +1,7 @@
 //! The loop over a primitive's blocks, for every method and vector unit.
 
 use super::super::Mat3x4;
-use super::super::unit::Unit;
+use super::super::unit::{Code, Unit};
 use super::dual::Dual;
 use super::lanes::{Block, Influence, Lanes, Plain, WIDTH};
 use super::matrix::Matrix;
@@ -50,6 +50,14 @@ pub(super) trait Deformer<L: Lanes>: Sized {
     fn tangent(&self, tangent: [L; 4]) -> [L; 4];
 }
 
+/// What runs for a unit: the wider ones have no code of their own here, and the narrower ones that which the compiler makes.
+pub(super) const fn code(unit: Unit) -> Code {
+    match unit.code() {
+        Code::Avx512 | Code::Avx2 => Code::Avx2,
+        _ => Code::Portable,
+    }
+}
+
 /// Deforms all of the primitive's streams.
 ///
 /// # Safety
@@ -59,17 +67,19 @@ pub(super) trait Deformer<L: Lanes>: Sized {
 pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
     // SAFETY: the caller's contract.
     unsafe {
-        match (unit, task.entries) {
+        match (code(unit), task.entries) {
             #[cfg(target_arch = "x86_64")]
-            (Unit::Avx2, Entries::Matrix) => write_avx2::<Matrix<Avx2>>(task, out),
+            (Code::Avx2, Entries::Matrix) => write_avx2::<Matrix<Avx2>>(task, out),
             #[cfg(target_arch = "x86_64")]
-            (Unit::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
+            (Code::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
             #[cfg(target_arch = "x86_64")]
-            (Unit::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
-            (Unit::Plain, Entries::Matrix) => write_blocks::<Plain, Matrix<Plain>>(task, out),
-            (Unit::Plain, Entries::Dual) => write_blocks::<Plain, Dual<Plain, false>>(task, out),
-            (Unit::Plain, Entries::DualStretch) => {
-                write_blocks::<Plain, Dual<Plain, true>>(task, out);
+            (Code::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
+            (_, Entries::Matrix) => write_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task, out),
+            (_, Entries::Dual) => {
+                write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task, out)
+            }
+            (_, Entries::DualStretch) => {
+                write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task, out);
             }
         }
     }
@@ -82,16 +92,18 @@ pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
 pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
     // SAFETY: the caller's contract.
     unsafe {
-        match (unit, task.entries) {
+        match (code(unit), task.entries) {
             #[cfg(target_arch = "x86_64")]
-            (Unit::Avx2, Entries::Matrix) => bounds_avx2::<Matrix<Avx2>>(task),
+            (Code::Avx2, Entries::Matrix) => bounds_avx2::<Matrix<Avx2>>(task),
             #[cfg(target_arch = "x86_64")]
-            (Unit::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
+            (Code::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
             #[cfg(target_arch = "x86_64")]
-            (Unit::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
-            (Unit::Plain, Entries::Matrix) => bounds_blocks::<Plain, Matrix<Plain>>(task),
-            (Unit::Plain, Entries::Dual) => bounds_blocks::<Plain, Dual<Plain, false>>(task),
-            (Unit::Plain, Entries::DualStretch) => bounds_blocks::<Plain, Dual<Plain, true>>(task),
+            (Code::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
+            (_, Entries::Matrix) => bounds_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task),
+            (_, Entries::Dual) => bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task),
+            (_, Entries::DualStretch) => {
+                bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task)
+            }
         }
     }
 }
@@ -167,10 +179,10 @@ unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
             }
         }
     }
-    let least = |lanes: L| lanes.store().0.into_iter().fold(f32::INFINITY, f32::min);
+    let least = |lanes: L| lanes.block().0.into_iter().fold(f32::INFINITY, f32::min);
     let most = |lanes: L| {
         lanes
-            .store()
+            .block()
             .0
             .into_iter()
             .fold(f32::NEG_INFINITY, f32::max)
@@ -204,7 +216,7 @@ unsafe fn blend<L: Lanes, D: Deformer<L>>(palette: *const Mat3x4, influences: &[
 #[inline(always)]
 unsafe fn load<L: Lanes, const N: usize>(blocks: &[Block; N]) -> [L; N] {
     // SAFETY: the caller's contract.
-    std::array::from_fn(|axis| unsafe { L::load(&blocks[axis]) })
+    std::array::from_fn(|axis| unsafe { L::of(&blocks[axis]) })
 }
 
 /// Writes the first `vertices` of a block, or all.

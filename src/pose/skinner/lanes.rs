@@ -1,15 +1,8 @@
-//! Eight vertices side by side: what the kernels need of a vector unit, and plain code for it.
+//! Eight vertices side by side: what the kernels need of a vector unit besides [`Lanes`], and plain code for it.
 
 use super::super::Mat3x4;
+pub(super) use super::super::lanes::{Eight, Plain, Row as Block, WIDTH};
 use glam::Vec4;
-
-/// How many vertices a block has.
-pub(super) const WIDTH: usize = 8;
-
-/// One number of each vertex of a block.
-#[repr(C, align(32))]
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Block(pub(super) [f32; WIDTH]);
 
 /// One influence of each vertex of a block: a cache line.
 #[repr(C, align(64))]
@@ -21,33 +14,28 @@ pub(super) struct Influence {
     pub(super) weights: Block,
 }
 
-/// Eight numbers in a vector unit's registers.
-///
-/// A value proves that the CPU has that unit: what makes one from nothing is `unsafe` and demands it.
-pub(super) trait Lanes: Copy {
+/// What deforming needs of eight lanes.
+pub(super) trait Lanes: Eight {
     /// # Safety
     /// The CPU has the vector unit.
-    unsafe fn load(from: &Block) -> Self;
-    /// # Safety
-    /// The CPU has the vector unit.
-    unsafe fn splat(value: f32) -> Self;
-    fn store(self) -> Block;
+    #[inline(always)]
+    unsafe fn of(block: &Block) -> Self {
+        // SAFETY: the caller's contract; a block is as long as the lanes, and aligned to them.
+        unsafe { Self::load(block.0.as_ptr()) }
+    }
 
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-    /// `self * a + b`, rounded once where the CPU can.
-    fn times_plus(self, a: Self, b: Self) -> Self;
-    /// `b - self * a`, rounded once where the CPU can.
-    fn times_from(self, a: Self, b: Self) -> Self;
-    fn min(self, other: Self) -> Self;
-    fn max(self, other: Self) -> Self;
+    #[inline(always)]
+    fn block(self) -> Block {
+        let mut to = Block::default();
+        // SAFETY: a block is as long as the lanes, and aligned to them.
+        unsafe { self.store(to.0.as_mut_ptr()) };
+        to
+    }
+
     /// `1 / √self`; 1 where this is 1 to within `tolerance`.
     fn root_inverse_or_1(self, tolerance: f32) -> Self;
     /// These where `by` is more than `limit`, else `other`.
     fn where_above(self, by: Self, limit: f32, other: Self) -> Self;
-    /// Negated where `by` is less than 0.
-    fn flipped_by(self, by: Self) -> Self;
     /// Whether all lie strictly between; what is not a number does not.
     fn all_between(self, low: f32, high: f32) -> bool;
 
@@ -76,30 +64,6 @@ pub(super) trait Lanes: Copy {
     unsafe fn write4(vectors: [Self; 4], to: *mut f32);
 }
 
-/// Plain code, which compilers vectorise for SSE2 and NEON.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plain([f32; WIDTH]);
-
-/// `a * b + c`, in one instruction where that is a matter of course.
-#[inline(always)]
-fn fused(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
-        a.mul_add(b, c)
-    } else {
-        a * b + c
-    }
-}
-
-impl Plain {
-    #[inline(always)]
-    fn zip(mut self, other: Self, each: impl Fn(f32, f32) -> f32) -> Self {
-        for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a = each(*a, b);
-        }
-        self
-    }
-}
-
 /// # Safety
 /// At `offset` from `palette` there is an entry.
 #[inline(always)]
@@ -109,63 +73,7 @@ unsafe fn rows(palette: *const Mat3x4, offset: u32) -> [Vec4; 3] {
     [a.into(), b.into(), c.into()]
 }
 
-impl Lanes for Plain {
-    #[inline(always)]
-    unsafe fn load(from: &Block) -> Self {
-        Self(from.0)
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        Self([value; WIDTH])
-    }
-
-    #[inline(always)]
-    fn store(self) -> Block {
-        Block(self.0)
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self.zip(other, |a, b| a * b)
-    }
-
-    #[inline(always)]
-    fn times_plus(mut self, a: Self, b: Self) -> Self {
-        for lane in 0..WIDTH {
-            self.0[lane] = fused(self.0[lane], a.0[lane], b.0[lane]);
-        }
-        self
-    }
-
-    #[inline(always)]
-    fn times_from(mut self, a: Self, b: Self) -> Self {
-        for lane in 0..WIDTH {
-            self.0[lane] = fused(-self.0[lane], a.0[lane], b.0[lane]);
-        }
-        self
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a < b { a } else { b })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a > b { a } else { b })
-    }
-
+impl Lanes for Plain<WIDTH> {
     #[inline(always)]
     fn root_inverse_or_1(mut self, tolerance: f32) -> Self {
         for a in &mut self.0 {
@@ -185,11 +93,6 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn flipped_by(self, by: Self) -> Self {
-        self.zip(by, |a, by| if by < 0.0 { -a } else { a })
-    }
-
-    #[inline(always)]
     fn all_between(self, low: f32, high: f32) -> bool {
         let mut all = true;
         for a in self.0 {
@@ -200,7 +103,7 @@ impl Lanes for Plain {
 
     #[inline(always)]
     unsafe fn row(palette: *const Mat3x4, influence: &Influence, row: usize) -> [Self; 4] {
-        let mut columns = [Self([0.0; WIDTH]); 4];
+        let mut columns = [Plain([0.0; WIDTH]); 4];
         for (lane, offset) in influence.offsets.into_iter().enumerate() {
             // SAFETY: the caller's contract.
             let values = unsafe { rows(palette, offset) }[row].to_array();
@@ -213,7 +116,7 @@ impl Lanes for Plain {
 
     #[inline(always)]
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> [[Self; 4]; 3] {
-        let mut blended = [[Self([0.0; WIDTH]); 4]; 3];
+        let mut blended = [[Plain([0.0; WIDTH]); 4]; 3];
         let Some((first, others)) = influences.split_first() else {
             return blended;
         };

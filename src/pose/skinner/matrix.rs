@@ -31,7 +31,7 @@ impl<L: Lanes> Matrix<L> {
         let mut one = Mat3x4::IDENTITY;
         for (to, from) in one.rows.iter_mut().zip(&self.rows) {
             for (to, from) in to.iter_mut().zip(from) {
-                *to = from.store().0[lane];
+                *to = from.block().0[lane];
             }
         }
         one

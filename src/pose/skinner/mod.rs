@@ -102,7 +102,7 @@ impl Skinner {
     #[must_use]
     pub fn portable(self) -> Self {
         Self {
-            unit: Unit::Plain,
+            unit: Unit::PLAIN,
             ..self
         }
     }
@@ -110,7 +110,7 @@ impl Skinner {
     /// Which code runs: `AVX2 and FMA` or `portable`.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        self.unit.name()
+        kernel::code(self.unit).name()
     }
 
     /// Where [`Self::skin`] puts what.

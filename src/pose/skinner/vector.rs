@@ -46,7 +46,7 @@ pub(super) fn in_each<L: Lanes, const N: usize>(
     vectors: [L; N],
     one: impl Fn(usize, [f32; N]) -> [f32; N],
 ) -> [L; N] {
-    let mut blocks = vectors.map(L::store);
+    let mut blocks = vectors.map(L::block);
     for lane in 0..WIDTH {
         let image = one(lane, std::array::from_fn(|axis| blocks[axis].0[lane]));
         for (block, value) in blocks.iter_mut().zip(image) {
@@ -54,5 +54,5 @@ pub(super) fn in_each<L: Lanes, const N: usize>(
         }
     }
     // SAFETY: the vectors prove the vector unit.
-    blocks.map(|block: Block| unsafe { L::load(&block) })
+    blocks.map(|block: Block| unsafe { L::of(&block) })
 }

@@ -1,19 +1,18 @@
 //! Eight lanes in a register of AVX2, products and sums fused.
 
-use super::super::Mat3x4;
-use super::lanes::{Lanes, Row, WIDTH};
+use super::{Eight, Lanes, Row, WIDTH, Wide};
 use core::arch::x86_64::*;
 
-/// Eight numbers. Made only under [`Unit::Avx2`](super::super::unit::Unit), which every intrinsic below relies on.
+/// Eight numbers. Made only where there are AVX2 and FMA, which every intrinsic below relies on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Avx2(__m256);
+pub(in crate::pose) struct Avx2(pub(in crate::pose) __m256);
 
 /// Transposes the 4×4 numbers in the lower halves and those in the upper halves.
 ///
 /// # Safety
 /// The CPU has AVX2.
 #[inline(always)]
-unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
+pub(in crate::pose) unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let a = _mm256_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
@@ -33,13 +32,13 @@ unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
 /// halves come straight from memory, which costs no shuffle.
 ///
 /// # Safety
-/// The CPU has AVX2; `row < 4`, `half` is 0 or 4.
+/// The CPU has AVX2; there are eight rows; `row < 4`, `half` is 0 or 4.
 #[inline(always)]
-unsafe fn pair(rows: &[Row; WIDTH], row: usize, half: usize) -> __m256 {
+unsafe fn pair(rows: *const Row, row: usize, half: usize) -> __m256 {
     // SAFETY: the caller's contract. Rows are 32 bytes, aligned to that.
     unsafe {
-        let low = rows.as_ptr().add(row).cast::<f32>().add(half);
-        let high = rows.as_ptr().add(row + 4).cast::<f32>().add(half);
+        let low = rows.add(row).cast::<f32>().add(half);
+        let high = rows.add(row + 4).cast::<f32>().add(half);
         _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high))
     }
 }
@@ -47,10 +46,12 @@ unsafe fn pair(rows: &[Row; WIDTH], row: usize, half: usize) -> __m256 {
 // SAFETY of the intrinsics: a value of this type exists only where the CPU has AVX2 and FMA; the
 // functions that make one from nothing demand it.
 impl Lanes for Avx2 {
+    const WIDTH: usize = 8;
+
     #[inline(always)]
-    unsafe fn load(from: *const Row) -> Self {
-        // SAFETY: the caller's contract; a row is 32 bytes, aligned to that.
-        Self(unsafe { _mm256_load_ps(from.cast()) })
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm256_load_ps(from) })
     }
 
     #[inline(always)]
@@ -60,50 +61,9 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self {
-        // SAFETY: the caller's contract.
-        Self(unsafe { _mm256_loadu_ps(from.as_ptr()) })
-    }
-
-    #[inline(always)]
-    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self {
-        // SAFETY: the caller's contract; there are 16 bytes.
-        Self(unsafe {
-            let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()));
-            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
-        })
-    }
-
-    #[inline(always)]
-    unsafe fn fields(
-        from: *const u8,
-        byte: &[u8; WIDTH],
-        up: &[u8; WIDTH],
-        down: &[u8; WIDTH],
-    ) -> Self {
-        // SAFETY: the caller's contract. Tables are 8 bytes.
-        Self(unsafe {
-            let window = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
-            // Each lane's byte number four times, and the three after it.
-            let spread = _mm256_setr_epi8(
-                0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, //
-                4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7,
-            );
-            let bytes = _mm256_set1_epi64x(byte.as_ptr().cast::<i64>().read_unaligned());
-            let bytes = _mm256_shuffle_epi8(bytes, spread);
-            let bytes = _mm256_add_epi8(bytes, _mm256_set1_epi32(0x0302_0100));
-            let bits = _mm256_shuffle_epi8(window, bytes);
-            let up = _mm256_cvtepu8_epi32(_mm_loadl_epi64(up.as_ptr().cast()));
-            let down = _mm256_cvtepu8_epi32(_mm_loadl_epi64(down.as_ptr().cast()));
-            let fields = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
-            _mm256_cvtepi32_ps(fields)
-        })
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut Row) {
-        // SAFETY: a value proves AVX2; a row is 32 bytes, aligned to that.
-        unsafe { _mm256_store_ps(to.0.as_mut_ptr(), self.0) };
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: a value proves the unit; the caller's contract.
+        unsafe { _mm256_store_ps(to, self.0) };
     }
 
     #[inline(always)]
@@ -143,6 +103,24 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_sqrt_ps(self.0) })
+    }
+
+    #[inline(always)]
     fn flipped_by(self, by: Self) -> Self {
         // SAFETY: a value proves AVX2.
         Self(unsafe {
@@ -150,9 +128,11 @@ impl Lanes for Avx2 {
             _mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0)))
         })
     }
+}
 
+impl Wide for Avx2 {
     #[inline(always)]
-    unsafe fn transpose(rows: &[Row; WIDTH]) -> [Self; WIDTH] {
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
         // SAFETY: the caller's contract.
         unsafe {
             let [a, b, c, d] = transpose4([
@@ -181,16 +161,59 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn write4(columns: [Self; 4], to: &[*mut Mat3x4; WIDTH], offset: usize) {
+    unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
         // SAFETY: a value proves AVX2; the caller's contract.
         unsafe {
             let [x, y, z, w] = columns;
             let rows = transpose4([x.0, y.0, z.0, w.0]);
             for (lane, row) in rows.iter().enumerate() {
-                let (low, high) = (to[lane].byte_add(offset), to[lane + 4].byte_add(offset));
-                _mm_store_ps(low.cast(), _mm256_castps256_ps128(*row));
-                _mm_store_ps(high.cast(), _mm256_extractf128_ps::<1>(*row));
+                let (low, high) = (*to.add(lane), *to.add(lane + 4));
+                _mm_store_ps(low.add(offset).cast(), _mm256_castps256_ps128(*row));
+                _mm_store_ps(high.add(offset).cast(), _mm256_extractf128_ps::<1>(*row));
             }
         }
+    }
+}
+
+impl Eight for Avx2 {
+    #[inline(always)]
+    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm256_loadu_ps(from.as_ptr()) })
+    }
+
+    #[inline(always)]
+    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self {
+        // SAFETY: the caller's contract; there are 16 bytes.
+        Self(unsafe {
+            let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
+        })
+    }
+
+    #[inline(always)]
+    unsafe fn fields(
+        from: *const u8,
+        byte: &[u8; WIDTH],
+        up: &[u8; WIDTH],
+        down: &[u8; WIDTH],
+    ) -> Self {
+        // SAFETY: the caller's contract. Tables are 8 bytes.
+        Self(unsafe {
+            let window = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
+            // Each lane's byte number four times, and the three after it.
+            let spread = _mm256_setr_epi8(
+                0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, //
+                4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7,
+            );
+            let bytes = _mm256_set1_epi64x(byte.as_ptr().cast::<i64>().read_unaligned());
+            let bytes = _mm256_shuffle_epi8(bytes, spread);
+            let bytes = _mm256_add_epi8(bytes, _mm256_set1_epi32(0x0302_0100));
+            let bits = _mm256_shuffle_epi8(window, bytes);
+            let up = _mm256_cvtepu8_epi32(_mm_loadl_epi64(up.as_ptr().cast()));
+            let down = _mm256_cvtepu8_epi32(_mm_loadl_epi64(down.as_ptr().cast()));
+            let fields = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
+            _mm256_cvtepi32_ps(fields)
+        })
     }
 }

@@ -1,0 +1,247 @@
+//! A whole list, group after group, on one thread or on all.
+
+use super::super::unit::Unit;
+use super::kernel::{self, GROUP, Group, Instance, Played, Product, Scratch};
+use super::plan::{Distinct, Library};
+use super::{BatchPoser, Mat3x4, WriteOnly};
+use crate::character::{Affine, Transform};
+use crate::error::Result;
+use crate::pose::palette::expect_len;
+use crate::pose::play_list::PlayList;
+use rayon::prelude::*;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is made of a list, and where it goes.
+pub(super) struct Output {
+    pub(super) product: Product,
+    pub(super) start: *mut u8,
+    /// How many elements there is room for.
+    pub(super) len: usize,
+}
+
+impl Output {
+    pub(super) fn palettes(mut out: WriteOnly<'_, Mat3x4>) -> Self {
+        Self {
+            product: Product::Palette,
+            start: out.as_mut_ptr().cast(),
+            len: out.len(),
+        }
+    }
+
+    pub(super) fn local(out: &mut [Transform]) -> Self {
+        Self {
+            product: Product::Local,
+            start: out.as_mut_ptr().cast(),
+            len: out.len(),
+        }
+    }
+
+    pub(super) fn models(out: &mut [Affine]) -> Self {
+        Self {
+            product: Product::Model,
+            start: out.as_mut_ptr().cast(),
+            len: out.len(),
+        }
+    }
+}
+
+/// A list in work.
+struct Job<'a> {
+    poser: &'a BatchPoser,
+    library: Library<'a>,
+    list: &'a PlayList,
+    product: Product,
+    start: *mut u8,
+    /// Of an instance's part of the output.
+    bytes: usize,
+}
+
+// SAFETY: threads take groups that are disjoint, and so is what they write.
+unsafe impl Sync for Job<'_> {}
+
+impl Job<'_> {
+    fn unit(&self) -> Unit {
+        self.poser.unit
+    }
+
+    fn groups(&self) -> usize {
+        self.list.len().div_ceil(kernel::group_size(self.unit()))
+    }
+
+    /// The first instance of a group, and how many there are.
+    fn group(&self, number: usize) -> (usize, usize) {
+        let size = kernel::group_size(self.unit());
+        let first = number * size;
+        (first, size.min(self.list.len() - first))
+    }
+
+    /// Whether all samples of a group can be had; how many there are.
+    fn check(&self, number: usize) -> Result<usize> {
+        let (first, count) = self.group(number);
+        self.library.check_all(self.list, first, count)
+    }
+
+    /// # Safety
+    /// The group exists, and was checked. The output has room for all instances, and no one else writes to this group's.
+    unsafe fn run(&self, number: usize, scratch: &mut Scratch) {
+        let (first, count) = self.group(number);
+        let mut played: Vec<Played<'_>> = mem::take(&mut scratch.played);
+        let mut instances = [Instance::default(); GROUP];
+        for (lane, instance) in instances.iter_mut().enumerate().take(count) {
+            *instance = self
+                .library
+                .plan(self.list.samples(first + lane), &mut played);
+        }
+        let group = Group {
+            clips: Distinct::of(&self.library.rig.rest, &played),
+            played: &played,
+            instances,
+            count,
+            masks: &self.poser.masks,
+            threshold: self.poser.threshold,
+            product: self.product,
+            out: std::array::from_fn(|lane| self.start.wrapping_add((first + lane) * self.bytes)),
+        };
+        // SAFETY: the unit was detected; all clips and masks were checked; the scratch was made for the rig; the caller's
+        // contract.
+        unsafe { kernel::run(self.unit(), self.library.rig, &group, scratch) };
+        played.clear();
+        // SAFETY: nothing of the shorter lifetime is in it any more.
+        scratch.played = unsafe { mem::transmute::<Vec<Played<'_>>, Vec<Played<'static>>>(played) };
+    }
+}
+
+impl BatchPoser {
+    /// Evaluates a list; on the threads of rayon's current pool if `threads`.
+    ///
+    /// # Safety
+    /// The output is valid for writing as many elements as it says, and aligned for them.
+    pub(super) unsafe fn run(
+        &self,
+        library: Library<'_>,
+        list: &PlayList,
+        output: Output,
+        threads: bool,
+    ) -> Result<()> {
+        let (what, each, size) = match output.product {
+            Product::Local => ("local poses", self.rig.joints.len(), size_of::<Transform>()),
+            Product::Model => ("model poses", self.rig.joints.len(), size_of::<Affine>()),
+            Product::Palette => ("palettes", self.rig.entries.len(), size_of::<Mat3x4>()),
+        };
+        expect_len(what, output.len, each.saturating_mul(list.len()))?;
+        let job = Job {
+            poser: self,
+            library,
+            list,
+            product: output.product,
+            start: output.start,
+            bytes: each * size,
+        };
+        let groups = job.groups();
+        if threads {
+            let checked = (0..groups).into_par_iter().map(|number| job.check(number));
+            let samples = checked.reduce(|| Ok(0), most)?;
+            self.spare
+                .make_room(self, rayon::current_num_threads(), samples);
+            (0..groups).into_par_iter().for_each_init(
+                || self.lend(samples),
+                // SAFETY: all groups were checked; each is taken once; there is room for all instances.
+                |scratch, number| unsafe { scratch.run(&job, number) },
+            );
+        } else {
+            let mut samples = 0;
+            for number in 0..groups {
+                samples = samples.max(job.check(number)?);
+            }
+            let mut scratch = self.lend(samples);
+            for number in 0..groups {
+                // SAFETY: all groups were checked; there is room for all instances.
+                unsafe { scratch.run(&job, number) };
+            }
+        }
+        Ok(())
+    }
+
+    /// A scratch for groups of up to `samples` samples.
+    fn lend(&self, samples: usize) -> Lent<'_> {
+        let spare = self.spare.lock().list.pop();
+        let mut scratch = spare.unwrap_or_else(|| {
+            self.spare.lock().made += 1;
+            Scratch::new(&self.rig)
+        });
+        scratch.reserve(samples);
+        Lent {
+            scratch: Some(scratch),
+            spare: &self.spare,
+        }
+    }
+}
+
+/// The larger number; of faults the first.
+fn most(a: Result<usize>, b: Result<usize>) -> Result<usize> {
+    Ok(a?.max(b?))
+}
+
+impl Scratch {
+    /// Makes room for a group's samples, each instance with the rest pose besides.
+    fn reserve(&mut self, samples: usize) {
+        self.played.clear();
+        self.played.reserve(samples + GROUP);
+    }
+}
+
+/// What is kept from call to call.
+#[derive(Debug, Default)]
+pub(super) struct Spare(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    list: Vec<Box<Scratch>>,
+    /// How many there are, with those that are lent.
+    made: usize,
+}
+
+impl Spare {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes as many as there are threads, each with room for a group's samples: so that nothing is allocated later,
+    /// whichever threads are there then.
+    fn make_room(&self, poser: &BatchPoser, threads: usize, samples: usize) {
+        let mut kept = self.lock();
+        while kept.made < threads {
+            kept.made += 1;
+            kept.list.push(Scratch::new(&poser.rig));
+        }
+        for scratch in &mut kept.list {
+            scratch.reserve(samples);
+        }
+        let missing = kept.made - kept.list.len().min(kept.made);
+        kept.list.reserve(missing);
+    }
+}
+
+/// A scratch that goes back when it is dropped.
+struct Lent<'a> {
+    scratch: Option<Box<Scratch>>,
+    spare: &'a Spare,
+}
+
+impl Lent<'_> {
+    /// # Safety
+    /// As [`Job::run`].
+    unsafe fn run(&mut self, job: &Job<'_>, number: usize) {
+        if let Some(scratch) = &mut self.scratch {
+            // SAFETY: the caller's contract.
+            unsafe { job.run(number, scratch) };
+        }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.spare.lock().list.extend(self.scratch.take());
+    }
+}

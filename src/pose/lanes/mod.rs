@@ -1,0 +1,111 @@
+//! Numbers side by side: what the kernels of the pose level need of a vector unit. One source for all units; what differs is
+//! in these files:
+//!
+//! - `plain`: plain code, for any CPU;
+//! - `sse2`, `avx2`, `avx512` and `neon`: registers of 4, 8, 16 and 4 numbers;
+//! - `pair`: two registers as one of twice the width.
+//!
+//! In kernels, no closure takes or returns a vector, and nothing maps arrays of them: a function that the compiler does not
+//! inline has no vector unit, and every operation in it becomes a call.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod pair;
+mod plain;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::{Avx2, transpose4};
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::Avx512;
+#[cfg(target_arch = "aarch64")]
+pub(super) use neon::Neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use pair::Pair;
+pub(super) use plain::Plain;
+#[cfg(target_arch = "x86_64")]
+pub(super) use sse2::Sse2;
+
+/// How many joints a block of keys has, and how many vertices a block of a mesh.
+pub(super) const WIDTH: usize = 8;
+
+/// One number of each lane.
+#[repr(C, align(32))]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Row(pub(super) [f32; WIDTH]);
+
+/// `Self::WIDTH` numbers in a vector unit's registers.
+///
+/// A value proves that the CPU has that unit: what makes one from nothing is `unsafe` and demands it.
+pub(super) trait Lanes: Copy {
+    /// How many numbers there are.
+    const WIDTH: usize;
+
+    /// # Safety
+    /// The CPU has the vector unit; `from` is valid for reading `WIDTH` numbers, and aligned to all of them.
+    unsafe fn load(from: *const f32) -> Self;
+    /// # Safety
+    /// The CPU has the vector unit.
+    unsafe fn splat(value: f32) -> Self;
+    /// # Safety
+    /// `to` is valid for writing `WIDTH` numbers, and aligned to all of them.
+    unsafe fn store(self, to: *mut f32);
+
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn over(self, other: Self) -> Self;
+    /// `self * a + b`, rounded once where the unit can.
+    fn times_plus(self, a: Self, b: Self) -> Self;
+    /// `b - self * a`, rounded once where the unit can.
+    fn times_from(self, a: Self, b: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    fn root(self) -> Self;
+    /// Negated where `by` is less than 0.
+    fn flipped_by(self, by: Self) -> Self;
+}
+
+/// Lanes of instances, of any width: what brings them together and apart.
+pub(super) trait Wide: Lanes {
+    /// Lane `i` of result `j` is number `j` of row `i`.
+    ///
+    /// # Safety
+    /// The CPU has the vector unit; there are `WIDTH` rows.
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH];
+
+    /// Writes the four numbers of each lane to where that lane's pointer goes, `offset` bytes on.
+    ///
+    /// # Safety
+    /// There are `WIDTH` pointers, each valid for writing them, and aligned to 16 bytes with `offset`.
+    unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize);
+}
+
+/// Lanes of a block of joints: as many as a [`Row`] has.
+pub(super) trait Eight: Lanes {
+    /// # Safety
+    /// The CPU has the vector unit.
+    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self;
+    /// Numbers of which these are the upper 16 bits, the lower being 0.
+    ///
+    /// # Safety
+    /// The CPU has the vector unit.
+    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self;
+    /// For each lane, the 32 bits at byte number `byte`, less than 16, shifted up and then down: whole numbers of at most 24 bits. A
+    /// shift by 32 gives 0. What lies beyond 16 bytes is shifted out.
+    ///
+    /// # Safety
+    /// The CPU has the vector unit; `from` is valid for reading 20 bytes.
+    unsafe fn fields(
+        from: *const u8,
+        byte: &[u8; WIDTH],
+        up: &[u8; WIDTH],
+        down: &[u8; WIDTH],
+    ) -> Self;
+}
