@@ -1,6 +1,6 @@
 //! Leaves out of a clip what hardly moves.
 
-use super::clip::{Block, COMPONENTS, Clip, Keys, Property};
+use super::clip::{Block, Clip, Keys, Property, components};
 use super::lanes::{Row, WIDTH};
 use super::quantise::Lane;
 
@@ -83,13 +83,13 @@ pub(super) fn at_rest(
     negligible: impl Fn(usize, usize, f32) -> bool,
 ) -> bool {
     lanes.iter().enumerate().all(|(row, lane)| {
-        let component: usize = lane.property.first() + lane.component;
-        debug_assert!(component < COMPONENTS);
+        let component = lane.property.first() + lane.component;
         (0..WIDTH).all(|number| {
-            let Some(joint) = clip.rest.get(lane.block * WIDTH + number) else {
+            let joint = lane.block * WIDTH + number;
+            if joint >= clip.rest.len() {
                 return true;
-            };
-            let rest = super::clip::components(&joint.rest)[component];
+            }
+            let rest = components(&clip.at_rest(joint))[component];
             let span = &lane.spans[number];
             negligible(row, number, (span.max - rest).max(rest - span.min))
         })

@@ -9,6 +9,7 @@
 //!   chain of products that wait for each other;
 //! - `run`: the loop over groups, on one thread or on all.
 
+mod base;
 mod build;
 mod clip;
 mod compose;

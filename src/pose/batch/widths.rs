@@ -58,14 +58,6 @@ pub(super) fn search(clip: &Clip, measure: &Measure<'_>) -> Option<(Clip, Worst)
         };
         let errors = measure.errors(&tried, &exact);
         let slack = slack(clip, &errors, limit);
-        if std::env::var_os("DBG").is_some() {
-            let b: u32 = widths.as_flattened().iter().sum();
-            eprintln!(
-                "   round {round} bits {b} slack {:.2} {:.2}",
-                slack.iter().fold(9.0f32, |a, b| a.min(*b)),
-                slack.iter().fold(-9.0f32, |a, b| a.max(*b))
-            );
-        }
         let bits: u32 = widths.as_flattened().iter().sum();
         if slack.iter().all(|slack| *slack >= 0.0)
             && best
@@ -86,21 +78,6 @@ pub(super) fn search(clip: &Clip, measure: &Measure<'_>) -> Option<(Clip, Worst)
     for _ in 0..ROUNDS {
         let tried = finished(clip, lanes, &widths(lanes, &base, &powers))?;
         if let Some(worst) = measure.within(&tried) {
-            if std::env::var_os("DBG").is_some() {
-                let w = widths(lanes, &base, &powers);
-                let mut c = [[0u32; 3]; 3];
-                for (l, w) in lanes.iter().zip(&w) {
-                    let c = &mut c[l.property as usize];
-                    c[0] += 1;
-                    c[1] += u32::from(w.iter().all(|w| *w == 0));
-                    c[2] += w.iter().sum::<u32>();
-                }
-                eprintln!(
-                    "  STAT rows,zero rows,bits r/t/s {c:?} frames {} constants {}",
-                    clip.timing.frames,
-                    clip.constants.len()
-                );
-            }
             return Some((tried, worst));
         }
         for power in &mut powers {
