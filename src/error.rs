@@ -188,6 +188,12 @@ pub enum ArgumentFault {
         /// How many are needed.
         need: usize,
     },
+    /// The same as another, where all must differ.
+    #[error("is the same as that of number {of}")]
+    Duplicate {
+        /// Which other one.
+        of: usize,
+    },
     /// A combination or a value that makes no sense; the text says which.
     #[error("{0}")]
     Invalid(&'static str),

@@ -3,7 +3,7 @@
 mod reference;
 
 use reference::rng::Rng;
-use throng::pose::{Layer, Looping};
+use throng::pose::{ClipSample, Ease, Layer, Looping, Ramp};
 
 fn layer(looping: Looping) -> Layer {
     Layer {
@@ -81,13 +81,10 @@ fn thirty_days_cost_no_precision() {
 fn times_lie_within_the_clip() {
     let mut rng = Rng::new(3);
     for _ in 0..10_000 {
-        let layer = Layer {
-            clip: 0,
-            start_s: rng.range(-1e6, 1e6).into(),
-            offset_s: rng.range(-10.0, 10.0).into(),
-            speed: rng.range(-3.0, 3.0).into(),
-            looping: [Looping::Loop, Looping::Once][rng.below(2)],
-        };
+        let layer = Layer::new(0, rng.range(-1e6, 1e6).into())
+            .with_offset(rng.range(-10.0, 10.0).into())
+            .with_speed(rng.range(-3.0, 3.0).into())
+            .with_looping([Looping::Loop, Looping::Once, Looping::PingPong][rng.below(3)]);
         let duration = rng.range(0.0, 5.0);
         let time = layer.clip_time_s(rng.range(-1e6, 1e6).into(), duration);
         assert!(
@@ -102,7 +99,7 @@ fn times_lie_within_the_clip() {
 #[test]
 fn what_is_no_time_is_zero() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308];
-    for looping in [Looping::Loop, Looping::Once] {
+    for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
         for duration in [0.0, -0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             assert_eq!(
                 layer(looping).clip_time_s(11.0, duration),
@@ -141,4 +138,189 @@ fn what_is_no_time_is_zero() {
     let shortest = f32::from_bits(1);
     let time = Layer::new(0, 0.0).clip_time_s(2_592_000.1, shortest);
     assert!((0.0..=f64::from(shortest)).contains(&time));
+}
+
+#[test]
+fn ping_pong_turns_round_at_both_ends() {
+    let layer = layer(Looping::PingPong);
+    for (now, expected) in [
+        (10.0, 0.0),
+        (11.5, 1.5),
+        (12.0, 2.0),
+        (12.5, 1.5),
+        (14.0, 0.0),
+        (14.25, 0.25),
+        (9.5, 0.5),
+        (7.5, 1.5),
+    ] {
+        assert_eq!(layer.clip_time_s(now, 2.0), expected, "{now}");
+    }
+}
+
+/// A number of clip seconds as a whole number of 2⁻³⁰ s, so that remainders are exact.
+const TICK: f64 = 1.0 / (1_u64 << 30) as f64;
+
+fn ticks(seconds: f64) -> i128 {
+    let ticks = seconds / TICK;
+    assert_eq!(
+        ticks,
+        ticks.round(),
+        "{seconds} is no whole number of ticks"
+    );
+    ticks as i128
+}
+
+#[test]
+fn times_are_as_exact_after_thirty_days_as_at_the_start() {
+    let mut rng = Rng::new(11);
+    let mut worst = [0.0_f64; 3];
+    for (age, since) in [0.0, 86_400.0, 30.0 * 86_400.0].into_iter().enumerate() {
+        for _ in 0..20_000 {
+            // Engine times have 2⁻²⁰ s, speeds 2⁻¹⁰: products are whole ticks, but not in 53 bits of `f64`.
+            let now = since + rng.below(1 << 24) as f64 / f64::from(1 << 20);
+            let speed = (rng.below(1 << 13) as f64 - 4096.0) / 1024.0;
+            let offset = rng.below(1 << 22) as f64 / f64::from(1 << 20);
+            let duration = rng.range(0.1, 9.0);
+            let duration = (f64::from(duration) * 1024.0).round() / 1024.0;
+            for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
+                let layer = Layer::new(0, 0.0)
+                    .with_offset(offset)
+                    .with_speed(speed)
+                    .with_looping(looping);
+                let raw = ticks(now) * (speed * 1024.0) as i128 / 1024 + ticks(offset);
+                let length = ticks(duration);
+                let want = match looping {
+                    Looping::Loop => raw.rem_euclid(length),
+                    Looping::Once => raw.clamp(0, length),
+                    Looping::PingPong => length - (raw.rem_euclid(2 * length) - length).abs(),
+                };
+                let got = layer.clip_time_s(now, duration);
+                let mut off = (got - want as f64 * TICK).abs();
+                if looping == Looping::Loop {
+                    off = off.min(duration - off);
+                }
+                worst[age] = worst[age].max(off);
+            }
+        }
+    }
+    println!("off by at most {worst:.1e} s at 0 s, 1 day and 30 days");
+    assert!(worst.iter().all(|off| *off <= 1e-8), "{worst:?}");
+}
+
+#[test]
+fn a_speed_may_change_without_a_jump() {
+    let mut rng = Rng::new(12);
+    for _ in 0..5000 {
+        let looping = [Looping::Loop, Looping::Once, Looping::PingPong][rng.below(3)];
+        let speed = |rng: &mut Rng| f64::from(rng.range(-3.0, 3.0));
+        let layer = Layer::new(0, 2.0)
+            .with_speed(speed(&mut rng))
+            .with_looping(looping);
+        let (now, to) = (f64::from(rng.range(-20.0, 50.0)), speed(&mut rng));
+        let changed = layer.re_timed(now, to, 1.5);
+        assert_eq!(changed.clip_time_s(now, 1.5), layer.clip_time_s(now, 1.5));
+        let (before, after) = (
+            layer.clip_time_s(now - 1e-6, 1.5),
+            changed.clip_time_s(now + 1e-6, 1.5),
+        );
+        let off = (after - before).abs();
+        let off = if looping == Looping::Loop {
+            off.min(1.5 - off)
+        } else {
+            off
+        };
+        assert!(off <= 6.1e-6, "{layer:?} to {to} at {now}: {off}");
+        // Going on at the same speed changes nothing, but where it has come to an end.
+        let same = layer.re_timed(now, layer.speed, 1.5);
+        let later = now + 0.37;
+        if looping != Looping::Once {
+            let off = (same.clip_time_s(later, 1.5) - layer.clip_time_s(later, 1.5)).abs();
+            assert!(off.min(1.5 - off) <= 1e-12, "{layer:?} at {now}: {off}");
+        }
+        let paused = layer.re_timed(now, 0.0, 1.5);
+        assert_eq!(paused.clip_time_s(1e9, 1.5), layer.clip_time_s(now, 1.5));
+    }
+}
+
+#[test]
+fn a_layer_says_what_it_plays() {
+    let layer = Layer::new(4, 10.0)
+        .with_offset(0.5)
+        .with_speed(2.0)
+        .with_looping(Looping::Once)
+        .with_weight(Ramp::new(0.25, 0.75, 10.0, 2.0, Ease::Linear))
+        .with_mask(3)
+        .on_level(2);
+    let want = ClipSample {
+        clip: 4,
+        time_s: 2.5,
+        weight: 0.5,
+        mask: Some(3),
+        level: 2,
+    };
+    assert_eq!(layer.sample(11.0, 9.0), want);
+    assert_eq!(layer.sample(11.0, 9.0_f32), want);
+    assert_eq!(Layer::new(1, 0.0).sample(0.5, 2.0), ClipSample::new(1, 0.5));
+    // A fade goes on from where the weight is.
+    let out = layer.fade_out(11.0, 1.0);
+    assert_eq!(
+        [10.0, 11.0, 11.5, 12.0].map(|now| out.weight_at(now)),
+        [0.5, 0.5, 0.25, 0.0]
+    );
+    let back = layer.fade_in(20.0, 1.0);
+    assert_eq!(
+        [19.0, 20.5, 21.0].map(|now| back.weight_at(now)),
+        [0.0, 0.375, 0.75]
+    );
+}
+
+#[test]
+fn ramps_are_what_they_are_said_to_be() {
+    let mut rng = Rng::new(13);
+    for _ in 0..5000 {
+        let (from, to) = (rng.range(0.0, 2.0), rng.range(0.0, 2.0));
+        let (start, length) = (
+            f64::from(rng.range(-9.0, 9.0)),
+            f64::from(rng.range(0.01, 4.0)),
+        );
+        let ease = [Ease::Linear, Ease::Smooth][rng.below(2)];
+        let ramp = Ramp::new(from, to, start, length, ease);
+        let now = start + f64::from(rng.range(-0.5, 1.5)) * length;
+        let u = ((now - start) / length).clamp(0.0, 1.0);
+        let part = match ease {
+            Ease::Linear => u,
+            Ease::Smooth => 3.0 * u.powi(2) - 2.0 * u.powi(3),
+        };
+        let want = f64::from(from) * (1.0 - part) + f64::from(to) * part;
+        assert!(
+            (f64::from(ramp.at(now)) - want).abs() < 2e-7,
+            "{ramp:?} at {now}"
+        );
+        assert_eq!(ramp.at(start), from);
+        assert_eq!(ramp.at(start + 2.0 * length), to);
+        assert_eq!(ramp.has_ended(now), u >= 1.0);
+        let turned = ramp.turned(now, 0.5, 1.0, ease);
+        assert_eq!(turned.at(now), ramp.at(now));
+    }
+    let step = Ramp::new(0.25, 0.75, 3.0, 0.0, Ease::Smooth);
+    assert_eq!([2.9, 3.0, 4.0].map(|now| step.at(now)), [0.25, 0.75, 0.75]);
+    // Odd times give one of the ends.
+    for odd in [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MAX,
+        f64::MIN,
+        -1.0,
+    ] {
+        for ramp in [
+            Ramp::new(0.25, 0.75, odd, 1.0, Ease::Smooth),
+            Ramp::new(0.25, 0.75, 1.0, odd, Ease::Smooth),
+            Ramp::new(0.25, 0.75, odd, odd, Ease::Linear),
+        ] {
+            for now in [odd, 0.0, f64::MAX] {
+                assert!([0.25, 0.75].contains(&ramp.at(now)), "{ramp:?} at {now}");
+            }
+        }
+    }
 }

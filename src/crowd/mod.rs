@@ -12,6 +12,7 @@ mod history;
 mod inputs;
 mod instances;
 mod pose;
+mod posed;
 mod retire;
 mod room;
 mod shadow;
@@ -38,6 +39,7 @@ pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
 
 use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::palettes;
 use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
@@ -94,6 +96,8 @@ pub struct Crowd {
     histories: Histories,
     poser: Poser,
     weights: Vec<f32>,
+    /// A palette in the format of a character's method, on its way to being checked.
+    scratch: Vec<palettes::Row>,
     time_s: f64,
     destroyed: bool,
 }
@@ -136,6 +140,7 @@ impl Crowd {
             histories: Histories::new(),
             poser: Poser::new(),
             weights: Vec::new(),
+            scratch: Vec::new(),
             time_s: 0.0,
             destroyed: false,
         };

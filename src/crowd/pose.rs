@@ -40,7 +40,7 @@ impl Crowd {
             return Ok(());
         };
         let deform = instance.skin == SkinMode::Cpu;
-        if instance.layer.is_none() && instance.morphs.size == 0 && !deform {
+        if !instance.moves() && instance.morphs.size == 0 && !deform {
             return Ok(());
         }
         let rig = &entry.rig;
@@ -51,11 +51,17 @@ impl Crowd {
         });
         let counters = &mut self.counters;
         let started = self.desc.profile.then(Instant::now);
-        self.poser.animate(rig, clip)?;
+        if !instance.posed || instance.morphs.size > 0 {
+            self.poser.animate(rig, clip)?;
+        }
         let animated = self.desc.profile.then(Instant::now);
-        if instance.layer.is_some() {
+        if instance.moves() {
             let place = (slot, instance.rows.start);
-            let model = self.poser.compose(rig)?;
+            let model = if instance.posed {
+                &instance.model[..]
+            } else {
+                self.poser.compose(rig)?
+            };
             let (ring, method) = (&mut self.buffers.palettes, entry.mesh.method());
             if deform {
                 let evaluate = |rows: &mut _| palettes::evaluate(rig, method, model, rows);

@@ -1,5 +1,6 @@
 //! An instance as the CPU knows it, and what those that are skinned on the CPU need together.
 
+use crate::character::Affine;
 use crate::gpu::layout::{self, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use crate::pose::Layer;
 
@@ -27,6 +28,10 @@ pub(super) struct Share {
 pub(super) struct Slot {
     pub(super) record: layout::Instance,
     pub(super) layer: Option<Layer>,
+    /// Whether it is in the pose of `model`; then it plays nothing.
+    pub(super) posed: bool,
+    /// What the caller set, one for each joint.
+    pub(super) model: Vec<Affine>,
     pub(super) generation: u32,
     pub(super) alive: bool,
     pub(super) dirty: bool,
@@ -77,10 +82,15 @@ impl Twins {
 }
 
 impl Slot {
-    /// Says in the record where the palette lies, in the ring while a clip plays, else in the
+    /// Whether its palette is written in every frame.
+    pub(super) fn moves(&self) -> bool {
+        self.layer.is_some() || self.posed
+    }
+
+    /// Says in the record where the palette lies, in the ring while it moves, else in the
     /// character's own rest palette; and where morph weights and deformed vertices do.
     pub(super) fn place_shares(&mut self) {
-        (self.record.source, self.record.palette_base) = if self.layer.is_some() {
+        (self.record.source, self.record.palette_base) = if self.moves() {
             (SOURCE_RING, self.rows.start)
         } else {
             (SOURCE_RESIDENT, 0)

@@ -148,13 +148,12 @@ fn layer(rig: &Character, play: &Play<'_>, now_s: f64) -> Result<Option<Layer>> 
             });
         }
     }
-    Ok(Some(Layer {
-        clip,
-        start_s,
-        offset_s: play.offset_s,
-        speed: play.speed,
-        looping: play.looping,
-    }))
+    Ok(Some(
+        Layer::new(clip, start_s)
+            .with_offset(play.offset_s)
+            .with_speed(play.speed)
+            .with_looping(play.looping),
+    ))
 }
 
 impl Crowd {
@@ -187,6 +186,8 @@ impl Crowd {
                 ..Zeroable::zeroed()
             },
             layer,
+            posed: false,
+            model: Vec::new(),
             generation: 0,
             alive: true,
             dirty: false,
@@ -318,19 +319,19 @@ impl Crowd {
         )?;
         let slot = self.instances.get(id)?;
         // The record changes only when the palette moves between ring and rest.
-        if slot.layer.is_some() == layer.is_some() {
+        if slot.moves() == layer.is_some() {
             if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
-                slot.layer = layer;
+                (slot.layer, slot.posed) = (layer, false);
             }
             return Ok(());
         }
         self.instances.change(id, |slot| {
-            slot.layer = layer;
+            (slot.layer, slot.posed) = (layer, false);
             slot.place_shares();
         })
     }
 
-    /// What the instance plays; `None` for the rest pose.
+    /// What the instance plays, with weight 1; `None` for the rest pose and for [`Self::set_model_pose`].
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

@@ -8,7 +8,7 @@ use crate::character::{Affine, Character};
 use crate::error::Result;
 use crate::pose::{
     DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteRef, Poser, QuatOffset,
-    WriteOnly, check_method, palette_projected,
+    WriteOnly, check_method, palette_checked, palette_projected,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -104,6 +104,39 @@ fn evaluate_as<E: PaletteEntry>(
 ) -> Result<()> {
     let out = bytemuck::try_cast_slice_mut::<Row, E>(out).unwrap_or_default();
     palette_projected::<E>(character, model, WriteOnly::over(out))
+}
+
+/// Whether the format of `method` holds the palette of a model pose.
+///
+/// # Errors
+/// As [`palette_checked`].
+pub(crate) fn check(
+    character: &Character,
+    method: u32,
+    model: &[Affine],
+    scratch: &mut Vec<Row>,
+) -> Result<()> {
+    // Matrices hold anything.
+    if method == METHOD_LINEAR {
+        return Ok(());
+    }
+    let rows = character.palette().len() * entry_rows(method) as usize;
+    scratch.clear();
+    scratch.resize(rows, Row::zeroed());
+    match method {
+        METHOD_DUAL_QUAT => check_as::<DualQuat>(character, model, scratch),
+        METHOD_DUAL_QUAT_STRETCH => check_as::<DualQuatStretch>(character, model, scratch),
+        _ => check_as::<QuatOffset>(character, model, scratch),
+    }
+}
+
+fn check_as<E: PaletteEntry>(
+    character: &Character,
+    model: &[Affine],
+    out: &mut [Row],
+) -> Result<()> {
+    let out = bytemuck::try_cast_slice_mut::<Row, E>(out).unwrap_or_default();
+    palette_checked::<E>(character, model, WriteOnly::over(out))
 }
 
 /// Rows of [`evaluate`] as the palette that they are.

@@ -1,5 +1,8 @@
 //! Layers: which clip an instance plays, as a closed form of time.
 
+use super::play_list::ClipSample;
+use super::ramp::{Ease, Ramp};
+
 /// What happens past the end of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Looping {
@@ -8,10 +11,26 @@ pub enum Looping {
     Loop,
     /// Holds the last pose (or the first, when played backwards).
     Once,
+    /// Turns round at each end.
+    PingPong,
 }
 
-/// A clip playing on an instance. Closed-form in time: the pose depends on nothing but these values
-/// and the time asked for, so a paused, saved or jumped clock gives the same pose.
+/// A clip playing on an instance. Closed-form in time: the pose depends on nothing but these values and the time
+/// asked for, so a paused, saved or jumped clock gives the same pose. All times are `f64`: within 30 days of its
+/// start, at up to four times the speed, the clip's time is exact to 1e-8 s.
+///
+/// ```
+/// use throng::pose::{Layer, Looping};
+///
+/// // From 10 s on, once and backwards from the clip's end at 2 s, faded in over 0.25 s.
+/// let layer = Layer::new(3, 10.0)
+///     .with_offset(2.0)
+///     .with_speed(-1.0)
+///     .with_looping(Looping::Once)
+///     .fade_in(10.0, 0.25);
+/// let sample = layer.sample(11.5, 2.0);
+/// assert_eq!((sample.clip, sample.time_s, sample.weight), (3, 0.5, 1.0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layer {
     /// Index into the character's clips.
@@ -24,10 +43,16 @@ pub struct Layer {
     pub speed: f64,
     /// What happens past the end.
     pub looping: Looping,
+    /// Its part in the blend; see [`ClipSample::weight`].
+    pub weight: Ramp,
+    /// Which joints it is for; see [`ClipSample::mask`].
+    pub mask: Option<u16>,
+    /// Which level it belongs to; see [`ClipSample::level`].
+    pub level: u8,
 }
 
 impl Layer {
-    /// `clip` from its start at `start_s`, at normal speed, in a loop.
+    /// `clip` from its start at `start_s`, at normal speed, in a loop; with weight 1 on the first level, for all joints.
     #[must_use]
     pub const fn new(clip: usize, start_s: f64) -> Self {
         Self {
@@ -36,6 +61,74 @@ impl Layer {
             offset_s: 0.0,
             speed: 1.0,
             looping: Looping::Loop,
+            weight: Ramp::ONE,
+            mask: None,
+            level: 0,
+        }
+    }
+
+    /// The same from elsewhere in the clip, in seconds.
+    #[must_use]
+    pub const fn with_offset(self, offset_s: f64) -> Self {
+        Self { offset_s, ..self }
+    }
+
+    /// The same at this speed, from its start on.
+    #[must_use]
+    pub const fn with_speed(self, speed: f64) -> Self {
+        Self { speed, ..self }
+    }
+
+    /// The same with something else past the end.
+    #[must_use]
+    pub const fn with_looping(self, looping: Looping) -> Self {
+        Self { looping, ..self }
+    }
+
+    /// The same with this weight.
+    #[must_use]
+    pub const fn with_weight(self, weight: Ramp) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// The same for the joints of a mask.
+    #[must_use]
+    pub const fn with_mask(self, mask: u16) -> Self {
+        Self {
+            mask: Some(mask),
+            ..self
+        }
+    }
+
+    /// The same on another level.
+    #[must_use]
+    pub const fn on_level(self, level: u8) -> Self {
+        Self { level, ..self }
+    }
+
+    /// The same with a weight that goes smoothly from 0 at `now_s` to where it was to lead, in `seconds`.
+    #[must_use]
+    pub const fn fade_in(self, now_s: f64, seconds: f64) -> Self {
+        let weight = Ramp::new(0.0, self.weight.to, now_s, seconds, Ease::Smooth);
+        self.with_weight(weight)
+    }
+
+    /// The same with a weight that goes smoothly from what it is at `now_s` to 0, in `seconds`.
+    #[must_use]
+    pub fn fade_out(self, now_s: f64, seconds: f64) -> Self {
+        let weight = self.weight.turned(now_s, 0.0, seconds, Ease::Smooth);
+        self.with_weight(weight)
+    }
+
+    /// The same at another speed from `now_s` on, for a clip that lasts `duration_s`: it goes on from where it is then. With
+    /// speed 0, a pause.
+    #[must_use]
+    pub fn re_timed(self, now_s: f64, speed: f64, duration_s: impl Into<f64>) -> Self {
+        Self {
+            start_s: now_s,
+            offset_s: self.unfolded_s(now_s, duration_s.into()),
+            speed,
+            ..self
         }
     }
 
@@ -45,15 +138,44 @@ impl Layer {
     /// 0 where there is no such time: for a clip that has no positive, finite duration, and where
     /// the layer's values or `now_s` are not finite or overflow.
     #[must_use]
-    pub fn clip_time_s(&self, now_s: f64, duration_s: f32) -> f64 {
-        let duration = f64::from(duration_s);
+    pub fn clip_time_s(&self, now_s: f64, duration_s: impl Into<f64>) -> f64 {
+        let duration = duration_s.into();
+        let time = self.unfolded_s(now_s, duration);
+        if time > duration {
+            2.0 * duration - time
+        } else {
+            time
+        }
+    }
+
+    /// The clip's time, but for what goes to and fro: its way back follows the way there, up to twice the duration.
+    fn unfolded_s(&self, now_s: f64, duration: f64) -> f64 {
         let raw = (now_s - self.start_s) * self.speed + self.offset_s;
-        if !(duration > 0.0 && duration.is_finite() && raw.is_finite()) {
+        if !(duration > 0.0 && (2.0 * duration).is_finite() && raw.is_finite()) {
             return 0.0;
         }
         match self.looping {
             Looping::Loop => raw.rem_euclid(duration),
             Looping::Once => raw.clamp(0.0, duration),
+            Looping::PingPong => raw.rem_euclid(2.0 * duration),
+        }
+    }
+
+    /// Its part in the blend at the engine's `now_s`.
+    #[must_use]
+    pub fn weight_at(&self, now_s: f64) -> f32 {
+        self.weight.at(now_s)
+    }
+
+    /// What it plays at the engine's `now_s`, for a clip that lasts `duration_s`.
+    #[must_use]
+    pub fn sample(&self, now_s: f64, duration_s: impl Into<f64>) -> ClipSample {
+        ClipSample {
+            clip: self.clip,
+            time_s: self.clip_time_s(now_s, duration_s),
+            weight: self.weight_at(now_s),
+            mask: self.mask,
+            level: self.level,
         }
     }
 }

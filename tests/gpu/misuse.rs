@@ -9,9 +9,10 @@ use throng::crowd::{ClipRef, MAX_SLOTS, MAX_VIEWS, Viewport};
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
-use throng::pose::Mat3x4;
+use throng::pose::{Mat3x4, Method, Poser};
 use throng::{
-    Capacity, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result, Spawn, View,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
+    Spawn, View,
 };
 
 fn camera() -> View {
@@ -310,11 +311,55 @@ fn instances_take_only_what_makes_sense() {
         is_argument(crowd.set_transform(id, &nan), "world_from_model");
         is_argument(crowd.set_tint(id, [f32::NAN; 4]), "tint");
         is_missing(crowd.play(id, 7), "clip");
+        let joints = character.skeleton().len();
+        let still = vec![Affine::IDENTITY; joints];
+        is_argument(crowd.set_model_pose(id, &still[1..]), "model pose");
+        let mut broken = still.clone();
+        broken[1] = nan;
+        let refused = crowd.set_model_pose(id, &broken);
+        let named = matches!(
+            refused,
+            Err(Error::Each {
+                what: "joint",
+                index: 1,
+                ..
+            })
+        );
+        assert!(named, "{refused:?}");
         assert_eq!(crowd.instance(id).unwrap(), before);
         assert_eq!(crowd.playing(id).unwrap(), None);
         is_argument(crowd.remove_character(kind), "character");
         crowd.despawn(id).unwrap();
         crowd.remove_character(kind).unwrap();
+        setup.destroy(crowd);
+    });
+}
+
+#[test]
+fn a_pose_that_the_method_cannot_hold_is_refused() {
+    each(|setup| {
+        let mut crowd = setup.crowd(1, SMALL);
+        let character = built(ribbon(3)).character;
+        let desc = CharacterDesc {
+            method: Method::QuatOffset,
+            ..CharacterDesc::default()
+        };
+        let allocator = &mut setup.context.allocator;
+        let kind = crowd
+            .add_character_with(allocator, &character, &desc)
+            .unwrap();
+        let id = crowd.spawn(kind, &Spawn::default()).unwrap();
+        let mut poser = Poser::new();
+        let mut model = poser.pose(&character, None).unwrap().to_vec();
+        crowd.set_model_pose(id, &model).unwrap();
+        let before = crowd.instance(id).unwrap();
+        model[1] = model[1] * Affine::from_scale(Vec3::new(1.0, 3.0, 1.0));
+        let refused = crowd.set_model_pose(id, &model);
+        assert!(
+            matches!(refused, Err(Error::Unheld { joint: 1, .. })),
+            "{refused:?}"
+        );
+        assert_eq!(crowd.instance(id).unwrap(), before);
         setup.destroy(crowd);
     });
 }

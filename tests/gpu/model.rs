@@ -9,7 +9,7 @@ use crate::support::made::{built, palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each, view};
 use std::collections::BTreeMap;
-use throng::character::{Affine, Character};
+use throng::character::{Affine, Character, PaletteJoint};
 use throng::crowd::{ClipRef, Stats};
 use throng::glam::Vec3;
 use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
@@ -34,6 +34,8 @@ struct Member {
     tint: [f32; 4],
     user: u32,
     layer: Option<Playing>,
+    /// A pose that was set; then it plays nothing.
+    model: Option<Vec<Affine>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +57,10 @@ impl Playing {
         match self.looping {
             Looping::Loop => time - duration_s * (time / duration_s).floor(),
             Looping::Once => time.min(duration_s).max(0.0),
+            Looping::PingPong => {
+                let twice = time - 2.0 * duration_s * (time / (2.0 * duration_s)).floor();
+                twice.min(2.0 * duration_s - twice)
+            }
         }
     }
 }
@@ -98,6 +104,15 @@ struct Model {
     frames: usize,
 }
 
+/// The palette of a model pose, written out anew.
+fn of_model(character: &Character, model: &[Affine]) -> Vec<Mat3x4> {
+    let entries = character.palette().iter();
+    let matrix = |entry: &PaletteJoint| model[usize::from(entry.joint)] * entry.inverse_bind;
+    entries
+        .map(|entry| Mat3x4::from_affine(&matrix(entry)))
+        .collect()
+}
+
 fn kinds() -> Vec<Character> {
     let raws = [
         ribbon(3),
@@ -139,7 +154,7 @@ impl Model {
         }
         let clip = self.rng.below(clips);
         let start_s = (!self.rng.chance(3)).then(|| f64::from(self.rng.range(-50.0, 50.0)));
-        let looping = [Looping::Loop, Looping::Once][self.rng.below(2)];
+        let looping = [Looping::Loop, Looping::Once, Looping::PingPong][self.rng.below(3)];
         let play = Play {
             clip: ClipRef::Index(clip),
             start_s,
@@ -194,6 +209,7 @@ impl Model {
             tint: spawn.tint,
             user: spawn.user,
             layer,
+            model: None,
         });
     }
 
@@ -207,7 +223,7 @@ impl Model {
     fn change(&mut self, crowd: &mut Crowd) {
         let at = self.rng.below(self.members.len());
         let id = self.members[at].id;
-        match self.rng.below(4) {
+        match self.rng.below(5) {
             0 => {
                 let to = self.transform();
                 crowd.set_transform(id, &to).unwrap();
@@ -223,10 +239,19 @@ impl Model {
                 crowd.set_user(id, to).unwrap();
                 self.members[at].user = to;
             }
+            3 => {
+                let joints = self.kinds[self.members[at].character].skeleton().len();
+                let model: Vec<_> = (0..joints).map(|_| self.transform()).collect();
+                crowd.set_model_pose(id, &model).unwrap();
+                self.members[at].model = Some(model);
+                self.members[at].layer = None;
+                assert_eq!(crowd.playing(id), Ok(None));
+            }
             _ => {
                 let (play, layer) = self.playing(self.members[at].character);
                 crowd.play(id, play).unwrap();
                 self.members[at].layer = layer;
+                self.members[at].model = None;
             }
         }
     }
@@ -240,6 +265,7 @@ impl Model {
             crowd.set_tint(id, [0.0; 4]),
             crowd.set_user(id, 1),
             crowd.play(id, Play::REST),
+            crowd.set_model_pose(id, &[]),
             crowd.table_index(id).map(drop),
             crowd.instance(id).map(drop),
             crowd.playing(id).map(drop),
@@ -299,7 +325,10 @@ impl Model {
                 let duration_s = f64::from(character.clips()[playing.clip].duration_s());
                 (playing.clip, playing.at(self.now_s, duration_s))
             });
-            let cpu = palette(&mut self.poser, character, clip);
+            let cpu = match &member.model {
+                Some(model) => of_model(character, model),
+                None => palette(&mut self.poser, character, clip),
+            };
             let words = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
             let rows = Mat3x4::from_affine(&member.world_from_model).rows;
             let mut record = words(rows.as_flattened());
@@ -311,7 +340,7 @@ impl Model {
                     .iter()
                     .flat_map(|m| words(m.rows.as_flattened()))
                     .collect(),
-                animated: clip.is_some(),
+                animated: clip.is_some() || member.model.is_some(),
                 mirrored: member.world_from_model.matrix3.determinant() < 0.0,
             };
             let index = crowd.table_index(member.id).unwrap();

@@ -1,5 +1,6 @@
 //! Clips from the file's curves: which rate, what moves, what is kept as it is.
 
+use super::base::Base;
 use super::clip::{
     Block, COMPONENTS, Clip, ClipOptions, ClipPacking, ClipReport, Keys, Property, components,
     fingerprint,
@@ -9,9 +10,7 @@ use super::measure::{Measure, Worst};
 use super::quantise::quantise;
 use super::rates::timings;
 use super::timing::Timing;
-use crate::character::{
-    Character, Interpolation, RawClip, Skeleton, Track, TrackValues, Transform,
-};
+use crate::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::animate::animate_tracks;
 use std::ops::Range;
@@ -22,15 +21,20 @@ const ATTEMPTS: usize = 6;
 /// of it is for packing; and so is one that has so many times the frames of a better one.
 const ENOUGH: f32 = 0.6;
 const LONGER: f64 = 1.6;
-/// Rotations of neighbouring frames are not further apart than an eighth of a turn, unless no rate does that: blending relies on it
+/// Rotations of neighbouring frames are not further apart than a quarter of a turn, unless no rate does that: blending relies on it
 /// for its precision.
-const LEAST_COSINE: f32 = 0.923;
+const LEAST_COSINE: f32 = 0.7;
 /// What differs by less counts as the same: a few roundings, of the model's size, of rotations and of scales of 1. All of
 /// it is measured with the rest.
 const SAME: f32 = 2e-7;
 
 /// See [`Clip::new`].
-pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) -> Result<Clip> {
+pub(super) fn clip(
+    character: &Character,
+    raw: &RawClip,
+    options: &ClipOptions,
+    base: Base<'_>,
+) -> Result<Clip> {
     let skeleton = character.skeleton();
     if let Some(last) = raw.tracks().last()
         && usize::from(last.joint) >= skeleton.len()
@@ -49,7 +53,7 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
             why: ArgumentFault::Invalid("must be positive and finite"),
         });
     }
-    let measure = Measure::new(character, raw, options);
+    let measure = Measure::new(character, raw, options, base);
     let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
     let timings = timings(raw, skeleton.len());
     let mut best: Option<Clip> = None;
@@ -61,7 +65,7 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
         {
             break;
         }
-        let Made { clip, least_cosine } = make(character, raw, *timing, &kept);
+        let Made { clip, least_cosine } = make(character, raw, base, timing.clone(), &kept);
         if least_cosine < LEAST_COSINE {
             continue;
         }
@@ -82,9 +86,9 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
     if let Some(best) = best {
         return Ok(best);
     }
-    let most = timings.last().copied().unwrap_or(Timing::single(raw));
+    let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
-        let made = make(character, raw, most, &kept).clip;
+        let made = make(character, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
             return Ok(stored(made, worst, &measure, options.packing));
@@ -94,7 +98,7 @@ pub(super) fn clip(character: &Character, raw: &RawClip, options: &ClipOptions) 
         }
     }
     kept.fill(true);
-    let made = make(character, raw, Timing::single(raw), &kept).clip;
+    let made = make(character, raw, base, Timing::single(raw), &kept).clip;
     let (worst, _) = measure.blame(&made);
     Ok(reported(made, &worst))
 }
@@ -125,6 +129,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
     };
     let bytes = size_of::<Clip>()
         + moving
+        + size_of_val(&clip.timing.offsets[..])
         + size_of_val(&clip.constants[..])
         + size_of_val(&clip.blocks[..])
         + size_of_val(&clip.kept[..])
@@ -165,7 +170,13 @@ struct Made {
 }
 
 /// The clip with the frames of `timing`, and with the tracks that are `kept`.
-fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> Made {
+fn make(
+    character: &Character,
+    raw: &RawClip,
+    base: Base<'_>,
+    timing: Timing,
+    kept: &[bool],
+) -> Made {
     let skeleton = character.skeleton();
     let pick = |want: bool| {
         let pairs = raw.tracks().iter().zip(kept);
@@ -174,6 +185,7 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
             .map(|(track, _)| track.clone())
     };
     let sampled: Vec<Track> = pick(false).collect();
+    let frames = timing.frames;
     let mut clip = Clip {
         timing,
         keys: Keys::Plain(Vec::new(), 0),
@@ -182,11 +194,11 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
         rest: skeleton.joints.clone(),
         skeleton: fingerprint(skeleton),
         kept: pick(true).collect(),
-        additive: false,
+        additive: base.is_additive(),
         report: ClipReport {
             packing: ClipPacking::None,
             rate_hz: 0.0,
-            frames: timing.frames,
+            frames,
             bytes: 0,
             raw_bytes: 0,
             error_m: 0.0,
@@ -197,14 +209,14 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
     };
     let size = character.rest_bounds().size().max_element();
     let same = [SAME, SAME * size, SAME];
-    let (poses, least_cosine) = poses(&timing, skeleton, &sampled, same);
+    let (poses, least_cosine) = poses(&clip, base, &sampled, same);
     let mut stride = 0;
     for first in (0..skeleton.len()).step_by(WIDTH) {
         let joints = first..(first + WIDTH).min(skeleton.len());
-        push_block(&mut clip, &mut stride, &poses, joints, same);
+        push_block(&mut clip, base, &mut stride, &poses, joints, same);
     }
     if stride == 0 {
-        (clip.timing.frames, clip.timing.rate) = (1, 0.0);
+        clip.timing.single_frame();
     }
     fill_keys(&mut clip, stride, &poses);
     Made { clip, least_cosine }
@@ -212,18 +224,13 @@ fn make(character: &Character, raw: &RawClip, timing: Timing, kept: &[bool]) -> 
 
 /// The local pose of every frame, one after the other; each rotation in the half space of the one before it. And the least
 /// cosine between a joint's rotations in neighbouring frames.
-fn poses(
-    timing: &Timing,
-    skeleton: &Skeleton,
-    tracks: &[Track],
-    same: [f32; 3],
-) -> (Vec<Transform>, f32) {
-    let joints = skeleton.len();
+fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track], same: [f32; 3]) -> (Vec<Transform>, f32) {
+    let (timing, joints) = (&clip.timing, clip.rest.len());
     let mut poses: Vec<Transform> = Vec::with_capacity(timing.frames * joints);
     let mut least = 1.0_f32;
     for frame in 0..timing.frames {
         let start = poses.len();
-        poses.extend(skeleton.joints().iter().map(|joint| joint.rest));
+        poses.extend((0..joints).map(|joint| base.at_rest(joint)));
         let (before, now) = poses.split_at_mut(start);
         animate_tracks(tracks, timing.time_s(frame), 0, now);
         for (before, now) in before[start.saturating_sub(joints)..].iter().zip(now) {
@@ -274,6 +281,7 @@ fn close(first: &Transform, last: &mut Transform, same: [f32; 3]) {
 /// Decides what moves in a block, and adds what does not.
 fn push_block(
     clip: &mut Clip,
+    base: Base<'_>,
     stride: &mut usize,
     poses: &[Transform],
     joints: Range<usize>,
@@ -297,7 +305,7 @@ fn push_block(
             moves |= frames
                 .into_iter()
                 .any(|pose| apart(&components(pose), &first));
-            rest &= !apart(&components(&clip.rest[joint].rest), &first);
+            rest &= !apart(&components(&base.at_rest(joint)), &first);
         }
         let kept = clip
             .kept
@@ -317,8 +325,8 @@ fn push_block(
             for component in range {
                 let mut row = Row([components(&Transform::IDENTITY)[component]; WIDTH]);
                 for (to, joint) in row.0.iter_mut().zip(joints.clone()) {
-                    let at_rest = &clip.rest[joint].rest;
-                    *to = components(if rest { at_rest } else { &poses[joint] })[component];
+                    let at_rest = base.at_rest(joint);
+                    *to = components(if rest { &at_rest } else { &poses[joint] })[component];
                 }
                 clip.constants.push(row);
             }
@@ -361,5 +369,8 @@ fn fill_keys(clip: &mut Clip, stride: usize, poses: &[Transform]) {
 /// The rest pose, as a clip.
 pub(super) fn rest(character: &Character) -> Result<Clip> {
     let none = RawClip::new("", Vec::new(), character.skeleton())?;
-    Ok(make(character, &none, Timing::single(&none), &[]).clip)
+    let joints = character.skeleton().joints().iter();
+    let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
+    let timing = Timing::single(&none);
+    Ok(make(character, &none, Base::Rest(&rest), timing, &[]).clip)
 }

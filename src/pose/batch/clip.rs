@@ -1,11 +1,13 @@
 //! The runtime's clip: keys at even times, in blocks of joints, ready for a vector unit.
 
+use super::base::Base;
 use super::build;
 use super::lanes::{Row, WIDTH};
 use super::pack::Packed;
 use super::timing::{Place, Timing};
 use crate::character::{Character, Joint, RawClip, Skeleton, Track, Transform};
 use crate::error::Result;
+use crate::pose::additive::{self, AdditiveReference};
 use crate::pose::animate::animate_tracks;
 use crate::pose::palette::expect_len;
 use glam::{Quat, Vec3};
@@ -162,7 +164,45 @@ impl Clip {
     /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the skeleton lacks;
     /// [`Error::Argument`](crate::Error::Argument) if the error bound is not positive and finite.
     pub fn new(character: &Character, clip: &RawClip, options: &ClipOptions) -> Result<Self> {
-        build::clip(character, clip, options)
+        let skeleton = character.skeleton();
+        let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+        build::clip(character, clip, options, Base::Rest(&rest))
+    }
+
+    /// The difference of `clip` from a reference pose, to be added to what other clips make of a character: a recoil,
+    /// a breath, a lean. What the clip does not drive is no difference.
+    ///
+    /// The differences are taken of the file's keys, exactly but for rounding, and packed as any clip's; the error is
+    /// that of the clip put back onto its reference.
+    ///
+    /// ```
+    /// use throng::pose::{AdditiveReference, Clip, ClipOptions};
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let first = AdditiveReference::Frame { time_s: 0.0 };
+    /// let clip = Clip::additive(&character, &character.clips()[0], &first, &ClipOptions::default())?;
+    /// assert!(clip.is_additive());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`Error::Each`](crate::Error::Each) with the first joint that the clip drives and whose reference is not finite, or
+    /// has a scale of 0 where the clip drives the scale; [`Error::Argument`](crate::Error::Argument) for a reference pose that does not have
+    /// one transform a joint.
+    pub fn additive(
+        character: &Character,
+        clip: &RawClip,
+        reference: &AdditiveReference,
+        options: &ClipOptions,
+    ) -> Result<Self> {
+        let (curves, reference) = additive::curves(character, clip, reference)?;
+        build::clip(character, &curves, options, Base::Reference(&reference))
+    }
+
+    /// Whether it is a difference from a reference pose.
+    #[must_use]
+    pub fn is_additive(&self) -> bool {
+        self.additive
     }
 
     /// Seconds from the file's time 0 to the last key.
@@ -178,6 +218,7 @@ impl Clip {
     }
 
     /// The local pose at `time_s`, clamped to the clip: one transform a joint, all overwritten. Not a number counts as 0.
+    /// Of an additive clip, the difference from its reference pose.
     /// The plain code that tests hold the batch against; up to rounding, the same.
     ///
     /// # Errors
@@ -220,7 +261,7 @@ impl Clip {
 
     /// A joint's transform from the even keys alone.
     fn even(&self, place: &Place, joint: usize) -> Transform {
-        let mut value = components(&self.rest[joint].rest);
+        let mut value = components(&self.at_rest(joint));
         let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
         for property in Property::ALL.into_iter().filter(|p| !info.rests(*p)) {
             let first = info.rows[property as usize] as usize;
@@ -255,6 +296,15 @@ impl Clip {
             },
             translation: Vec3::new(tx, ty, tz),
             scale: Vec3::new(sx, sy, sz),
+        }
+    }
+
+    /// What a joint has where nothing says otherwise.
+    pub(super) fn at_rest(&self, joint: usize) -> Transform {
+        if self.additive {
+            Transform::IDENTITY
+        } else {
+            self.rest[joint].rest
         }
     }
 

@@ -1,7 +1,9 @@
 //! How far a clip is from the file's curves, in model space.
 
+use super::base::Base;
 use super::clip::{Clip, ClipOptions};
 use crate::character::{Affine, Character, NO_PARENT, RawClip, Skeleton, Transform};
+use crate::pose::additive::put_onto;
 use crate::pose::animate::animate_tracks;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -29,6 +31,7 @@ pub(super) struct Worst {
 pub(super) struct Measure<'a> {
     skeleton: &'a Skeleton,
     raw: &'a RawClip,
+    base: Base<'a>,
     bound_m: f32,
     point_m: f32,
     /// For each joint, how far along its axes the points lie.
@@ -44,7 +47,12 @@ struct Poses {
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(character: &'a Character, raw: &'a RawClip, options: &ClipOptions) -> Self {
+    pub(super) fn new(
+        character: &'a Character,
+        raw: &'a RawClip,
+        options: &ClipOptions,
+        base: Base<'a>,
+    ) -> Self {
         let size = character.rest_bounds().size().max_element();
         let scale = if size > 0.0 && size.is_finite() {
             size / HUMAN_M
@@ -71,6 +79,7 @@ impl<'a> Measure<'a> {
         Self {
             skeleton,
             raw,
+            base,
             bound_m: options.error_m.unwrap_or(ERROR_M * scale),
             point_m: POINT_M * scale,
             reaches: reaches.collect(),
@@ -153,7 +162,7 @@ impl<'a> Measure<'a> {
     }
 
     fn pose(&self, clip: &Clip, time_s: f64, poses: &mut Poses) {
-        let rest = self.skeleton.joints().iter().map(|joint| joint.rest);
+        let rest = (0..self.skeleton.len()).map(|joint| self.base.at_rest(joint));
         for (local, _) in [&mut poses.exact, &mut poses.made] {
             local.clear();
             local.extend(rest.clone());
@@ -162,7 +171,16 @@ impl<'a> Measure<'a> {
         // The length fits, so there is no error.
         let _ = clip.sample(time_s, &mut poses.made.0);
         for (local, model) in [&mut poses.exact, &mut poses.made] {
+            self.put_onto_base(local);
             compose(self.skeleton, local, model);
+        }
+    }
+
+    fn put_onto_base(&self, local: &mut [Transform]) {
+        if let Base::Reference(reference) = self.base {
+            for (local, reference) in local.iter_mut().zip(reference) {
+                *local = put_onto(reference, local);
+            }
         }
     }
 
@@ -200,6 +218,7 @@ impl<'a> Measure<'a> {
             let mut local: Vec<_> = clip.rest.iter().map(|joint| joint.rest).collect();
             // The length fits, so there is no error.
             let _ = clip.sample(*time_s, &mut local);
+            self.put_onto_base(&mut local);
             let mut made = Vec::with_capacity(local.len());
             compose(self.skeleton, &local, &mut made);
             for (joint, worst) in worst.iter_mut().enumerate() {

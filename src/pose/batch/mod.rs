@@ -9,11 +9,13 @@
 //!   chain of products that wait for each other;
 //! - `run`: the loop over groups, on one thread or on all.
 
+mod base;
 mod build;
 mod clip;
 mod compose;
 mod fetch;
 mod finish;
+mod fold;
 mod kernel;
 mod levels;
 mod measure;

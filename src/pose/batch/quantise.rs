@@ -1,7 +1,7 @@
 //! Packed keys from plain ones, with fields of given widths.
 
 use super::clip::{Clip, Keys, Property};
-use super::lanes::{Row, WIDTH};
+use super::lanes::WIDTH;
 use super::measure::{Measure, Worst};
 use super::pack::{MAX_BITS, Packed, PackedRow};
 use super::widths::search;
@@ -30,17 +30,18 @@ pub(super) struct Lane {
 
 /// `clip`, whose keys are plain, with the least bits that stay in the bound; and the worst error. None if none do.
 pub(super) fn quantise(clip: &Clip, measure: &Measure<'_>) -> Option<(Clip, Worst)> {
-    let Keys::Plain(keys, stride) = &clip.keys else {
+    let Keys::Plain(_, 1..) = &clip.keys else {
         return None;
     };
-    if *stride == 0 {
-        return None;
-    }
-    search(clip, measure, &lanes(clip, keys, *stride))
+    search(clip, measure)
 }
 
 /// What each row takes on.
-fn lanes(clip: &Clip, keys: &[Row], stride: usize) -> Vec<Lane> {
+pub(super) fn lanes(clip: &Clip) -> Vec<Lane> {
+    let Keys::Plain(keys, stride) = &clip.keys else {
+        return Vec::new();
+    };
+    let stride = *stride;
     let mut all = Vec::with_capacity(stride);
     for (number, block) in clip.blocks.iter().enumerate() {
         for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
@@ -96,17 +97,21 @@ impl Span {
         }
     }
 
+    /// What a field without bits stands for.
+    pub(super) fn middle(&self) -> f32 {
+        if self.opposite {
+            0.0
+        } else if self.min == self.max {
+            self.min
+        } else {
+            0.5 * self.min + 0.5 * self.max
+        }
+    }
+
     /// What a field of 0 stands for, and a step.
     fn range(&self, width: u32) -> (f32, u16) {
         if width == 0 {
-            let middle = if self.opposite {
-                0.0
-            } else if self.min == self.max {
-                self.min
-            } else {
-                0.5 * self.min + 0.5 * self.max
-            };
-            return (middle, 0);
+            return (self.middle(), 0);
         }
         let last = ((1_u32 << width) - 1) as f32;
         let step = self.length() / last;
@@ -125,7 +130,7 @@ impl Span {
 
 /// The clip with fields of these widths; none if some row has too many bits.
 pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
-    let Keys::Plain(keys, stride) = &clip.keys else {
+    let Keys::Plain(keys, stride @ 1..) = &clip.keys else {
         return None;
     };
     let mut rows = Vec::with_capacity(lanes.len());
@@ -158,6 +163,7 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
     }
     Some(Clip {
         keys: Keys::Packed(packed),
+        timing: clip.timing.clone(),
         constants: clip.constants.clone(),
         blocks: clip.blocks.clone(),
         rest: clip.rest.clone(),

@@ -12,6 +12,10 @@ const MAX_FRAMES: usize = 1 << 14;
 const MAX_BYTES: usize = 1 << 28;
 /// A length that is nearer than this to a whole number of intervals is one.
 const WHOLE: f64 = 1e-3;
+/// A key further than this from the grid, in 65536ths of an interval, makes the frames uneven.
+const ON_GRID: f64 = 16.0;
+/// How far from the grid a frame may be.
+const MOST_OFF: f64 = 32_000.0;
 
 /// The frames to try, fewest first: a single one if the clip has no length.
 pub(super) fn timings(raw: &RawClip, joints: usize) -> Vec<Timing> {
@@ -22,47 +26,68 @@ pub(super) fn timings(raw: &RawClip, joints: usize) -> Vec<Timing> {
     if raw.tracks().is_empty() || span <= 0.0 {
         return vec![single];
     }
-    let mut all: Vec<Timing> = RATES_HZ
-        .into_iter()
-        .chain(own_rates(raw, span))
-        .chain([1.0 / span])
-        .map(|rate| timing(single, rate, most))
-        .collect();
-    all.sort_by(|a, b| {
-        (a.frames, a.rate)
-            .partial_cmp(&(b.frames, b.rate))
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    all.dedup_by(|a, b| a.frames == b.frames && (a.rate - b.rate).abs() <= 1e-9 * a.rate);
+    let times = longest(raw);
+    let even = RATES_HZ.into_iter().chain([1.0 / span]);
+    let even = even.map(|rate| timing(&single, rate, most));
+    let own = own_rates(times, span).map(|rate| uneven(timing(&single, rate, most), times));
+    let mut all: Vec<Timing> = even.chain(own).collect();
+    // What is on the grid comes first of the same number.
+    all.sort_by_key(|timing| (timing.frames, timing.offsets.len()));
+    let same = |a: &mut Timing, b: &mut Timing| {
+        a.frames == b.frames && a.offsets == b.offsets && (a.rate - b.rate).abs() <= 1e-9 * a.rate
+    };
+    all.dedup_by(same);
     all
 }
 
 /// Frames at `rate`, or at the rate that makes `most` intervals.
-fn timing(single: Timing, rate: f64, most: usize) -> Timing {
+fn timing(single: &Timing, rate: f64, most: usize) -> Timing {
     let span = single.end_s - single.start_s;
     let intervals = span * rate;
     let whole = (intervals.round() as usize).clamp(1, most);
-    if (intervals - whole as f64).abs() <= WHOLE || intervals > most as f64 {
-        let (frames, rate) = (whole + 1, whole as f64 / span);
-        return Timing {
-            frames,
-            rate,
-            ..single
-        };
-    }
-    let frames = (intervals.ceil() as usize).clamp(1, most) + 1;
+    let (frames, rate) = if (intervals - whole as f64).abs() <= WHOLE || intervals > most as f64 {
+        (whole + 1, whole as f64 / span)
+    } else {
+        ((intervals.ceil() as usize).clamp(1, most) + 1, rate)
+    };
     Timing {
         frames,
         rate,
-        ..single
+        ..single.clone()
     }
 }
 
-/// The rates at which the file's own keys lie, if they lie on a grid: the usual distance of those of the track that has most,
-/// and that which divides the clip evenly. None beyond the highest rate.
-fn own_rates(raw: &RawClip, span: f64) -> impl Iterator<Item = f64> {
+/// The same with each frame at the key that is near it.
+fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
+    let mut offsets = vec![0_i16; timing.frames];
+    for time in times {
+        let at = (f64::from(*time) - timing.start_s) * timing.rate;
+        let frame = at.round();
+        // The first frame and the last are where they are.
+        if let Some(offset) = offsets.get_mut(frame as usize)
+            && frame >= 1.0
+        {
+            *offset = ((at - frame) * 65536.0).clamp(-MOST_OFF, MOST_OFF).round() as i16;
+        }
+    }
+    if offsets
+        .iter()
+        .any(|offset| f64::from(*offset).abs() > ON_GRID)
+    {
+        timing.offsets = offsets;
+    }
+    timing
+}
+
+/// The key times of the track that has most.
+fn longest(raw: &RawClip) -> &[f32] {
     let times = raw.tracks().iter().map(|track| track.values.times_s());
-    let times = times.max_by_key(|times| times.len()).unwrap_or(&[]);
+    times.max_by_key(|times| times.len()).unwrap_or(&[])
+}
+
+/// The rates at which the file's own keys lie, if they lie near a grid: their usual distance, and that which divides the clip
+/// evenly. None beyond the highest rate.
+fn own_rates(times: &[f32], span: f64) -> impl Iterator<Item = f64> {
     let mut gaps: Vec<f64> = times
         .windows(2)
         .map(|pair| f64::from(pair[1]) - f64::from(pair[0]))

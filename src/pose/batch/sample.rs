@@ -191,25 +191,27 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize) -> [L; 4] {
     }
 }
 
-/// One over the length of what lies between two neighbouring keys, which is near 1: a series about that. Off by
-/// 6e-7 for keys an eighth of a turn apart, and 1e-4 for a quarter, which only the weights of a blend see.
+/// One over the length of what lies between two neighbouring keys: a fit for lengths from that between keys a quarter of a turn
+/// apart, which is as far as they are unless no rate brings them closer, to a little over 1. Off by 1e-7.
 ///
 /// # Safety
 /// The CPU has what `L` needs.
 #[inline(always)]
 pub(super) unsafe fn inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
     // SAFETY: the caller's contract.
-    let [one, a, b, c] = unsafe {
+    let [one, a, b, c, d] = unsafe {
         [
             L::splat(1.0),
-            L::splat(0.5),
-            L::splat(0.375),
-            L::splat(0.3125),
+            L::splat(0.499_987_2),
+            L::splat(0.375_845_8),
+            L::splat(0.296_172),
+            L::splat(0.391_362_5),
         ]
     };
     let less = y.times_from(y, x.times_from(x, one));
     let less = less.minus(z.times_plus(z, w.times(w)));
-    less.times_plus(less.times_plus(less.times_plus(c, b), a), one)
+    let slope = less.times_plus(less.times_plus(less.times_plus(d, c), b), a);
+    less.times_plus(slope, one)
 }
 
 #[inline(always)]

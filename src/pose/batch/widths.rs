@@ -5,9 +5,10 @@
 //! grow, those of others shrink, a few times over; and the least that lay within the bound is kept.
 
 use super::clip::{Clip, Property};
+use super::fold::{Fate, at_rest, folded};
 use super::lanes::WIDTH;
 use super::measure::{Exact, Measure, Worst};
-use super::quantise::{Lane, packed};
+use super::quantise::{Lane, lanes, packed};
 use crate::character::NO_PARENT;
 use glam::Vec3;
 
@@ -19,8 +20,10 @@ const MAX_POSES: usize = 1 << 17;
 const SEARCHED: f32 = 0.98;
 /// How far tolerances move towards what the errors say, at first and at last, as a power of it; and at most, as a factor of 2 to
 /// that.
-const PACE: [f32; 2] = [0.9, 0.3];
+const PACE: [f32; 2] = [0.9, 0.1];
 const MOST: f32 = 1.0;
+/// What moves by less than this part of its tolerance is left out.
+const TRIFLE: f32 = 0.1;
 
 /// What is known of a joint.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,9 +39,13 @@ struct Reach {
 }
 
 /// The packed clip of the fewest bits that was found, and its worst error.
-pub(super) fn search(clip: &Clip, measure: &Measure<'_>, lanes: &[Lane]) -> Option<(Clip, Worst)> {
+pub(super) fn search(clip: &Clip, measure: &Measure<'_>) -> Option<(Clip, Worst)> {
     let exact = measure.exact(clip, MAX_POSES / clip.rest.len().max(1));
-    let reaches = reaches(clip, measure, &exact, lanes);
+    let lanes = lanes(clip);
+    let reaches = reaches(clip, measure, &exact, &lanes);
+    let base = tolerances(&lanes, &reaches, measure.limit_m());
+    let clip = &without_trifles(clip, &lanes, &base);
+    let lanes = &super::quantise::lanes(clip);
     let base = tolerances(lanes, &reaches, measure.limit_m());
     let limit = measure.limit_m() * SEARCHED;
     let mut powers = vec![0.0_f32; clip.rest.len()];
@@ -62,13 +69,14 @@ pub(super) fn search(clip: &Clip, measure: &Measure<'_>, lanes: &[Lane]) -> Opti
         let part = round as f32 / (ROUNDS - 1) as f32;
         let pace = PACE[0] + (PACE[1] - PACE[0]) * part;
         for (power, slack) in powers.iter_mut().zip(&slack) {
+            let pace = if *slack < 0.0 { 1.1 } else { pace };
             *power += (pace * slack).clamp(-MOST, MOST);
         }
     }
-    let (_, mut powers) = best?;
+    let mut powers = best.map_or(powers, |(_, powers)| powers);
     // What the search did not look at may be a little worse.
     for _ in 0..ROUNDS {
-        let tried = packed(clip, lanes, &widths(lanes, &base, &powers))?;
+        let tried = finished(clip, lanes, &widths(lanes, &base, &powers))?;
         if let Some(worst) = measure.within(&tried) {
             return Some((tried, worst));
         }
@@ -77,6 +85,53 @@ pub(super) fn search(clip: &Clip, measure: &Measure<'_>, lanes: &[Lane]) -> Opti
         }
     }
     None
+}
+
+/// The clip without what moves so little that it does not matter.
+fn without_trifles(clip: &Clip, lanes: &[Lane], base: &[[f32; WIDTH]]) -> Clip {
+    folded(clip, lanes, |own, first| {
+        let trifle =
+            |row: usize, number: usize, off: f32| off <= TRIFLE * base[first + row][number];
+        let mut spans = own.iter().enumerate().flat_map(|(row, lane)| {
+            let spans = lane.spans.iter().enumerate();
+            spans.map(move |(number, span)| trifle(row, number, span.max - span.min))
+        });
+        if at_rest(clip, own, trifle) {
+            Fate::Rest
+        } else if spans.all(|small| small) {
+            Fate::Constant
+        } else {
+            Fate::Moves
+        }
+    })
+}
+
+/// The packed clip, without the properties whose fields have no bits: they become constants, which take less.
+fn finished(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
+    let none = |row: &usize| widths[*row] == [0; WIDTH];
+    let moves = |first: usize, count: usize| !(first..first + count).all(|row| none(&row));
+    let clip = folded(clip, lanes, |own, first| {
+        if moves(first, own.len()) {
+            Fate::Moves
+        } else {
+            Fate::Constant
+        }
+    });
+    let mut first = 0;
+    let mut left = Vec::new();
+    while let Some(lane) = lanes.get(first) {
+        let count = lane.property.len();
+        if moves(first, count) {
+            left.extend(first..first + count);
+        }
+        first += count;
+    }
+    let widths: Vec<_> = left.iter().map(|row| widths[*row]).collect();
+    let lanes: Vec<_> = left.iter().map(|row| lanes[*row].clone()).collect();
+    if lanes.is_empty() {
+        return Some(clip);
+    }
+    packed(&clip, &lanes, &widths)
 }
 
 fn widths(lanes: &[Lane], base: &[[f32; WIDTH]], powers: &[f32]) -> Vec<[u32; WIDTH]> {
