@@ -35,11 +35,8 @@ mod play_list;
 mod project;
 mod ramp;
 mod ray;
-<<<<<<< HEAD
-mod root_motion;
-=======
 pub mod retarget;
->>>>>>> retarget
+mod root_motion;
 mod skin;
 mod skinned_layout;
 mod skinner;

@@ -28,11 +28,8 @@ mod sparse;
 mod texture;
 mod triangles;
 
-<<<<<<< HEAD
-pub use events::{NamedTimes, gltf_events};
-=======
 pub use add_clips::{add_clips, add_clips_file, add_clips_with, clips_for};
->>>>>>> retarget
+pub use events::{NamedTimes, gltf_events};
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};

@@ -94,9 +94,6 @@ pub struct Clip {
     pub(super) additive: bool,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
-    /// Whether its keys are differences from a reference pose, added to what lies below; what is at rest in it is no
-    /// difference.
-    pub(super) additive: bool,
     pub(super) report: ClipReport,
 }
 
@@ -211,7 +208,7 @@ impl Clip {
     /// How many joints the skeleton has that it was made for.
     #[must_use]
     pub fn joints(&self) -> usize {
-        self.joints
+        self.rest.len()
     }
 
     /// Seconds from the file's time 0 to the last key.
