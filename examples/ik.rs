@@ -228,7 +228,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
             let hat = Affine3A::from_scale_rotation_translation(
                 vec3(0.17, 0.09, 0.2),
                 Quat::IDENTITY,
-                vec3(0.0, 0.25, 0.0),
+                vec3(0.0, 0.22, 0.0),
             );
             let world_from_model = head * hat;
             let tint = [0.2, 0.2, 0.25, 1.0];

@@ -185,8 +185,10 @@ fn weights_and_single_feet() {
                 .collect::<Vec<_>>(),
         );
     }
-    for leg in 0..2 {
-        let [none, half, all] = [0, 1, 2].map(|at| ankle_heights[at][leg]);
+    let [none, half, all] = &ankle_heights[..] else {
+        panic!("three weights");
+    };
+    for ((none, half), all) in none.iter().zip(half).zip(all) {
         assert!(
             (half - 0.5 * (none + all)).abs() < 2e-5,
             "{none} {half} {all}"

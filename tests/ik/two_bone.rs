@@ -241,6 +241,16 @@ fn weights_blend_the_rotations() {
         solve(&mut body, &job, &target.weighted(0.0));
         assert_eq!(body.local, before);
         assert_eq!(body.model, model);
+        // Without a rotation of its own, the end keeps its bits.
+        let free = TwoBoneTarget {
+            rotation: None,
+            ..target.weighted(0.3)
+        };
+        solve(&mut body, &job, &free);
+        let end = usize::from(body.limb[2]);
+        assert_eq!(body.local[end], before[end]);
+        body.local.copy_from_slice(&before);
+        body.compose();
         solve(&mut body, &job, &target);
         let full = body.local.clone();
         for weight in [0.5_f32, 0.1, 0.97] {

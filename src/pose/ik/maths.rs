@@ -83,9 +83,9 @@ pub(super) fn angle_between(a: Vec3, b: Vec3) -> f32 {
     a.cross(b).length().atan2(a.dot(b))
 }
 
-/// From `animated` towards `solved`, by components on the shorter arc. At 1 the solved one's bits.
+/// From `animated` towards `solved`, by components on the shorter arc. At 1, and where they are the same, the solved one's bits.
 pub(super) fn blend(animated: Quat, solved: Quat, weight: f32) -> Quat {
-    if weight >= 1.0 {
+    if weight >= 1.0 || solved == animated {
         return solved;
     }
     let solved = if animated.dot(solved) < 0.0 {

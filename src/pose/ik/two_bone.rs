@@ -41,7 +41,7 @@ pub struct TwoBone {
     pub end: u16,
     /// What `mid` bends about, in its own space: a positive turn bends the limb. It says where a straight limb
     /// bends to, and keeps one that is bent the wrong way from staying so. `None`: square to the limb as the pose has it; where that is straight, the
-    /// pole decides.
+    /// pole decides, and without one nothing does: give a hinge.
     pub hinge: Option<Vec3>,
     /// How long before the limb is straight it starts to lag behind, as a share of its length: 0 not at all, until
     /// nearly straight it follows exactly and then its knee snaps; 0.03 to 0.1 is usual. (ozz-animation's ratio is
