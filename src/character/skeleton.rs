@@ -2,6 +2,7 @@
 
 use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// An affine transform, column vectors: three axes and a translation.
 pub type Affine = Affine3A;
@@ -119,7 +120,8 @@ pub struct Joint {
 /// Joints in breadth-first order: every parent before its children, every depth a contiguous range.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Skeleton {
-    pub(crate) joints: Vec<Joint>,
+    /// Shared with the clips that were made for it.
+    pub(crate) joints: Arc<[Joint]>,
     pub(crate) levels: Vec<Range<u16>>,
 }
 

@@ -19,7 +19,10 @@ pub use add_clips::{
     UnmatchedWeight,
 };
 #[cfg(feature = "gltf")]
-pub use gltf::{add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_file, gltf_with};
+pub use gltf::{
+    NamedTimes, add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_events, gltf_file,
+    gltf_with,
+};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,

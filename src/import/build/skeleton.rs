@@ -57,6 +57,7 @@ pub(super) fn build(
         }
         levels[depth].end = joint + 1;
     }
+    let joints = joints.into();
     Ok((Skeleton { joints, levels }, joint_of))
 }
 

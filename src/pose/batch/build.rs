@@ -2,24 +2,28 @@
 
 use super::base::Base;
 use super::clip::{
-    Block, COMPONENTS, Clip, ClipOptions, ClipReport, Property, components, fingerprint,
+    Block, COMPONENTS, Clip, ClipOptions, ClipPacking, ClipReport, Keys, Property, components,
+    fingerprint,
 };
 use super::lanes::{Row, WIDTH};
 use super::measure::{Measure, Worst};
+use super::quantise::quantise;
+use super::rates::timings;
+use super::timing::Timing;
 use crate::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::animate::animate_tracks;
 use std::ops::Range;
 
-/// Rates that are tried, least first. Among them are those at which exporters bake, where the keys are hit.
-const RATES_HZ: [f64; 13] = [
-    5.0, 10.0, 12.0, 15.0, 20.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0,
-];
-/// More frames than this are not made, nor more bytes while making them: a clip that would need more keeps its tracks.
-const MAX_FRAMES: usize = 1 << 14;
-const MAX_BYTES: usize = 1 << 28;
 /// How often the tracks to blame are looked for; after that, all are kept.
 const ATTEMPTS: usize = 6;
+/// The first rate at which what sampling alone costs is within this part of the bound is the last that is tried, since more
+/// of it is for packing; and so is one that has so many times the frames of a better one.
+const ENOUGH: f32 = 0.6;
+const LONGER: f64 = 1.6;
+/// Rotations of neighbouring frames are not further apart than a quarter of a turn, unless no rate does that: blending relies on it
+/// for its precision.
+const LEAST_COSINE: f32 = 0.7;
 /// What differs by less counts as the same: a few roundings, of the model's size, of rotations and of scales of 1. All of
 /// it is measured with the rest.
 const SAME: f32 = 2e-7;
@@ -51,54 +55,93 @@ pub(super) fn clip(
     }
     let measure = Measure::new(character, raw, options, base);
     let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
-    let counts = frame_counts(raw, skeleton.len());
-    for frames in &counts {
-        let made = make(character, raw, base, *frames, &kept);
-        if let Some(worst) = measure.within(&made) {
-            return Ok(reported(made, &worst));
+    let timings = timings(raw, skeleton.len());
+    let mut best: Option<Clip> = None;
+    for timing in &timings {
+        let frames = |clip: &Clip| clip.timing.frames as f64;
+        if best
+            .as_ref()
+            .is_some_and(|best| timing.frames as f64 > frames(best) * LONGER)
+        {
+            break;
+        }
+        let Made { clip, least_cosine } = make(character, raw, base, timing.clone(), &kept);
+        if least_cosine < LEAST_COSINE {
+            continue;
+        }
+        if let Some(worst) = measure.within(&clip) {
+            let clip = stored(clip, worst, &measure, options.packing);
+            let enough = worst.error_m <= ENOUGH * measure.bound_m();
+            if best
+                .as_ref()
+                .is_none_or(|best| clip.report.bytes < best.report.bytes)
+            {
+                best = Some(clip);
+            }
+            if enough || options.packing == ClipPacking::None {
+                break;
+            }
         }
     }
-    let most = counts.last().copied().unwrap_or(1);
+    if let Some(best) = best {
+        return Ok(best);
+    }
+    let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
-        let made = make(character, raw, base, most, &kept);
+        let made = make(character, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
-            return Ok(reported(made, &worst));
+            return Ok(stored(made, worst, &measure, options.packing));
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {
             *kept |= blamed.contains(&track.joint);
         }
     }
     kept.fill(true);
-    let made = make(character, raw, base, 1, &kept);
+    let made = make(character, raw, base, Timing::single(raw), &kept).clip;
     let (worst, _) = measure.blame(&made);
     Ok(reported(made, &worst))
 }
 
+/// The clip as asked, its keys packed if that can be and gains something.
+fn stored(clip: Clip, worst: Worst, measure: &Measure<'_>, packing: ClipPacking) -> Clip {
+    let clip = reported(clip, &worst);
+    if packing == ClipPacking::None {
+        return clip;
+    }
+    let packed = quantise(&clip, measure).map(|(packed, worst)| reported(packed, &worst));
+    match packed {
+        Some(packed) if packed.report.bytes < clip.report.bytes => packed,
+        _ => clip,
+    }
+}
+
 fn reported(mut clip: Clip, worst: &Worst) -> Clip {
-    let span = clip.duration_s - clip.start_s;
     let keys = |track: &Track| size_of_val(track.values.times_s());
     let values = |track: &Track| match &track.values {
         TrackValues::Translation(keys) | TrackValues::Scale(keys) => size_of_val(&keys.values[..]),
         TrackValues::Rotation(keys) => size_of_val(&keys.values[..]),
     };
     let kept = clip.kept.iter().map(|track| keys(track) + values(track));
-    let bytes = size_of_val(&clip.keys[..])
+    let (packing, moving) = match &clip.keys {
+        Keys::Plain(rows, _) => (ClipPacking::None, size_of_val(&rows[..])),
+        Keys::Packed(packed) => (ClipPacking::Quantised, packed.size()),
+    };
+    let bytes = size_of::<Clip>()
+        + moving
+        + size_of_val(&clip.timing.offsets[..])
         + size_of_val(&clip.constants[..])
         + size_of_val(&clip.blocks[..])
         + size_of_val(&clip.kept[..])
         + kept.sum::<usize>();
-    let intervals = clip.frames - 1;
+    let span = clip.timing.end_s - clip.timing.start_s;
     let at_30_hz = ((span * 30.0).round() as usize).saturating_add(1);
     clip.report = ClipReport {
-        rate_hz: if intervals > 0 {
-            intervals as f64 / span
-        } else {
-            0.0
-        },
-        frames: clip.frames,
+        packing,
+        rate_hz: clip.timing.rate,
+        frames: clip.timing.frames,
         bytes,
-        raw_bytes: at_30_hz.saturating_mul(clip.joints * COMPONENTS * size_of::<f32>()),
+        raw_bytes: at_30_hz.saturating_mul(clip.rest.len() * COMPONENTS * size_of::<f32>()),
         error_m: worst.error_m,
         error_joint: worst.joint,
         error_time_s: worst.time_s,
@@ -119,44 +162,21 @@ fn steps(track: &Track) -> bool {
     }
 }
 
-/// The numbers of frames to try, ascending: a single one if the clip has no length.
-fn frame_counts(raw: &RawClip, joints: usize) -> Vec<usize> {
-    let span = f64::from(raw.duration_s()) - f64::from(raw.start_s());
-    let bytes = (joints * size_of::<Transform>()).max(1);
-    let most = (MAX_BYTES / bytes).clamp(2, MAX_FRAMES) - 1;
-    if raw.tracks().is_empty() || span <= 0.0 {
-        return vec![1];
-    }
-    let mut counts: Vec<usize> = RATES_HZ
-        .iter()
-        .map(|rate| rate * span)
-        .chain(own_intervals(raw, span))
-        .map(|intervals| (intervals.round() as usize).clamp(1, most) + 1)
-        .collect();
-    counts.sort_unstable();
-    counts.dedup();
-    counts
+/// What was made of a clip's curves.
+struct Made {
+    clip: Clip,
+    /// Of half the angle between the rotations of a joint in neighbouring frames.
+    least_cosine: f32,
 }
 
-/// The clip's length over the least distance between neighbouring keys of a track: where the keys lie on a grid of their own,
-/// its intervals. None beyond the highest rate.
-fn own_intervals(raw: &RawClip, span: f64) -> Option<f64> {
-    let gaps = raw.tracks().iter().flat_map(|track| {
-        let times = track.values.times_s().windows(2);
-        times.map(|pair| f64::from(pair[1]) - f64::from(pair[0]))
-    });
-    let least = gaps.fold(f64::INFINITY, f64::min);
-    (least >= 1.0 / RATES_HZ[RATES_HZ.len() - 1]).then(|| span / least)
-}
-
-/// The clip at `frames` even times, with the tracks that are `kept`.
+/// The clip with the frames of `timing`, and with the tracks that are `kept`.
 fn make(
     character: &Character,
     raw: &RawClip,
     base: Base<'_>,
-    frames: usize,
+    timing: Timing,
     kept: &[bool],
-) -> Clip {
+) -> Made {
     let skeleton = character.skeleton();
     let pick = |want: bool| {
         let pairs = raw.tracks().iter().zip(kept);
@@ -165,19 +185,18 @@ fn make(
             .map(|(track, _)| track.clone())
     };
     let sampled: Vec<Track> = pick(false).collect();
+    let frames = timing.frames;
     let mut clip = Clip {
-        start_s: raw.start_s().into(),
-        duration_s: raw.duration_s().into(),
-        frames,
-        stride: 0,
-        keys: Vec::new(),
+        timing,
+        keys: Keys::Plain(Vec::new(), 0),
         constants: Vec::new(),
         blocks: Vec::new(),
-        joints: skeleton.len(),
+        rest: skeleton.joints.clone(),
         skeleton: fingerprint(skeleton),
         kept: pick(true).collect(),
         additive: base.is_additive(),
         report: ClipReport {
+            packing: ClipPacking::None,
             rate_hz: 0.0,
             frames,
             bytes: 0,
@@ -188,61 +207,89 @@ fn make(
             kept_tracks: 0,
         },
     };
-    let poses = poses(&clip, base, &sampled);
     let size = character.rest_bounds().size().max_element();
     let same = [SAME, SAME * size, SAME];
+    let (poses, least_cosine) = poses(&clip, base, &sampled, same);
+    let mut stride = 0;
     for first in (0..skeleton.len()).step_by(WIDTH) {
         let joints = first..(first + WIDTH).min(skeleton.len());
-        push_block(&mut clip, base, &poses, joints, same);
+        push_block(&mut clip, base, &mut stride, &poses, joints, same);
     }
-    if clip.stride == 0 {
-        clip.frames = 1;
+    if stride == 0 {
+        clip.timing.single_frame();
     }
-    fill_keys(&mut clip, &poses);
-    clip
+    fill_keys(&mut clip, stride, &poses);
+    Made { clip, least_cosine }
 }
 
-/// The local pose of every frame, one after the other; each rotation in the half space of the one before it.
-fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track]) -> Vec<Transform> {
-    let joints = clip.joints;
-    let mut poses: Vec<Transform> = Vec::with_capacity(clip.frames * joints);
-    let last = clip.frames - 1;
-    for frame in 0..clip.frames {
+/// The local pose of every frame, one after the other; each rotation in the half space of the one before it. And the least
+/// cosine between a joint's rotations in neighbouring frames.
+fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track], same: [f32; 3]) -> (Vec<Transform>, f32) {
+    let (timing, joints) = (&clip.timing, clip.rest.len());
+    let mut poses: Vec<Transform> = Vec::with_capacity(timing.frames * joints);
+    let mut least = 1.0_f32;
+    for frame in 0..timing.frames {
         let start = poses.len();
         poses.extend((0..joints).map(|joint| base.at_rest(joint)));
-        let time_s = if frame == last {
-            clip.duration_s
-        } else {
-            clip.start_s + (clip.duration_s - clip.start_s) * (frame as f64 / last as f64)
-        };
         let (before, now) = poses.split_at_mut(start);
-        animate_tracks(tracks, time_s, 0, now);
+        animate_tracks(tracks, timing.time_s(frame), 0, now);
         for (before, now) in before[start.saturating_sub(joints)..].iter().zip(now) {
-            if before.rotation.dot(now.rotation) < 0.0 {
+            let cosine = before.rotation.dot(now.rotation);
+            if cosine < 0.0 {
                 now.rotation = -now.rotation;
             }
+            least = least.min(cosine.abs());
         }
     }
-    poses
+    if timing.frames > 1 {
+        let (first, last) = (&poses[..joints], (timing.frames - 1) * joints);
+        let closed: Vec<Transform> = first.to_vec();
+        for (first, last) in closed.iter().zip(&mut poses[last..]) {
+            close(first, last, same);
+        }
+    }
+    (poses, least)
+}
+
+/// Where the last transform is as the first but for a few roundings, it becomes the first, so that a loop closes to the bit.
+fn close(first: &Transform, last: &mut Transform, same: [f32; 3]) {
+    let near = |a: f32, b: f32, property: Property| (a - b).abs() <= same[property as usize];
+    let vector = |a: glam::Vec3, b: glam::Vec3, property| {
+        let pairs = a.to_array().into_iter().zip(b.to_array());
+        pairs.into_iter().all(|(a, b)| near(a, b, property))
+    };
+    for rotation in [first.rotation, -first.rotation] {
+        let pairs = rotation
+            .to_array()
+            .into_iter()
+            .zip(last.rotation.to_array());
+        if pairs
+            .into_iter()
+            .all(|(a, b)| near(a, b, Property::Rotation))
+        {
+            last.rotation = rotation;
+        }
+    }
+    if vector(first.translation, last.translation, Property::Translation) {
+        last.translation = first.translation;
+    }
+    if vector(first.scale, last.scale, Property::Scale) {
+        last.scale = first.scale;
+    }
 }
 
 /// Decides what moves in a block, and adds what does not.
 fn push_block(
     clip: &mut Clip,
     base: Base<'_>,
+    stride: &mut usize,
     poses: &[Transform],
     joints: Range<usize>,
     same: [f32; 3],
 ) {
-    let constants = clip.constants.len();
-    let identity = components(&Transform::IDENTITY);
-    let rows = identity.map(|value| Row([value; WIDTH]));
-    clip.constants.extend(rows);
-    let in_block = |track: &Track| joints.contains(&usize::from(track.joint));
-    let kept = clip.kept.iter().any(in_block);
     let mut block = Block {
         rows: [0; 3],
-        flags: if kept { Block::KEPT } else { 0 },
+        flags: 0,
     };
     for property in Property::ALL {
         let range = property.first()..property.first() + property.len();
@@ -254,39 +301,56 @@ fn push_block(
         let (mut moves, mut rest) = (false, true);
         for joint in joints.clone() {
             let first = components(&poses[joint]);
-            let frames = poses.iter().skip(joint).step_by(clip.joints);
+            let frames = poses.iter().skip(joint).step_by(clip.rest.len());
             moves |= frames
                 .into_iter()
                 .any(|pose| apart(&components(pose), &first));
             rest &= !apart(&components(&base.at_rest(joint)), &first);
         }
-        for joint in joints.clone() {
-            let at_rest = components(&base.at_rest(joint));
-            let first = components(&poses[joint]);
-            let values = if rest { &at_rest } else { &first };
-            for component in range.clone() {
-                let row = &mut clip.constants[constants + component];
-                row.0[joint - joints.start] = values[component];
-            }
+        let kept = clip
+            .kept
+            .iter()
+            .any(|track| joints.contains(&usize::from(track.joint)) && driven(track) == property);
+        if kept {
+            block.flags |= Block::KEPT;
         }
         if moves {
             block.flags |= Block::MOVES << property as u8;
-            block.rows[property as usize] = clip.stride as u32;
-            clip.stride += property.len();
+            block.rows[property as usize] = *stride as u32;
+            *stride += property.len();
         } else if rest && !kept {
             block.flags |= Block::REST << property as u8;
+        } else {
+            block.rows[property as usize] = clip.constants.len() as u32;
+            for component in range {
+                let mut row = Row([components(&Transform::IDENTITY)[component]; WIDTH]);
+                for (to, joint) in row.0.iter_mut().zip(joints.clone()) {
+                    let at_rest = base.at_rest(joint);
+                    *to = components(if rest { &at_rest } else { &poses[joint] })[component];
+                }
+                clip.constants.push(row);
+            }
         }
     }
     clip.blocks.push(block);
 }
 
+/// The property that a track drives.
+pub(super) fn driven(track: &Track) -> Property {
+    match &track.values {
+        TrackValues::Rotation(_) => Property::Rotation,
+        TrackValues::Translation(_) => Property::Translation,
+        TrackValues::Scale(_) => Property::Scale,
+    }
+}
+
 /// Writes what moves, frame by frame.
-fn fill_keys(clip: &mut Clip, poses: &[Transform]) {
-    clip.keys.reserve_exact(clip.stride * clip.frames);
-    if clip.stride == 0 {
+fn fill_keys(clip: &mut Clip, stride: usize, poses: &[Transform]) {
+    if stride == 0 {
         return;
     }
-    for pose in poses.chunks_exact(clip.joints) {
+    let mut keys = Vec::with_capacity(stride * clip.timing.frames);
+    for pose in poses.chunks_exact(clip.rest.len()) {
         for (block, joints) in clip.blocks.iter().zip(pose.chunks(WIDTH)) {
             for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
                 for component in property.first()..property.first() + property.len() {
@@ -294,17 +358,19 @@ fn fill_keys(clip: &mut Clip, poses: &[Transform]) {
                     for (to, joint) in row.0.iter_mut().zip(joints) {
                         *to = components(joint)[component];
                     }
-                    clip.keys.push(row);
+                    keys.push(row);
                 }
             }
         }
     }
+    clip.keys = Keys::Plain(keys, stride);
 }
 
 /// The rest pose, as a clip.
 pub(super) fn rest(character: &Character) -> Result<Clip> {
     let none = RawClip::new("", Vec::new(), character.skeleton())?;
-    let skeleton = character.skeleton();
-    let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
-    Ok(make(character, &none, Base::Rest(&rest), 1, &[]))
+    let joints = character.skeleton().joints().iter();
+    let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
+    let timing = Timing::single(&none);
+    Ok(make(character, &none, Base::Rest(&rest), timing, &[]).clip)
 }

@@ -3,20 +3,27 @@
 use super::base::Base;
 use super::build;
 use super::lanes::{Row, WIDTH};
-use crate::character::{Character, RawClip, Skeleton, Track, Transform};
+use super::pack::Packed;
+use super::timing::{Place, Timing};
+use crate::character::{Character, Joint, RawClip, Skeleton, Track, Transform};
 use crate::error::Result;
 use crate::pose::additive::{self, AdditiveReference};
 use crate::pose::animate::animate_tracks;
 use crate::pose::palette::expect_len;
 use glam::{Quat, Vec3};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// How the keys of a [`Clip`] are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ClipPacking {
     /// As `f32`: the fastest to read, the largest.
-    #[default]
     None,
+    /// As whole numbers of as few bits as the error bound allows, chosen for each component of each joint; where that
+    /// cannot be had, or gains nothing, as `f32`. See [`Clip::packed_words`] for the format.
+    #[default]
+    Quantised,
 }
 
 /// How a [`Clip`] is made.
@@ -33,11 +40,13 @@ pub struct ClipOptions {
 /// What a [`Clip`] came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipReport {
+    /// How its keys are stored, which is not what was asked where that was impossible or gained nothing.
+    pub packing: ClipPacking,
     /// Keys a second; 0 for a clip of a single frame.
     pub rate_hz: f64,
     /// How many frames of keys there are.
     pub frames: usize,
-    /// What it takes in memory.
+    /// What it takes in memory: all that it holds, but for the skeleton's rest pose, which it shares with its character.
     pub bytes: usize,
     /// What one `f32` transform (40 bytes) a joint at 30 Hz would take.
     pub raw_bytes: usize,
@@ -51,29 +60,34 @@ pub struct ClipReport {
     pub kept_tracks: usize,
 }
 
+impl ClipReport {
+    /// How many times smaller it is than one `f32` transform a joint at 30 Hz.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.raw_bytes as f64 / self.bytes.max(1) as f64
+    }
+}
+
 /// A clip for [`BatchPoser`](super::BatchPoser): sampled at even times at a rate of its own, so that any time is found at
 /// once. What does not move is stored once. Made for one skeleton.
 ///
-/// Between two keys, translations and scales are interpolated linearly, and so are the components of rotations, on the
-/// shorter arc. The rate is the least, of a few usual ones, for which the measured error stays in the bound of
+/// Between two keys, translations and scales are interpolated linearly, rotations on the shorter arc at an even speed: their
+/// components linearly, at a time that makes up for the arc's curvature (to 2e-7 rad for keys an eighth of a turn apart). The rate
+/// is chosen of a few usual ones and the file's own, for which the measured error stays in the bound of
 /// [`ClipOptions::error_m`]. Tracks that step, and those that even the highest rate does not follow, are kept as the
 /// file has them and evaluated as [`animate`](super::super::animate()) does. On the first and the last key the clip has the
-/// curves' own values: what loops in the file, loops here.
+/// curves' own values, within what packing costs; what loops in the file loops here, to the bit.
 ///
 /// Morph weights are not part of it: see [`animate_weights`](super::super::animate_weights()).
 #[derive(Debug, Clone)]
 pub struct Clip {
-    pub(super) start_s: f64,
-    pub(super) duration_s: f64,
-    pub(super) frames: usize,
-    /// Rows a frame.
-    pub(super) stride: usize,
-    /// `[frame][block][component][lane]`, only of what moves in a block.
-    pub(super) keys: Vec<Row>,
-    /// `[block][component][lane]`, of all.
+    pub(super) timing: Timing,
+    pub(super) keys: Keys,
+    /// Of blocks' properties that do not move and are not at rest: `[component][lane]`.
     pub(super) constants: Vec<Row>,
     pub(super) blocks: Vec<Block>,
-    pub(super) joints: usize,
+    /// Shared with the character.
+    pub(super) rest: Arc<[Joint]>,
     /// See [`fingerprint`].
     pub(super) skeleton: u64,
     /// Whether its keys are differences from a reference pose, added to what lies below.
@@ -81,6 +95,14 @@ pub struct Clip {
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
     pub(super) report: ClipReport,
+}
+
+/// What moves.
+#[derive(Debug, Clone)]
+pub(super) enum Keys {
+    /// `[frame][row][lane]`, and the rows a frame: each block's moving properties, component by component.
+    Plain(Vec<Row>, usize),
+    Packed(Packed),
 }
 
 /// Components of a transform: rotation, translation, scale.
@@ -111,9 +133,11 @@ impl Property {
 /// What is known of eight joints of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Where in a frame a property's rows start, if it moves.
+    /// For each property: the number of its first row of keys if it moves, else that of its first row of constants if it is
+    /// not at rest.
     pub(super) rows: [u32; 3],
-    /// Bit `p`: property `p` moves. Bit `REST << p`: it is as in the rest pose. `KEPT`: a track is kept.
+    /// Bit `p`: property `p` moves. Bit `REST << p`: it is as in the rest pose. `KEPT`: tracks are kept, of properties that are
+    /// not at rest.
     pub(super) flags: u8,
 }
 
@@ -123,19 +147,14 @@ impl Block {
     pub(super) const KEPT: u8 = 1 << 6;
 
     #[inline(always)]
+    pub(super) const fn rests(&self, property: Property) -> bool {
+        self.flags & (Self::REST << property as u8) != 0
+    }
+
+    #[inline(always)]
     pub(super) const fn moves(&self, property: Property) -> bool {
         self.flags & (Self::MOVES << property as u8) != 0
     }
-}
-
-/// Where a time falls among the frames.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) u: f32,
-    /// The time that it is, clamped to the clip.
-    pub(super) time_s: f64,
 }
 
 impl Clip {
@@ -186,10 +205,16 @@ impl Clip {
         self.additive
     }
 
+    /// How many joints the skeleton has that it was made for.
+    #[must_use]
+    pub fn joints(&self) -> usize {
+        self.rest.len()
+    }
+
     /// Seconds from the file's time 0 to the last key.
     #[must_use]
     pub fn duration_s(&self) -> f64 {
-        self.duration_s
+        self.timing.end_s
     }
 
     /// What it came to: its rate, size and error.
@@ -205,70 +230,101 @@ impl Clip {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `local` does not have one element per joint.
     pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
-        expect_len("local pose", local.len(), self.joints)?;
-        let place = self.place(time_s);
-        for (block, joints) in local.chunks_mut(WIDTH).enumerate() {
-            self.sample_block(&place, block, joints);
+        expect_len("local pose", local.len(), self.rest.len())?;
+        let place = self.timing.place(time_s);
+        for (index, joint) in local.iter_mut().enumerate() {
+            *joint = self.even(&place, index);
         }
+        animate_tracks(&self.kept, place.time_s, 0, local);
         Ok(())
     }
 
-    /// The joints of one block; `joints` has as many as there are, or all lanes.
-    pub(super) fn sample_block(&self, place: &Place, block: usize, joints: &mut [Transform]) {
-        let first = block * WIDTH;
-        for (lane, joint) in joints.iter_mut().enumerate() {
-            let value = |component: usize| self.value(place, first + lane, component);
-            *joint = Transform {
-                rotation: Quat::from_array([0, 1, 2, 3].map(value)).normalize(),
-                translation: Vec3::from_array([4, 5, 6].map(value)),
-                scale: Vec3::from_array([7, 8, 9].map(value)),
-            };
+    /// The local transform of one joint at `time_s`, as [`Self::sample`] has it. It takes as long however many joints there are.
+    /// The identity for a joint that the skeleton lacks.
+    #[must_use]
+    pub fn sample_joint(&self, joint: u16, time_s: f64) -> Transform {
+        let index = usize::from(joint);
+        if index >= self.rest.len() {
+            return Transform::IDENTITY;
         }
+        let place = self.timing.place(time_s);
+        let mut one = [self.even(&place, index)];
+        animate_tracks(
+            self.kept_of(index..index + 1),
+            place.time_s,
+            index,
+            &mut one,
+        );
+        one[0]
+    }
+
+    /// The tracks of some joints that are kept as they are.
+    pub(super) fn kept_of(&self, joints: Range<usize>) -> &[Track] {
         let before = |end: usize| move |track: &Track| usize::from(track.joint) < end;
-        let kept = &self.kept[self.kept.partition_point(before(first))..];
-        let kept = &kept[..kept.partition_point(before(first + WIDTH))];
-        animate_tracks(kept, place.time_s, first, joints);
+        let kept = &self.kept[self.kept.partition_point(before(joints.start))..];
+        &kept[..kept.partition_point(before(joints.end))]
     }
 
-    fn value(&self, place: &Place, joint: usize, component: usize) -> f32 {
-        let (block, lane) = (joint / WIDTH, joint % WIDTH);
-        let property = match component {
-            0..4 => Property::Rotation,
-            4..7 => Property::Translation,
-            _ => Property::Scale,
-        };
-        let info = &self.blocks[block];
-        if !info.moves(property) {
-            return self.constants[block * COMPONENTS + component].0[lane];
+    /// A joint's transform from the even keys alone.
+    fn even(&self, place: &Place, joint: usize) -> Transform {
+        let mut value = components(&self.at_rest(joint));
+        let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
+        for property in Property::ALL.into_iter().filter(|p| !info.rests(*p)) {
+            let first = info.rows[property as usize] as usize;
+            let values = &mut value[property.first()..][..property.len()];
+            if !info.moves(property) {
+                for (row, value) in values.iter_mut().enumerate() {
+                    *value = self.constants[first + row].0[lane];
+                }
+                continue;
+            }
+            let mut ends = [[0.0; 4]; 2];
+            for (row, (from, to)) in (first..first + property.len()).zip(pairs(&mut ends)) {
+                *from = self.key(place.from, row, lane);
+                *to = self.key(place.to, row, lane);
+            }
+            let [from, to] = ends;
+            let u = match property {
+                Property::Rotation => place.slerp.part(from, to, place.u),
+                _ => place.u,
+            };
+            for (value, (from, to)) in values.iter_mut().zip(from.into_iter().zip(to)) {
+                *value = from + (to - from) * u;
+            }
         }
-        let row = info.rows[property as usize] as usize + component - property.first();
-        let at = |frame: usize| self.keys[frame * self.stride + row].0[lane];
-        let (from, to) = (at(place.from), at(place.to));
-        from + (to - from) * place.u
+        let [x, y, z, w, tx, ty, tz, sx, sy, sz] = value;
+        let rotation = Quat::from_xyzw(x, y, z, w);
+        Transform {
+            rotation: if info.rests(Property::Rotation) {
+                rotation
+            } else {
+                rotation.normalize()
+            },
+            translation: Vec3::new(tx, ty, tz),
+            scale: Vec3::new(sx, sy, sz),
+        }
     }
 
-    /// Where `time_s` falls.
-    #[inline]
-    pub(super) fn place(&self, time_s: f64) -> Place {
-        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-        // Not `clamp`, which panics where it is unsure of its bounds.
-        let time_s = time_s.max(self.start_s).min(self.duration_s);
-        let last = self.frames - 1;
-        let span = self.duration_s - self.start_s;
-        let part = if span > 0.0 {
-            (time_s - self.start_s) / span
+    /// What a joint has where nothing says otherwise.
+    pub(super) fn at_rest(&self, joint: usize) -> Transform {
+        if self.additive {
+            Transform::IDENTITY
         } else {
-            0.0
-        };
-        let at = part * last as f64;
-        let from = (at as usize).min(last);
-        Place {
-            from,
-            to: (from + 1).min(last),
-            u: (at - from as f64) as f32,
-            time_s,
+            self.rest[joint].rest
         }
     }
+
+    fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
+        match &self.keys {
+            Keys::Plain(rows, stride) => rows[frame * stride + row].0[lane],
+            Keys::Packed(packed) => packed.key(frame, row, lane),
+        }
+    }
+}
+
+fn pairs(ends: &mut [[f32; 4]; 2]) -> impl Iterator<Item = (&mut f32, &mut f32)> {
+    let [from, to] = ends;
+    from.iter_mut().zip(to)
 }
 
 /// A number that skeletons of other parents or rest poses do not have, but for a chance of 1 to 2⁶⁴ (FNV-1a).
@@ -294,4 +350,19 @@ pub(super) fn components(transform: &Transform) -> [f32; COMPONENTS] {
         scale: s,
     } = transform;
     [q.x, q.y, q.z, q.w, t.x, t.y, t.z, s.x, s.y, s.z]
+}
+
+/// The rest pose: `[block][component][lane]`.
+pub(super) fn rest_rows(skeleton: &Skeleton) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for joints in skeleton.joints().chunks(WIDTH) {
+        let mut all = components(&Transform::IDENTITY).map(|value| Row([value; WIDTH]));
+        for (lane, joint) in joints.iter().enumerate() {
+            for (row, value) in all.iter_mut().zip(components(&joint.rest)) {
+                row.0[lane] = value;
+            }
+        }
+        rows.extend(all);
+    }
+    rows
 }

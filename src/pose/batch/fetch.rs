@@ -1,11 +1,15 @@
 //! Reading a block's joints from a clip, joints in the lanes.
 
-use super::clip::{Block, COMPONENTS, Property, components};
+use super::build::driven;
+use super::clip::components;
+use super::clip::{Block, COMPONENTS, Keys, Property};
 use super::kernel::Played;
 use super::lanes::{Eight, Row, WIDTH};
-use crate::character::Transform;
+use super::pack::PackedRow;
+use crate::character::{Track, Transform};
+use crate::pose::animate::animate_tracks;
 
-/// The rotations of a block's joints in a clip, between two keys.
+/// The rotations of a block's joints in a clip, between two keys; at most a few percent shorter than 1.
 ///
 /// # Safety
 /// As [`super::sample::sample_block`].
@@ -14,20 +18,16 @@ pub(super) unsafe fn fetch4<L: Eight>(played: &Played<'_>, block: usize) -> [L; 
     // SAFETY: the caller's contract.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
-        if info.flags & Block::KEPT != 0 {
-            return load4(with_kept(played, block).as_ptr());
+        if info.flags & Block::KEPT != 0 && !info.rests(Property::Rotation) {
+            let mut rows = [Row::default(); 4];
+            let even = even4::<L>(played, info, block);
+            for (row, value) in rows.iter_mut().zip(even) {
+                value.store(row.0.as_mut_ptr());
+            }
+            patch(played, block, Property::Rotation, &mut rows);
+            return load4(rows.as_ptr());
         }
-        if !info.moves(Property::Rotation) {
-            return load4(played.clip.constants.as_ptr().add(block * COMPONENTS));
-        }
-        let [from, to] = frames(played, info, Property::Rotation);
-        let (a, b, u) = (load4::<L>(from), load4::<L>(to), L::splat(played.place.u));
-        [
-            between(a[0], b[0], u),
-            between(a[1], b[1], u),
-            between(a[2], b[2], u),
-            between(a[3], b[3], u),
-        ]
+        even4(played, info, block)
     }
 }
 
@@ -41,19 +41,68 @@ pub(super) unsafe fn fetch3<L: Eight>(
     block: usize,
     property: Property,
 ) -> [L; 3] {
-    let first = property.first();
     // SAFETY: the caller's contract.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
-        if info.flags & Block::KEPT != 0 {
-            return load3(with_kept(played, block).as_ptr().add(first));
+        if info.flags & Block::KEPT != 0 && !info.rests(property) {
+            let mut rows = [Row::default(); 3];
+            let even = even3::<L>(played, info, block, property);
+            for (row, value) in rows.iter_mut().zip(even) {
+                value.store(row.0.as_mut_ptr());
+            }
+            patch(played, block, property, &mut rows);
+            return load3(rows.as_ptr());
         }
+        even3(played, info, block, property)
+    }
+}
+
+/// The rotations without the tracks that are kept.
+///
+/// # Safety
+/// As [`super::sample::sample_block`].
+#[inline(always)]
+unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !info.moves(Property::Rotation) {
+            return load4(still(played, info, block, Property::Rotation));
+        }
+        let [a, b]: [[L; 4]; 2] = ends(played, info, Property::Rotation);
+        let slerp = &played.place.slerp;
+        // As `Slerp::part`.
+        let one = L::splat(1.0);
+        let w = a[1].times_from(b[1], a[0].times_from(b[0], one));
+        let w = a[3].times_from(b[3], a[2].times_from(b[2], w));
+        let more = w.times_plus(L::splat(slerp.two), L::splat(slerp.one));
+        let u = w.times_plus(more, L::splat(played.place.u));
+        [
+            between(a[0], b[0], u),
+            between(a[1], b[1], u),
+            between(a[2], b[2], u),
+            between(a[3], b[3], u),
+        ]
+    }
+}
+
+/// The translations or scales without the tracks that are kept.
+///
+/// # Safety
+/// As [`super::sample::sample_block`].
+#[inline(always)]
+unsafe fn even3<L: Eight>(
+    played: &Played<'_>,
+    info: &Block,
+    block: usize,
+    property: Property,
+) -> [L; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
         if !info.moves(property) {
-            let constants = played.clip.constants.as_ptr();
-            return load3(constants.add(block * COMPONENTS + first));
+            return load3(still(played, info, block, property));
         }
-        let [from, to] = frames(played, info, property);
-        let (a, b, u) = (load3::<L>(from), load3::<L>(to), L::splat(played.place.u));
+        let [a, b]: [[L; 3]; 2] = ends(played, info, property);
+        let u = L::splat(played.place.u);
         [
             between(a[0], b[0], u),
             between(a[1], b[1], u),
@@ -62,23 +111,77 @@ pub(super) unsafe fn fetch3<L: Eight>(
     }
 }
 
-/// Where a property's keys before and after the time are.
+/// Where the rows of a property are that does not move.
 ///
 /// # Safety
-/// As [`super::sample::sample_block`]; the property moves in the block.
+/// As [`super::sample::sample_block`].
 #[inline(always)]
-unsafe fn frames(played: &Played<'_>, block: &Block, property: Property) -> [*const Row; 2] {
-    let (clip, place) = (played.clip, &played.place);
-    // SAFETY: a block's rows lie in the clip's frames, of which both of the place's exist.
+unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Property) -> *const Row {
+    // SAFETY: the caller's contract; a block has constants for what is not at rest.
     unsafe {
-        let keys = clip
-            .keys
-            .as_ptr()
-            .add(block.rows[property as usize] as usize);
-        [
-            keys.add(place.from * clip.stride),
-            keys.add(place.to * clip.stride),
-        ]
+        if info.rests(property) {
+            let first = block * COMPONENTS + property.first();
+            played.rest.as_ptr().add(first)
+        } else {
+            let first = info.rows[property as usize] as usize;
+            played.clip.constants.as_ptr().add(first)
+        }
+    }
+}
+
+/// A property's keys before and after the time.
+///
+/// # Safety
+/// As [`super::sample::sample_block`]; the property moves in the block, and has `N` components.
+#[inline(always)]
+unsafe fn ends<L: Eight, const N: usize>(
+    played: &Played<'_>,
+    info: &Block,
+    property: Property,
+) -> [[L; N]; 2] {
+    let place = &played.place;
+    let first = info.rows[property as usize] as usize;
+    // SAFETY: a block's rows lie in the clip's frames, of which both of the place's exist; packed frames have padding.
+    unsafe {
+        let zero = L::splat(0.0);
+        let mut both = [[zero; N]; 2];
+        match &played.clip.keys {
+            Keys::Plain(keys, stride) => {
+                let keys = keys.as_ptr().add(first);
+                let from = keys.add(place.from * stride);
+                let to = keys.add(place.to * stride);
+                for row in 0..N {
+                    both[0][row] = L::load(from.add(row).cast());
+                    both[1][row] = L::load(to.add(row).cast());
+                }
+            }
+            Keys::Packed(packed) => {
+                let rows = packed.rows.as_ptr().add(first);
+                let from = packed.bytes.as_ptr().add(place.from * packed.stride);
+                let to = packed.bytes.as_ptr().add(place.to * packed.stride);
+                for row in 0..N {
+                    let info = rows.add(row);
+                    both[0][row] = unpacked(info, from);
+                    both[1][row] = unpacked(info, to);
+                }
+            }
+        }
+        both
+    }
+}
+
+/// The keys of a row in a frame.
+///
+/// # Safety
+/// The CPU has what `L` needs; the row is one of the frame's clip.
+#[inline(always)]
+unsafe fn unpacked<L: Eight>(row: *const PackedRow, frame: *const u8) -> L {
+    // SAFETY: the caller's contract; a row's window lies in the frame or in what follows it.
+    unsafe {
+        let row = &*row;
+        let window = frame.add(row.window as usize);
+        let fields = L::fields(window, &row.byte, &row.up, &row.down);
+        fields.times_plus(L::upper_halves(&row.scale), L::load_unaligned(&row.min))
     }
 }
 
@@ -112,17 +215,23 @@ unsafe fn load3<L: Eight>(from: *const Row) -> [L; 3] {
     }
 }
 
-/// A block's joints where tracks are kept as the file has them: seldom, and by plain code.
+/// Overwrites what tracks drive that are kept as the file has them.
 #[cold]
 #[inline(never)]
-fn with_kept(played: &Played<'_>, block: usize) -> [Row; COMPONENTS] {
-    let mut joints = [Transform::IDENTITY; WIDTH];
-    played.clip.sample_block(&played.place, block, &mut joints);
-    let mut rows = [Row::default(); COMPONENTS];
-    for (lane, joint) in joints.iter().enumerate() {
-        for (row, value) in rows.iter_mut().zip(components(joint)) {
-            row.0[lane] = value;
+fn patch(played: &Played<'_>, block: usize, property: Property, rows: &mut [Row]) {
+    let first = block * WIDTH;
+    let kept = played.clip.kept_of(first..first + WIDTH);
+    for track in kept
+        .iter()
+        .filter(|track: &&Track| driven(track) == property)
+    {
+        let joint = usize::from(track.joint);
+        let mut one = [Transform::IDENTITY];
+        let time_s = played.place.time_s;
+        animate_tracks(std::slice::from_ref(track), time_s, joint, &mut one);
+        let values = components(&one[0]);
+        for (row, value) in rows.iter_mut().zip(&values[property.first()..]) {
+            row.0[joint - first] = *value;
         }
     }
-    rows
 }

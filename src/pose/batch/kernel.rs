@@ -1,12 +1,13 @@
 //! A group of instances together: what they are, and the loop over the blocks.
 
 use super::super::unit::{Code, Unit};
-use super::clip::{COMPONENTS, Clip, Place};
+use super::clip::{COMPONENTS, Clip};
 use super::compose::compose_block;
 use super::lanes::{Eight, Plain, Row, WIDTH, Wide};
 use super::plan::Distinct;
 use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
+use super::timing::Place;
 use super::write::{write_entry, write_model};
 
 #[cfg(target_arch = "x86_64")]
@@ -22,6 +23,8 @@ pub(super) const GROUP: usize = 16;
 pub(super) struct Played<'a> {
     pub(super) clip: &'a Clip,
     pub(super) place: Place,
+    /// The rest pose: `[block][component][lane]`.
+    pub(super) rest: &'a [Row],
     pub(super) weight: f32,
     pub(super) mask: Option<u16>,
     pub(super) level: u8,

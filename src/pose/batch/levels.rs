@@ -1,7 +1,7 @@
 //! Instances with masks, levels or additive clips, joints in the lanes: the rule that [`ClipSample`](super::super::ClipSample)
 //! words, step by step.
 
-use super::clip::{COMPONENTS, Clip, Property};
+use super::clip::{COMPONENTS, Property};
 use super::fetch::{fetch3, fetch4};
 use super::kernel::Played;
 use super::lanes::{Eight, Row};
@@ -11,7 +11,8 @@ use super::sample::{dot, inverse_length, rests};
 pub(super) struct Levels<'a> {
     pub(super) played: &'a [Played<'a>],
     pub(super) masks: &'a [Vec<Row>],
-    pub(super) rest: &'a Clip,
+    /// `[block][component][lane]`.
+    pub(super) rest: &'a [Row],
     /// Of the first level; of those above it is 1.
     pub(super) threshold: f32,
     pub(super) block: usize,
@@ -27,22 +28,24 @@ struct Weighing<L> {
 }
 
 impl Levels<'_> {
-    /// Whether no level moves the property away from the rest pose.
-    ///
-    /// # Safety
-    /// The clips have such a block.
-    unsafe fn rests(&self, property: Property) -> bool {
-        self.played.iter().all(|played| {
-            // SAFETY: the caller's contract.
-            let flags = unsafe { played.clip.blocks.get_unchecked(self.block) }.flags;
-            !played.clip.additive && rests(flags, property)
-        })
+    /// Whether no sample moves the property away from the rest pose.
+    fn rests(&self, property: Property) -> bool {
+        self.played.iter().all(|one| self.rest_in(one, property))
+    }
+
+    /// Whether a sample has the rest pose here; if it is additive, no difference.
+    fn rest_in(&self, played: &Played<'_>, property: Property) -> bool {
+        rests(played.clip.blocks[self.block].flags, property)
+    }
+
+    /// Whether a sample adds something here.
+    fn adds(&self, played: &Played<'_>, property: Property) -> bool {
+        played.clip.additive && !self.rest_in(played, property)
     }
 
     /// The rest pose, from component `first` on.
     fn rest(&self, first: usize) -> *const Row {
-        let constants = self.rest.constants.as_ptr();
-        constants.wrapping_add(self.block * COMPONENTS + first)
+        self.rest[self.block * COMPONENTS + first..].as_ptr()
     }
 
     /// A sample's weights for the block's joints.
@@ -118,7 +121,10 @@ pub(super) unsafe fn rotation<L: Eight>(levels: &Levels<'_>) -> [L; 4] {
         while !left.is_empty() {
             let (level, others) = first_level(left);
             now = covered4(levels, level, now);
-            for played in level.iter().filter(|played| played.clip.additive) {
+            for played in level
+                .iter()
+                .filter(|one| levels.adds(one, Property::Rotation))
+            {
                 let turn = fetch4::<L>(played, levels.block);
                 now = turned(now, part(unit(turn), levels.weight(played)));
             }
@@ -227,7 +233,7 @@ pub(super) unsafe fn vector<L: Eight>(levels: &Levels<'_>, property: Property) -
         while !left.is_empty() {
             let (level, others) = first_level(left);
             now = covered3(levels, level, property, now);
-            for played in level.iter().filter(|played| played.clip.additive) {
+            for played in level.iter().filter(|one| levels.adds(one, property)) {
                 let change = fetch3::<L>(played, levels.block, property);
                 let weight = levels.weight::<L>(played);
                 for (now, change) in now.iter_mut().zip(&change) {

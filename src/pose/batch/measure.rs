@@ -6,6 +6,7 @@ use crate::character::{Affine, Character, NO_PARENT, RawClip, Skeleton, Transfor
 use crate::pose::additive::put_onto;
 use crate::pose::animate::animate_tracks;
 use glam::Vec3;
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// Of a character of [`HUMAN_M`], in metres: where the points lie, seen from their joints, and how far they may be off.
@@ -32,6 +33,7 @@ pub(super) struct Measure<'a> {
     raw: &'a RawClip,
     base: Base<'a>,
     bound_m: f32,
+    point_m: f32,
     /// For each joint, how far along its axes the points lie.
     reaches: Vec<Vec3>,
     key_times_s: Vec<f64>,
@@ -79,6 +81,7 @@ impl<'a> Measure<'a> {
             raw,
             base,
             bound_m: options.error_m.unwrap_or(ERROR_M * scale),
+            point_m: POINT_M * scale,
             reaches: reaches.collect(),
             key_times_s: key_times_s(raw),
         }
@@ -86,7 +89,7 @@ impl<'a> Measure<'a> {
 
     /// The worst error, if it is in the bound.
     pub(super) fn within(&self, clip: &Clip) -> Option<Worst> {
-        let limit = self.bound_m * MARGIN;
+        let limit = self.limit_m();
         let mut worst = Worst::default();
         let mut poses = Poses::default();
         for time_s in self.times_s(clip) {
@@ -105,7 +108,7 @@ impl<'a> Measure<'a> {
     /// The worst error, and joints that cause what is beyond the bound: for each joint beyond it, the one among it and its
     /// ancestors that moves its point the most.
     pub(super) fn blame(&self, clip: &Clip) -> (Worst, BTreeSet<u16>) {
-        let limit = self.bound_m * MARGIN;
+        let limit = self.limit_m();
         let mut worst = Worst::default();
         let mut of_joint = vec![(0.0_f32, 0.0, Vec3::ZERO); self.skeleton.len()];
         let mut poses = Poses::default();
@@ -153,24 +156,9 @@ impl<'a> Measure<'a> {
         most.1
     }
 
-    /// How far apart the worst of a joint's points is, and which it is. 0 where the file's own pose is not finite.
     fn error(&self, poses: &Poses, joint: usize) -> (f32, Vec3) {
         let (exact, made) = (&poses.exact.1[joint], &poses.made.1[joint]);
-        let reach = self.reaches[joint];
-        let mut worst = (0.0, Vec3::ZERO);
-        for point in [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * reach) {
-            let want = exact.transform_point3(point);
-            let error = (want - made.transform_point3(point)).length();
-            let error = match (want.is_finite(), error.is_nan()) {
-                (false, _) => 0.0,
-                (true, true) => f32::INFINITY,
-                (true, false) => error,
-            };
-            if error > worst.0 {
-                worst = (error, point);
-            }
-        }
-        worst
+        apart(exact, made, self.reaches[joint])
     }
 
     fn pose(&self, clip: &Clip, time_s: f64, poses: &mut Poses) {
@@ -183,25 +171,107 @@ impl<'a> Measure<'a> {
         // The length fits, so there is no error.
         let _ = clip.sample(time_s, &mut poses.made.0);
         for (local, model) in [&mut poses.exact, &mut poses.made] {
-            if let Base::Reference(reference) = self.base {
-                for (local, reference) in local.iter_mut().zip(reference) {
-                    *local = put_onto(reference, local);
-                }
-            }
+            self.put_onto_base(local);
             compose(self.skeleton, local, model);
+        }
+    }
+
+    fn put_onto_base(&self, local: &mut [Transform]) {
+        if let Base::Reference(reference) = self.base {
+            for (local, reference) in local.iter_mut().zip(reference) {
+                *local = put_onto(reference, local);
+            }
         }
     }
 
     /// The times to look at: the file's keys, and between any two of the clip's.
     fn times_s<'b>(&'b self, clip: &'b Clip) -> impl Iterator<Item = f64> + 'b {
-        let intervals = clip.frames - 1;
-        let span = clip.duration_s - clip.start_s;
-        let between = (0..intervals).flat_map(move |interval| {
-            [0.25, 0.5, 0.75]
-                .map(|part| clip.start_s + span * ((interval as f64 + part) / intervals as f64))
+        let between = (0..clip.timing.frames - 1).flat_map(move |frame| {
+            let [from, to] = [frame, frame + 1].map(|frame| clip.timing.time_s(frame));
+            [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
         });
         between.chain(self.key_times_s.iter().copied())
     }
+
+    /// The same and the clip's own frames, at most `most` of them, evenly picked, and what the file's curves say then.
+    pub(super) fn exact(&self, clip: &Clip, most: usize) -> Exact {
+        let frames = (0..clip.timing.frames).map(|frame| clip.timing.time_s(frame));
+        let mut times_s: Vec<f64> = self.times_s(clip).chain(frames).collect();
+        times_s.sort_by(f64::total_cmp);
+        times_s.dedup();
+        let step = times_s.len().div_ceil(most.max(1)).max(1);
+        let times_s: Vec<f64> = times_s.into_iter().step_by(step).collect();
+        let models = times_s.par_iter().map(|time_s| {
+            let mut poses = Poses::default();
+            self.pose(clip, *time_s, &mut poses);
+            poses.exact.1
+        });
+        let models = models.collect();
+        Exact { times_s, models }
+    }
+
+    /// The worst error of each joint at these times.
+    pub(super) fn errors(&self, clip: &Clip, exact: &Exact) -> Vec<f32> {
+        let none = || vec![0.0_f32; self.skeleton.len()];
+        let pairs = exact.times_s.par_iter().zip(&exact.models);
+        let chunks = pairs.fold(none, |mut worst, (time_s, models)| {
+            let mut local: Vec<_> = clip.rest.iter().map(|joint| joint.rest).collect();
+            // The length fits, so there is no error.
+            let _ = clip.sample(*time_s, &mut local);
+            self.put_onto_base(&mut local);
+            let mut made = Vec::with_capacity(local.len());
+            compose(self.skeleton, &local, &mut made);
+            for (joint, worst) in worst.iter_mut().enumerate() {
+                let (error_m, _) = apart(&models[joint], &made[joint], self.reaches[joint]);
+                *worst = worst.max(error_m);
+            }
+            worst
+        });
+        chunks.reduce(none, |mut a, b| {
+            for (a, b) in a.iter_mut().zip(b) {
+                *a = a.max(b);
+            }
+            a
+        })
+    }
+
+    pub(super) fn bound_m(&self) -> f32 {
+        self.bound_m
+    }
+
+    /// How far off a point may be at the times that are looked at.
+    pub(super) fn limit_m(&self) -> f32 {
+        self.bound_m * MARGIN
+    }
+
+    /// How far from its joint a point lies, in model space at rest.
+    pub(super) fn point_m(&self) -> f32 {
+        self.point_m
+    }
+}
+
+/// Model poses of the file's curves at some times.
+pub(super) struct Exact {
+    pub(super) times_s: Vec<f64>,
+    pub(super) models: Vec<Vec<Affine>>,
+}
+
+/// How far apart the worst of a joint's points is, and which it is. 0 where the file's own pose is not finite.
+fn apart(exact: &Affine, made: &Affine, reach: Vec3) -> (f32, Vec3) {
+    let mut worst = (0.0, Vec3::ZERO);
+    for point in [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * reach) {
+        let want = exact.transform_point3(point);
+        let error = (want - made.transform_point3(point)).length();
+        let error = match (want.is_finite(), error.is_nan()) {
+            (false, _) => 0.0,
+            (true, true) => f32::INFINITY,
+            (true, false) => error,
+        };
+        if error > worst.0 {
+            worst = (error, point);
+        }
+    }
+    worst
 }
 
 impl Worst {

@@ -15,13 +15,19 @@ mod clip;
 mod compose;
 mod fetch;
 mod finish;
+mod fold;
 mod kernel;
 mod levels;
 mod measure;
+mod pack;
 mod plan;
+mod quantise;
+mod rates;
 mod rig;
 mod run;
 mod sample;
+mod timing;
+mod widths;
 mod write;
 
 pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
@@ -102,7 +108,7 @@ impl BatchPoser {
             rig: Rig::new(character)?,
             unit: Unit::best(),
             masks: Vec::new(),
-            threshold: 0.1,
+            threshold: super::BLEND_THRESHOLD,
             spare: Spare::default(),
         })
     }

@@ -1,6 +1,6 @@
 //! What a group of instances plays: from the play list to what the kernel reads.
 
-use super::clip::{Block, Clip};
+use super::clip::Clip;
 use super::kernel::{Instance, Played};
 use super::rig::Rig;
 use crate::error::{ArgumentFault, Error, Result};
@@ -45,7 +45,7 @@ impl<'a> Library<'a> {
                 index: sample.clip as u64,
                 count: self.clips.len() as u64,
             })?;
-            if clip.skeleton != self.rig.skeleton || clip.joints != self.rig.joints.len() {
+            if clip.skeleton != self.rig.skeleton || clip.rest.len() != self.rig.joints.len() {
                 let other = ArgumentFault::Invalid("was made for another skeleton");
                 return Err(argument("clip", other));
             }
@@ -94,7 +94,8 @@ impl<'a> Library<'a> {
             layered |= sample.level > 0 || sample.mask.is_some() || clip.additive;
             played.push(Played {
                 clip,
-                place: clip.place(sample.time_s),
+                place: clip.timing.place(sample.time_s),
+                rest: &self.rig.rest_rows,
                 weight: sample.weight,
                 mask: sample.mask,
                 level: sample.level,
@@ -130,7 +131,8 @@ impl<'a> Library<'a> {
     fn at_rest(&self, weight: f32) -> Played<'a> {
         Played {
             clip: &self.rig.rest,
-            place: self.rig.rest.place(0.0),
+            place: self.rig.rest.timing.place(0.0),
+            rest: &self.rig.rest_rows,
             weight,
             mask: None,
             level: 0,
@@ -192,12 +194,7 @@ impl<'a> Distinct<'a> {
         let mut add = |clip: &Clip| {
             // SAFETY: the caller's contract.
             let flags = unsafe { clip.blocks.get_unchecked(block) }.flags;
-            // What an additive clip does not move is nowhere near the rest pose.
-            all &= if clip.additive {
-                flags & (Block::REST - 1)
-            } else {
-                flags
-            };
+            all &= flags;
             any |= flags;
         };
         if self.count > 0 {

@@ -3,7 +3,7 @@
 use super::super::Mat3x4;
 use super::build;
 use super::clip::{self, COMPONENTS, Clip};
-use super::lanes::WIDTH;
+use super::lanes::{Row, WIDTH};
 use crate::character::{Character, NO_PARENT};
 use crate::error::Result;
 
@@ -41,6 +41,8 @@ pub(super) struct Rig {
     pub(super) slots: usize,
     /// What an instance plays that plays nothing.
     pub(super) rest: Clip,
+    /// The rest pose: `[block][component][lane]`.
+    pub(super) rest_rows: Vec<Row>,
     pub(super) skeleton: u64,
 }
 
@@ -66,6 +68,7 @@ impl Rig {
             entries: entries.collect(),
             slots,
             rest: build::rest(character)?,
+            rest_rows: clip::rest_rows(skeleton),
             skeleton: clip::fingerprint(skeleton),
         })
     }

@@ -28,6 +28,26 @@ unsafe fn transpose4(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
     }
 }
 
+impl Neon {
+    /// # Safety
+    /// `from` is valid for reading four numbers.
+    #[inline(always)]
+    pub(super) unsafe fn load_unaligned(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { vld1q_f32(from) })
+    }
+
+    /// Four numbers of which these are the upper 16 bits.
+    ///
+    /// # Safety
+    /// `from` is valid for reading four.
+    #[inline(always)]
+    pub(super) unsafe fn upper_halves(from: *const u16) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { vreinterpretq_f32_u32(vshll_n_u16::<16>(vld1_u16(from))) })
+    }
+}
+
 // SAFETY of the intrinsics: every CPU that this is compiled for has NEON.
 impl Lanes for Neon {
     const WIDTH: usize = 4;

@@ -1,6 +1,6 @@
 //! Two registers as one of twice the width.
 
-use super::{Eight, Lanes};
+use super::{Eight, Lanes, Plain, WIDTH};
 
 /// The lower lanes and the upper ones.
 #[derive(Debug, Clone, Copy)]
@@ -82,6 +82,41 @@ impl<L: Lanes> Lanes for Pair<L> {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Eight for Pair<super::Sse2<false>> {}
+type Four = super::Sse2<false>;
 #[cfg(target_arch = "aarch64")]
-impl Eight for Pair<super::Neon> {}
+type Four = super::Neon;
+
+impl Eight for Pair<Four> {
+    #[inline(always)]
+    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self {
+        let from = from.as_ptr();
+        // SAFETY: the caller's contract.
+        unsafe {
+            Self(
+                Four::load_unaligned(from),
+                Four::load_unaligned(from.add(4)),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self {
+        let from = from.as_ptr();
+        // SAFETY: the caller's contract.
+        unsafe { Self(Four::upper_halves(from), Four::upper_halves(from.add(4))) }
+    }
+
+    #[inline(always)]
+    unsafe fn fields(
+        from: *const u8,
+        byte: &[u8; WIDTH],
+        up: &[u8; WIDTH],
+        down: &[u8; WIDTH],
+    ) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let all = Plain::<WIDTH>::fields(from, byte, up, down);
+            Self::load_unaligned(&all.0)
+        }
+    }
+}

@@ -28,6 +28,29 @@ unsafe fn transpose4(rows: [__m128; 4]) -> [__m128; 4] {
     }
 }
 
+impl<const FUSED: bool> Sse2<FUSED> {
+    /// # Safety
+    /// `from` is valid for reading four numbers.
+    #[inline(always)]
+    pub(super) unsafe fn load_unaligned(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm_loadu_ps(from) })
+    }
+
+    /// Four numbers of which these are the upper 16 bits.
+    ///
+    /// # Safety
+    /// `from` is valid for reading four.
+    #[inline(always)]
+    pub(super) unsafe fn upper_halves(from: *const u16) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe {
+            let bits = _mm_loadl_epi64(from.cast());
+            _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits))
+        })
+    }
+}
+
 // SAFETY of the intrinsics: every CPU of x86-64 has SSE2; a value of `Sse2<true>` exists only where there is FMA.
 impl<const FUSED: bool> Lanes for Sse2<FUSED> {
     const WIDTH: usize = 4;

@@ -1,0 +1,131 @@
+//! Where a time falls among a clip's frames, and how rotations get from one to the next.
+
+use crate::character::RawClip;
+
+/// When the frames of a clip are: from `start_s` on `rate` a second, but for the last, which is at `end_s`. So a clip whose
+/// length is no whole number of intervals still has its keys on the file's grid.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Timing {
+    pub(super) start_s: f64,
+    pub(super) end_s: f64,
+    /// At least one.
+    pub(super) frames: usize,
+    /// Frames a second; 0 for a single frame.
+    pub(super) rate: f64,
+    /// How much later than that each frame is, in 65536ths of an interval, which is less than half of one: for files whose keys
+    /// are near a grid. Empty if all are on it.
+    pub(super) offsets: Vec<i16>,
+}
+
+/// Where a time falls among the frames.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) u: f32,
+    /// What rotations need of `u`.
+    pub(super) slerp: Slerp,
+    /// The time that it is, clamped to the clip.
+    pub(super) time_s: f64,
+}
+
+/// How far `u` is moved so that rotations turn at an even speed although their components are interpolated linearly: with `w`,
+/// one minus the cosine between the keys, the part of the way is `u + w (one + w two)`. That is the first terms of the series in
+/// `w` of `sin(uφ) / (sin(uφ) + sin((1-u)φ))`, where `cos φ = 1 - w`; the second is a fit for φ up to 0.6. The rotation is off by
+/// 1.1e-6 rad for keys an eighth of a turn apart, and by 8e-5 for a quarter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slerp {
+    pub(super) one: f32,
+    pub(super) two: f32,
+}
+
+impl Slerp {
+    fn new(u: f32) -> Self {
+        let bow = u * (1.0 - u);
+        let skew = bow * (1.0 - 2.0 * u);
+        Self {
+            one: skew * (1.0 / 3.0),
+            two: skew * (0.141_488_76 - 0.288_535_88 * bow),
+        }
+    }
+
+    /// What part of the way between the components of two rotations lies at `u`.
+    pub(super) fn part(&self, from: [f32; 4], to: [f32; 4], u: f32) -> f32 {
+        let pairs = from.into_iter().zip(to);
+        let w = pairs.fold(1.0, |w, (a, b)| w - a * b);
+        u + w * (self.one + w * self.two)
+    }
+}
+
+impl Timing {
+    /// A single frame.
+    pub(super) fn single(raw: &RawClip) -> Self {
+        Self {
+            start_s: raw.start_s().into(),
+            end_s: raw.duration_s().into(),
+            frames: 1,
+            rate: 0.0,
+            offsets: Vec::new(),
+        }
+    }
+
+    /// Leaves the first frame alone.
+    pub(super) fn single_frame(&mut self) {
+        (self.frames, self.rate) = (1, 0.0);
+        self.offsets.clear();
+    }
+
+    /// When a frame is.
+    #[inline]
+    pub(super) fn time_s(&self, frame: usize) -> f64 {
+        if frame + 1 >= self.frames {
+            return self.end_s;
+        }
+        let offset = self.offsets.get(frame).copied().unwrap_or(0);
+        self.start_s + (frame as f64 + f64::from(offset) * (1.0 / 65536.0)) / self.rate
+    }
+
+    /// Where `time_s` falls.
+    #[inline]
+    pub(super) fn place(&self, time_s: f64) -> Place {
+        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
+        // Not `clamp`, which panics where it is unsure of its bounds.
+        let time_s = time_s.max(self.start_s).min(self.end_s);
+        let last = self.frames - 1;
+        let at = (time_s - self.start_s) * self.rate;
+        let mut from = (at as usize).min(last);
+        let mut u = (at - from as f64).min(1.0);
+        if from + 1 >= last || !self.offsets.is_empty() {
+            (from, u) = self.between(from, time_s);
+        }
+        let u = u as f32;
+        Place {
+            from,
+            to: (from + 1).min(last),
+            u,
+            slerp: Slerp::new(u),
+            time_s,
+        }
+    }
+
+    /// The frame before a time, and the part of the way to the next; `near` is that frame or one of its neighbours.
+    fn between(&self, near: usize, time_s: f64) -> (usize, f64) {
+        let last = self.frames - 1;
+        if time_s >= self.end_s {
+            return (last, 0.0);
+        }
+        let mut from = near.min(last.saturating_sub(1));
+        let mut start_s = self.time_s(from);
+        let mut end_s = self.time_s(from + 1);
+        if time_s < start_s && from > 0 {
+            (from, end_s) = (from - 1, start_s);
+            start_s = self.time_s(from);
+        } else if time_s >= end_s && from + 1 < last {
+            (from, start_s) = (from + 1, end_s);
+            end_s = self.time_s(from + 1);
+        }
+        let part = (time_s - start_s) / (end_s - start_s);
+        // Neither is there a way between frames at the same time.
+        (from, if part >= 0.0 { part.min(1.0) } else { 0.0 })
+    }
+}
