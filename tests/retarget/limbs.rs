@@ -188,6 +188,31 @@ fn limbs_point_where_the_sources_do() {
     assert!(worst < 5e-6 && furthest < 1e-6, "{worst} {furthest}");
 }
 
+/// The rest poses differ by enough that limbs which only turn by what the source's turn point elsewhere.
+#[test]
+fn without_alignment_limbs_keep_their_own_rest() {
+    let rng = &mut Rng::new(14);
+    let (from, to) = (source(rng), target(rng, [0.0, 0.0, 0.0, 1.0]));
+    let map = JointMap::humanoid(&from, &to).unwrap();
+    let options = RetargetOptions {
+        align: false,
+        ..RetargetOptions::default()
+    };
+    let mut retarget = Retarget::new(&from, &to, &map, &options).unwrap();
+    let mut moved = rest(&to);
+    // At rest the source leaves the target at rest.
+    retarget.pose(&rest(&from), &mut moved).unwrap();
+    let (a, b) = (model(&to, &rest(&to)), model(&to, &moved));
+    let off = difference(&a, &b, 0.1);
+    assert!(off < 1e-6, "{off}");
+    let limb =
+        |model: &[M4], skeleton, side| direction(model, skeleton, &name(6, side), &name(7, side));
+    let rests = model(&from, &rest(&from));
+    let off = angle(limb(&b, &to, 1), limb(&rests, &from, 0));
+    // The arm rests 0.9 rad further down, give or take 0.1.
+    assert!((0.75..1.05).contains(&off), "{off}");
+}
+
 /// What the trunk, the feet and the head do: the model-space change from rest, whatever the axes are.
 #[test]
 fn the_trunk_turns_by_what_the_source_turns() {
