@@ -51,6 +51,14 @@ pub enum Error {
         /// The names there are, separated by commas (cut after a few hundred characters).
         known: Box<str>,
     },
+    /// Two skeletons that have to share joints, of which none is found in both.
+    #[error("no joint of one is found in the other: there are {from}; and there are {to}")]
+    NoCommonJoints {
+        /// The names of the joints that were looked for, separated by commas (cut after a few hundred characters).
+        from: Box<str>,
+        /// The names of the joints among which they were looked for, likewise.
+        to: Box<str>,
+    },
     /// A handle whose object is gone.
     #[error(
         "{what} {index} is no longer alive (its slot is at generation {alive}, the handle at {generation})"

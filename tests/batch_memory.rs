@@ -1,8 +1,10 @@
-//! The batch allocates nothing once it has run. One test, so that nothing else allocates meanwhile.
+//! The batch allocates nothing once it has run, on one thread or on those of a pool. One test, so that nothing else allocates
+//! meanwhile.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use throng::pose::{BatchInstance, BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, WriteOnly};
+use throng::character::{Affine, Transform};
+use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, PlayList, WriteOnly};
 
 /// Counts what is allocated.
 struct Counting;
@@ -26,6 +28,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// How many instances each frame has.
+const INSTANCES: usize = 203;
+
 #[test]
 fn nothing_is_allocated_after_the_first_call() {
     let character = throng::builtin::mannequin().unwrap().character;
@@ -33,41 +38,56 @@ fn nothing_is_allocated_after_the_first_call() {
     let clips: Vec<Clip> = raw
         .map(|clip| Clip::new(&character, clip, &ClipOptions::default()).unwrap())
         .collect();
-    let kept = clips.iter().map(|clip| clip.report().kept_tracks);
-    println!("{} tracks are kept", kept.sum::<usize>());
-    let sample = |clip, time_s| ClipSample {
-        clip,
-        time_s,
-        weight: 0.5,
-        mask: None,
-        level: 0,
-    };
     let last = clips.len() - 1;
-    let instances: Vec<_> = (0..203)
-        .map(|number| {
-            let time_s = 0.02 * f64::from(number);
+    let mask = vec![0.5; character.skeleton().len()];
+    let fill = |list: &mut PlayList, frame: usize| {
+        list.clear();
+        for number in 0..INSTANCES {
+            let time_s = 0.02 * number as f64 + 0.016 * frame as f64;
             let all = [
-                sample(0, time_s),
-                sample(last, 2.0 * time_s),
-                sample(0, 0.3),
+                ClipSample::new(0, time_s).weighted(0.5),
+                ClipSample::new(last, 2.0 * time_s),
+                ClipSample::new(1, 0.3).masked(0),
+                ClipSample::new(0, 0.3).on_level(1).weighted(0.2),
+                ClipSample::new(1, time_s).on_level(1),
             ];
-            BatchInstance::blend(&all[..(number % 4) as usize]).unwrap()
-        })
-        .collect();
-    let mut out = vec![Mat3x4::IDENTITY; instances.len() * character.palette().len()];
-    for poser in [
-        BatchPoser::new(&character).unwrap(),
-        BatchPoser::new(&character).unwrap().portable(),
-    ] {
-        let mut run = || {
-            let to = WriteOnly::over(&mut out);
-            poser.palettes(&clips, &instances, to).unwrap();
-        };
-        run();
-        let before = COUNT.load(Relaxed);
-        for _ in 0..10 {
-            run();
+            list.push(all.into_iter().take(number % 6));
         }
-        assert_eq!(COUNT.load(Relaxed) - before, 0);
-    }
+    };
+    let mut list = PlayList::new();
+    fill(&mut list, 0);
+    let joints = INSTANCES * character.skeleton().len();
+    let mut palettes = vec![Mat3x4::IDENTITY; INSTANCES * character.palette().len()];
+    let mut local = vec![Transform::IDENTITY; joints];
+    let mut models = vec![Affine::IDENTITY; joints];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
+    pool.unwrap().install(|| {
+        for code in Code::available() {
+            let poser = BatchPoser::new(&character).unwrap();
+            let poser = poser.with_code(code).unwrap();
+            let poser = poser.with_masks(&[&mask]).unwrap();
+            let mut frame = |number: usize| {
+                fill(&mut list, number);
+                let to = WriteOnly::over(&mut palettes);
+                poser.palettes_par(&clips, &list, to).unwrap();
+                poser.local_poses_par(&clips, &list, &mut local).unwrap();
+                poser.model_poses_par(&clips, &list, &mut models).unwrap();
+                let to = WriteOnly::over(&mut palettes);
+                poser.palettes_of_par(&models, to).unwrap();
+                let to = WriteOnly::over(&mut palettes);
+                poser.palettes(&clips, &list, to).unwrap();
+                poser.local_poses(&clips, &list, &mut local).unwrap();
+                poser.model_poses(&clips, &list, &mut models).unwrap();
+            };
+            // Rayon's threads make what they keep when they first take work from each other.
+            for number in 0..20 {
+                frame(number);
+            }
+            let before = COUNT.load(Relaxed);
+            for number in 20..60 {
+                frame(number);
+            }
+            assert_eq!(COUNT.load(Relaxed) - before, 0, "{code}");
+        }
+    });
 }

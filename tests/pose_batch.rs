@@ -10,3 +10,5 @@ mod curves;
 #[path = "batch/load.rs"]
 mod load;
 mod reference;
+#[path = "batch/stages.rs"]
+mod stages;

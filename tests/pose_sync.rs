@@ -134,6 +134,16 @@ fn a_cycle_lasts_the_mean_of_the_durations() {
 }
 
 #[test]
+fn a_change_that_takes_for_ever_changes_nothing() {
+    let steady = SyncAnchor::new(0.25, 1.0, 0.5);
+    let for_ever = steady.re_anchored_over(1.0, 9.0, f64::INFINITY, Ease::Smooth);
+    for now in [0.0, 1.0, 7.25, 1e6] {
+        assert_eq!(for_ever.phase(now), steady.phase(now));
+        assert_eq!(for_ever.rate_hz(now), 0.5);
+    }
+}
+
+#[test]
 fn any_values_give_a_phase() {
     let odd = [
         0.0,

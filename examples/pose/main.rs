@@ -2,6 +2,7 @@
 //! Wavefront OBJ, deformed by the CPU or the GPU, and draws it. Without `--on gpu` and `--picture` it
 //! needs no Vulkan.
 
+mod borrow;
 mod deform;
 mod gpu;
 mod listing;
@@ -29,6 +30,7 @@ use throng::pose::Method;
         pose knight.glb --obj rest.obj                        the mesh in its rest pose\n  \
         pose --clip Wave --obj - | head                       the built-in character, to the output\n  \
         pose knight.glb --on gpu --obj out.obj                the mesh, from the GPU's buffer\n  \
+        pose --clips-of knight.glb --clip Cheer --picture cheer.png\n                                                              another model's clip, on the built-in character\n  \
         pose --clip Wave --time 1 --picture wave.png --skin compute\n                                                              a picture, by the skin stage\n\n\
         Exits with 0, or 1 where a file, a clip or a time is not to be had, or 2 on wrong usage."
 )]
@@ -36,6 +38,10 @@ pub struct Args {
     /// A .glb or .gltf file, or `builtin` for the built-in character.
     #[arg(value_name = "FILE", default_value = "builtin")]
     pub file: PathBuf,
+    /// Another file whose clips the model takes: by the names of its joints or, where they have none in common,
+    /// as one humanoid follows another. They come after the model's own.
+    #[arg(long, value_name = "FILE")]
+    pub clips_of: Option<PathBuf>,
     /// The clip, by its exact name or else by its number in the list; without it, the rest pose.
     #[arg(long, value_name = "NAME|INDEX")]
     pub clip: Option<String>,
@@ -161,7 +167,10 @@ impl From<io::Error> for Failure {
 /// # Errors
 /// [`Failure`], in the words that the user is told.
 pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<(), Failure> {
-    let model = load(&args.file)?;
+    let mut model = load(&args.file)?;
+    if let Some(path) = &args.clips_of {
+        model.character = borrow::with_clips(&model, path, notes)?;
+    }
     let moment = choose(args, &model, notes)?;
     // Checked before anything is listed, so that an error stands alone.
     let subject = gpu::Subject {

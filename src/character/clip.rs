@@ -168,6 +168,13 @@ impl RawClip {
         Ok(self)
     }
 
+    /// The same under another name.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.name = name.into();
+        self
+    }
+
     /// Finds where the first and the last key lie.
     fn measure(&mut self) {
         let tracks = self.tracks.iter().map(|track| track.values.times_s());

@@ -5,10 +5,13 @@
 //! parts are immutable. Its invariants are listed at [`Character`] and are relied
 //! on, without being checked again, by everything behind it.
 
+mod added_clips;
 mod clip;
 mod cut;
+mod flips;
 mod material;
 mod mesh;
+mod name_match;
 mod pieces;
 mod ranges;
 mod reach;
@@ -23,6 +26,8 @@ pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive}
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
+pub(crate) use flips::mark_flips;
+pub(crate) use name_match::{NameMatch, match_names};
 pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};

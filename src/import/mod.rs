@@ -4,14 +4,25 @@
 //! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
 //! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
 //! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well.
+//!
+//! Clips that lie in other files join a character by the names of their joints, with [`add_clips()`].
 
+mod add_clips;
 mod build;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod raw;
+mod weight_match;
 
+pub use add_clips::{
+    AddedClip, AddedClips, AmbiguousName, ClipsFor, ClipsReport, RestDifference, UnmatchedJoint,
+    UnmatchedWeight,
+};
 #[cfg(feature = "gltf")]
-pub use gltf::{gltf, gltf_file, gltf_with};
+pub use gltf::{
+    NamedTimes, add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_events, gltf_file,
+    gltf_with,
+};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,

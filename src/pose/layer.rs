@@ -141,7 +141,8 @@ impl Layer {
     pub fn clip_time_s(&self, now_s: f64, duration_s: impl Into<f64>) -> f64 {
         let duration = duration_s.into();
         let time = self.unfolded_s(now_s, duration);
-        if time > duration {
+        // The way back; there is none where there is no duration.
+        if duration > 0.0 && time > duration {
             2.0 * duration - time
         } else {
             time

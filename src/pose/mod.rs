@@ -17,8 +17,10 @@ mod blend_space;
 mod bounds;
 mod dual_quat;
 mod entry;
+mod events;
 mod format;
 mod held;
+pub mod ik;
 mod inertia;
 mod lanes;
 mod layer;
@@ -33,12 +35,16 @@ mod play_list;
 mod project;
 mod ramp;
 mod ray;
+pub mod retarget;
+mod root_motion;
 mod skin;
 mod skinned_layout;
 mod skinner;
+mod socket;
 mod sync;
 mod turned;
 mod unit;
+mod wrap;
 mod write_only;
 
 pub use additive::{AdditiveReference, difference};
@@ -49,6 +55,7 @@ pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
+pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use inertia::{Inertia, Moving};
 pub use layer::{Layer, Looping};
@@ -60,12 +67,18 @@ pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projecte
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use play_list::{ClipSample, PlayList};
 pub use ramp::{Ease, Ramp};
+pub use root_motion::{
+    RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootMotionReport, RootPass, RootPlace,
+    RootReference,
+};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
+pub use socket::{Playing, Samples, Socket, Sockets, joint_model};
 pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
 pub use unit::Code;
+pub use wrap::{ClipSpan, Wrap};
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};

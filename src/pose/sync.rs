@@ -87,8 +87,9 @@ impl SyncAnchor {
     /// Cycles a second at the engine's `now_s`.
     #[must_use]
     pub fn rate_hz(&self, now_s: f64) -> f64 {
-        let part = part(now_s, self.time_s, self.over_s);
-        self.from_hz + (self.to_hz - self.from_hz) * self.ease.at(part)
+        let part = self.ease.at(part(now_s, self.time_s, self.over_s));
+        // Exact at both ends.
+        self.from_hz * (1.0 - part) + self.to_hz * part
     }
 
     /// From `now_s` on at another rate.
@@ -115,7 +116,8 @@ impl SyncAnchor {
         let now_s = if now_s.is_nan() { 0.0 } else { now_s };
         let since = now_s - self.time_s;
         let over = if self.over_s > 0.0 { self.over_s } else { 0.0 };
-        if since <= 0.0 {
+        // A change that takes for ever has not begun.
+        if since <= 0.0 || over.is_infinite() {
             return self.from_hz * since;
         }
         if since >= over {

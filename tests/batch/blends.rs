@@ -1,73 +1,140 @@
-//! Blends of any number of clips, in batches of any size.
+//! Blends of any number of clips, masked and in levels, in batches of any size, by every code.
 
-use crate::load::{ROUNDING, affine, both, clips, image, models, palettes, size};
+use crate::load::{ROUNDING, affine, clips, codes, image, models, palettes, size};
 use crate::reference::rng::Rng;
 use throng::character::{Character, NO_PARENT, Transform};
 use throng::glam::{DMat4, DQuat, DVec3};
-use throng::pose::{BatchInstance, Clip, ClipSample, MAX_SAMPLES, Mat3x4};
+use throng::pose::{BatchPoser, Clip, ClipSample, Mat3x4};
 
-/// Any clips at any times and weights; now and then the rest pose.
-fn instance(rng: &mut Rng, clips: &[Clip]) -> BatchInstance {
-    if clips.is_empty() || rng.chance(9) {
-        return BatchInstance::REST;
-    }
-    let count = 1 + rng.below(MAX_SAMPLES);
-    let sample = |_| {
-        let clip = rng.below(clips.len());
-        ClipSample {
-            clip,
-            time_s: f64::from(rng.range(-0.2, 1.2)) * clips[clip].duration_s(),
-            weight: if rng.chance(5) {
-                0.0
-            } else {
-                rng.range(0.05, 3.0)
-            },
-            mask: None,
-            level: 0,
-        }
+/// How many masks there are.
+const MASKS: usize = 3;
+
+/// None, all, and parts of joints.
+fn masks(rng: &mut Rng, joints: usize) -> Vec<Vec<f32>> {
+    let mask = |_| {
+        let weight = |_| match rng.below(4) {
+            0 => 0.0,
+            1 => 1.0,
+            _ => rng.range(0.0, 1.0),
+        };
+        (0..joints).map(weight).collect()
     };
-    let samples: Vec<_> = (0..count).map(sample).collect();
-    BatchInstance::blend(&samples).unwrap()
+    (0..MASKS).map(mask).collect()
 }
 
-/// The blend as `BatchInstance` words it, in `f64`.
-fn blended(character: &Character, clips: &[Clip], instance: &BatchInstance) -> Vec<DMat4> {
+/// Any clips at any times and weights; now and then the rest pose. Half of them with masks and levels.
+fn instance(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
+    if clips.is_empty() || rng.chance(9) {
+        return Vec::new();
+    }
+    let count = 1 + rng.below(5);
+    let (layered, mut level) = (rng.chance(2), 0);
+    let sample = |_| {
+        let clip = rng.below(clips.len());
+        let time_s = f64::from(rng.range(-0.2, 1.2)) * clips[clip].duration_s();
+        let weight = match rng.below(8) {
+            0 => 0.0,
+            1 => rng.range(0.001, 0.04),
+            _ => rng.range(0.05, 3.0),
+        };
+        level += u8::from(layered && rng.chance(3));
+        let sample = ClipSample::new(clip, time_s).weighted(weight);
+        let mask = rng.below(2 * MASKS) as u16;
+        if layered && usize::from(mask) < MASKS {
+            sample.masked(mask).on_level(level)
+        } else {
+            sample.on_level(level)
+        }
+    };
+    (0..count).map(sample).collect()
+}
+
+/// A local pose in `f64`.
+#[derive(Clone, Copy)]
+struct Local {
+    q: DQuat,
+    t: DVec3,
+    s: DVec3,
+}
+
+impl Local {
+    fn new(transform: &Transform) -> Self {
+        Self {
+            q: transform.rotation.as_dquat().normalize(),
+            t: transform.translation.as_dvec3(),
+            s: transform.scale.as_dvec3(),
+        }
+    }
+
+    fn times(self, by: f64) -> Self {
+        Self {
+            q: self.q * by,
+            t: self.t * by,
+            s: self.s * by,
+        }
+    }
+
+    fn add(&mut self, other: Self, weight: f64) {
+        let near = self.q.dot(other.q) >= 0.0;
+        self.q += other.q * if near { weight } else { -weight };
+        self.t += other.t * weight;
+        self.s += other.s * weight;
+    }
+}
+
+/// The rule that `ClipSample` words, for one joint.
+fn joint(rest: Local, samples: &[(ClipSample, f64, Local)]) -> Local {
+    let mut below = rest;
+    for level in samples.chunk_by(|a, b| a.0.level == b.0.level) {
+        let threshold = if level[0].0.level == 0 {
+            f64::from(0.1_f32)
+        } else {
+            1.0
+        };
+        let sum: f64 = level.iter().map(|one| one.1).sum();
+        let mut blend = below.times((threshold - sum).max(0.0));
+        for (_, weight, pose) in level {
+            blend.add(*pose, *weight);
+        }
+        below = blend.times(1.0 / sum.max(threshold));
+        below.q = below.q.normalize();
+    }
+    below
+}
+
+/// The model pose of an instance, in `f64`.
+fn blended(
+    character: &Character,
+    clips: &[Clip],
+    masks: &[Vec<f32>],
+    samples: &[ClipSample],
+) -> Vec<DMat4> {
     let joints = character.skeleton().joints();
     let rest: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
-    let total: f64 = instance.samples.iter().map(|s| f64::from(s.weight)).sum();
     let mut poses = Vec::new();
-    for sample in instance.samples.iter().filter(|s| s.weight > 0.0) {
+    for sample in samples.iter().filter(|s| s.weight > 0.0) {
         let mut pose = rest.clone();
         clips[sample.clip].sample(sample.time_s, &mut pose).unwrap();
-        poses.push((pose, f64::from(sample.weight) / total));
-    }
-    if poses.is_empty() {
-        poses.push((rest, 1.0));
+        poses.push((*sample, pose));
     }
     let mut models: Vec<DMat4> = Vec::new();
-    for (index, joint) in joints.iter().enumerate() {
-        let (mut q, mut t, mut s) = (
-            DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
-            DVec3::ZERO,
-            DVec3::ZERO,
-        );
-        for (pose, weight) in &poses {
-            let pose = &pose[index];
-            let next = pose.rotation.as_dquat().normalize();
-            q += next * if q.dot(next) < 0.0 { -weight } else { *weight };
-            t += pose.translation.as_dvec3() * *weight;
-            s += pose.scale.as_dvec3() * *weight;
-        }
-        let local = DMat4::from_scale_rotation_translation(s, q.normalize(), t);
-        models.push(match joint.parent {
+    for (index, info) in joints.iter().enumerate() {
+        let one = |(sample, pose): &(ClipSample, Vec<Transform>)| {
+            let mask = sample
+                .mask
+                .map_or(1.0, |mask| masks[usize::from(mask)][index]);
+            let weight = f64::from(sample.weight) * f64::from(mask);
+            (*sample, weight, Local::new(&pose[index]))
+        };
+        let all: Vec<_> = poses.iter().map(one).collect();
+        let Local { q, t, s } = joint(Local::new(&rest[index]), &all);
+        let local = DMat4::from_scale_rotation_translation(s, q, t);
+        models.push(match info.parent {
             NO_PARENT => local,
             parent => models[usize::from(parent)] * local,
         });
     }
-    let entries = character.palette().iter();
-    entries
-        .map(|entry| models[usize::from(entry.joint)] * affine(&entry.inverse_bind))
-        .collect()
+    models
 }
 
 /// How far two palettes move the corners of what their entries influence apart, over what is allowed.
@@ -89,38 +156,40 @@ fn over(character: &Character, got: &[Mat3x4], want: impl Fn(usize, DVec3) -> DV
 }
 
 #[test]
-fn blends_are_what_they_are_said_to_be_in_batches_of_any_size() {
+fn blends_are_what_they_are_said_to_be_by_every_code() {
     let mut rng = Rng::new(17);
     for model in models() {
         let character = &model.character;
-        let clips = clips(character);
-        let entries = character.palette().len();
-        let mut worst = [0.0_f64; 2];
-        for count in 0..20 {
+        let (clips, entries) = (clips(character), character.palette());
+        let masks = masks(&mut rng, character.skeleton().len());
+        let borrowed: Vec<&[f32]> = masks.iter().map(Vec::as_slice).collect();
+        let posers = codes(character).into_iter();
+        let posers: Vec<BatchPoser> = posers.map(|p| p.with_masks(&borrowed).unwrap()).collect();
+        let mut worst = vec![[0.0_f64; 2]; posers.len()];
+        for count in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33] {
             let instances: Vec<_> = (0..count).map(|_| instance(&mut rng, &clips)).collect();
-            let all = both(character).map(|p| palettes(&p, character, &clips, &instances));
-            for (number, instance) in instances.iter().enumerate() {
-                let mine = number * entries..(number + 1) * entries;
-                let want = blended(character, &clips, instance);
-                for got in &all {
-                    let off = over(character, &got[mine.clone()], |entry, point| {
-                        want[entry].transform_point3(point)
+            let made = |poser: &BatchPoser| palettes(poser, character, &clips, &instances);
+            let all: Vec<_> = posers.iter().map(made).collect();
+            for (number, samples) in instances.iter().enumerate() {
+                let mine = number * entries.len()..(number + 1) * entries.len();
+                let models = blended(character, &clips, &masks, samples);
+                let other = &all[0][mine.clone()];
+                for (got, worst) in all.iter().zip(&mut worst) {
+                    let got = &got[mine.clone()];
+                    let off = over(character, got, |index, point| {
+                        let entry = &entries[index];
+                        let bound = affine(&entry.inverse_bind).transform_point3(point);
+                        models[usize::from(entry.joint)].transform_point3(bound)
                     });
                     worst[0] = worst[0].max(off);
+                    let off = over(character, got, |e, p| image(&other[e], p).0);
+                    worst[1] = worst[1].max(off);
                 }
-                let other = &all[1][mine.clone()];
-                let off = over(character, &all[0][mine.clone()], |e, p| {
-                    image(&other[e], p).0
-                });
-                worst[1] = worst[1].max(off);
             }
         }
         println!("{:22} {worst:.3?} of the bound", model.name);
-        assert!(
-            worst[0] <= 1.0 && worst[1] <= 1.0,
-            "{}: {worst:?}",
-            model.name
-        );
+        let within = |worst: &[f64; 2]| worst.iter().all(|off| *off <= 1.0);
+        assert!(worst.iter().all(within), "{}: {worst:?}", model.name);
     }
 }
 
@@ -129,16 +198,20 @@ fn an_instance_has_the_same_bits_in_any_company() {
     let mut rng = Rng::new(23);
     let character = throng::builtin::mannequin().unwrap().character;
     let clips = clips(&character);
+    let masks = masks(&mut rng, character.skeleton().len());
+    let masks: Vec<&[f32]> = masks.iter().map(Vec::as_slice).collect();
     let entries = character.palette().len();
-    let all: Vec<_> = (0..19).map(|_| instance(&mut rng, &clips)).collect();
-    for poser in both(&character) {
+    let all: Vec<_> = (0..43).map(|_| instance(&mut rng, &clips)).collect();
+    for poser in codes(&character) {
+        let poser = poser.with_masks(&masks).unwrap();
         let together = palettes(&poser, &character, &clips, &all);
         for (number, instance) in all.iter().enumerate() {
-            let alone = palettes(&poser, &character, &clips, &[*instance]);
+            let alone = palettes(&poser, &character, &clips, &[instance]);
             assert_eq!(
                 alone,
                 together[number * entries..][..entries],
-                "instance {number}"
+                "instance {number}, {}",
+                poser.code()
             );
         }
         let mut backwards = all.clone();
@@ -153,35 +226,36 @@ fn an_instance_has_the_same_bits_in_any_company() {
 fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
     let character = throng::builtin::mannequin().unwrap().character;
     let clips = clips(&character);
-    let sample = |clip: usize, time_s, weight| ClipSample {
-        clip,
-        time_s,
-        weight,
-        mask: None,
-        level: 0,
-    };
+    let sample = |clip: usize, time_s, weight| ClipSample::new(clip, time_s).weighted(weight);
     let last = clips.len() - 1;
     let (a, b, c) = (
         sample(0, 0.3, 0.7),
         sample(last, 0.9, 1.1),
         sample(0, 0.55, 0.4),
     );
-    let pairs: [(&[ClipSample], &[ClipSample]); 4] = [
+    let ones = vec![1.0; character.skeleton().len()];
+    let pairs: [(&[ClipSample], &[ClipSample]); 7] = [
         (&[a, a, a], &[sample(0, 0.3, 1.0)]),
+        (&[a; 9], &[sample(0, 0.3, 1.0)]),
         (&[a, b, c], &[c, a, b]),
         (&[a, b], &[b, a]),
         (&[a, sample(usize::MAX, f64::NAN, 0.0), b], &[a, b]),
+        // A mask of ones and a level that covers what is below change nothing.
+        (&[a, b, c], &[a.masked(0), b, c.masked(0)]),
+        (
+            &[sample(0, 0.3, 1.0)],
+            &[b, sample(0, 0.3, 1.0).on_level(3)],
+        ),
     ];
-    for poser in both(&character) {
+    for poser in codes(&character) {
+        let poser = poser.with_masks(&[&ones]).unwrap();
         for (one, other) in pairs {
-            let [one, other] = [one, other].map(|samples| {
-                let instance = BatchInstance::blend(samples).unwrap();
-                palettes(&poser, &character, &clips, &[instance])
-            });
+            let [one, other] =
+                [one, other].map(|samples| palettes(&poser, &character, &clips, &[samples]));
             let off = over(&character, &one, |entry, point| {
                 image(&other[entry], point).0
             });
-            assert!(off <= 1.0, "{off}");
+            assert!(off <= 1.0, "{off}, {}", poser.code());
         }
     }
 }

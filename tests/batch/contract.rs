@@ -1,13 +1,11 @@
 //! Errors, odd times and odd clips.
 
-use crate::load::{both, clips, palettes};
+use crate::load::{clips, codes, list, palettes};
 use crate::reference::rig::{chain, keys};
 use throng::Error;
 use throng::character::{Character, Interpolation, RawClip, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{
-    BatchInstance, BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, WriteOnly, animate,
-};
+use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, WriteOnly, animate};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (RawClip, Clip) {
     let raw = RawClip::new("made", tracks, character.skeleton()).unwrap();
@@ -74,14 +72,14 @@ fn steps_stay_steps() {
     let (_, turning) = turning(&character);
     let clips = [clip, turning];
     let before = f64::from(0.777_f32.next_down());
-    let at = |clip, time_s| BatchInstance::of(clip, time_s);
+    let at = |clip, time_s| [ClipSample::new(clip, time_s)];
     let instances = [
         at(0, before),
         at(1, 0.4),
         at(0, 0.777_f32.into()),
         at(0, 0.2),
     ];
-    for poser in both(&character) {
+    for poser in codes(&character) {
         let got = palettes(&poser, &character, &clips, &instances);
         let of = |instance: usize| &got[instance * 11..][..11];
         assert_eq!(of(0), of(3), "the same step");
@@ -119,15 +117,20 @@ fn what_no_even_sampling_follows_is_kept() {
 fn loops_close_and_ends_hold() {
     let character = chain(2);
     let (raw, clip) = turning(&character);
+    let options = ClipOptions {
+        packing: ClipPacking::None,
+        ..ClipOptions::default()
+    };
+    let exactly = Clip::new(&character, &raw, &options).unwrap();
     for time_s in [0.0, 1.0] {
-        let [exact, got] = locals(&character, &raw, &clip, time_s);
+        let [exact, got] = locals(&character, &raw, &exactly, time_s);
         for (exact, got) in exact.as_flattened().iter().zip(got.as_flattened()) {
             // A key is brought to length 1 once more.
             assert!((exact - got).abs() <= 1.2e-7, "{exact} {got}");
         }
     }
-    let at = |time_s| BatchInstance::of(0, time_s);
-    for poser in both(&character) {
+    let at = |time_s| [ClipSample::new(0, time_s)];
+    for poser in codes(&character) {
         let pose = |time_s| {
             palettes(
                 &poser,
@@ -218,89 +221,115 @@ fn clips_are_refused_by_name() {
 fn instances_are_refused_by_number_and_nothing_is_written() {
     let character = chain(2);
     let clips_here = vec![turning(&character).1, turning(&chain(3)).1];
+    let mask: &[f32] = &[1.0, 0.5];
     let poser = BatchPoser::new(&character).unwrap();
-    let one = |clip, weight| {
-        let time_s = 0.0;
-        BatchInstance::blend(&[ClipSample {
-            clip,
-            time_s,
-            weight,
-            mask: None,
-            level: 0,
-        }])
-        .unwrap()
-    };
-    for (bad, words) in [
+    let poser = poser.with_masks(&[mask, mask]).unwrap();
+    let one = |clip, weight| ClipSample::new(clip, 0.0).weighted(weight);
+    let good = one(0, 1.0);
+    let cases = [
         (
-            one(2, 1.0),
+            vec![one(2, 1.0)],
             "instance 1: clip 2 does not exist: there are 2",
         ),
         (
-            one(1, 1.0),
+            vec![one(1, 1.0)],
             "instance 1: clip: was made for another skeleton",
         ),
-        (one(0, -1.0), "instance 1: weight: -1 lies outside 0..="),
-        (one(0, f32::NAN), "instance 1: weight: NaN is not finite"),
         (
-            one(0, f32::INFINITY),
+            vec![good, one(0, -1.0)],
+            "instance 1: weight: -1 lies outside 0..=",
+        ),
+        (
+            vec![one(0, f32::NAN)],
+            "instance 1: weight: NaN is not finite",
+        ),
+        (
+            vec![one(0, f32::INFINITY)],
             "instance 1: weight: inf is not finite",
         ),
-    ] {
-        let mut out = vec![Mat3x4::IDENTITY; 4];
+        (
+            vec![good, good, good.masked(2)],
+            "instance 1: mask 2 does not exist: there are 2",
+        ),
+        (
+            vec![good.on_level(2), good.on_level(1)],
+            "instance 1: level: is below that of the sample before it",
+        ),
+    ];
+    for (bad, words) in cases {
+        let mut out = vec![Mat3x4::IDENTITY; 6];
         out[0].rows[0][3] = 7.0;
         let before = out.clone();
+        // The first of two is named.
+        let crowd = list(&[vec![good], bad.clone(), bad]);
         let to = WriteOnly::over(&mut out);
-        let refused = poser
-            .palettes(&clips_here, &[one(0, 1.0), bad], to)
-            .unwrap_err();
+        let refused = poser.palettes(&clips_here, &crowd, to).unwrap_err();
+        assert!(refused.to_string().starts_with(words), "{refused}");
+        let to = WriteOnly::over(&mut out);
+        let refused = poser.palettes_par(&clips_here, &crowd, to).unwrap_err();
         assert!(refused.to_string().starts_with(words), "{refused}");
         assert_eq!(out, before);
     }
     let mut short = vec![Mat3x4::IDENTITY; 3];
     let to = WriteOnly::over(&mut short);
-    let refused = poser
-        .palettes(&clips_here, &[one(0, 1.0); 2], to)
-        .unwrap_err();
-    assert_eq!(refused.to_string(), "palettes: 3 elements, 4 needed");
-    let many = [ClipSample {
-        clip: 0,
-        time_s: 0.0,
-        weight: 1.0,
-        mask: None,
-        level: 0,
-    }; 4];
-    let refused = BatchInstance::blend(&many).unwrap_err();
-    assert!(matches!(
-        refused,
-        Error::Capacity {
-            asked: 4,
-            cap: 3,
-            ..
-        }
-    ));
-    // Weights of any size count by their ratio.
-    let huge = one(0, f32::MAX);
-    let huge = BatchInstance::blend(&[huge.samples[0]; 3]).unwrap();
-    let all = palettes(
-        &poser,
-        &character,
-        &clips(&character),
-        &[BatchInstance::REST],
+    let refused = poser.palettes(&clips_here, &list(&[[good]; 2]), to);
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "palettes: 3 elements, 4 needed"
     );
-    assert!(
-        all.iter()
-            .flat_map(|m| m.rows.as_flattened())
-            .all(|v| v.is_finite())
+}
+
+#[test]
+fn weights_of_any_size_give_finite_poses() {
+    let character = chain(9);
+    let clips = [turning(&character).1];
+    let one = |weight| ClipSample::new(0, 0.3).weighted(weight);
+    let mask: Vec<f32> = (0_u8..9).map(|joint| f32::from(joint) / 8.0).collect();
+    let instances = [
+        vec![one(f32::MAX); 3],
+        vec![one(f32::MAX).masked(0); 3],
+        vec![one(f32::from_bits(1))],
+        vec![one(f32::from_bits(1)).masked(0).on_level(255)],
+        vec![one(f32::MAX), one(f32::MAX).on_level(1)],
+        vec![],
+    ];
+    for poser in codes(&character) {
+        let poser = poser.with_masks(&[&mask]).unwrap();
+        let all = palettes(&poser, &character, &clips, &instances);
+        let mut numbers = all.iter().flat_map(|m| m.rows.as_flattened());
+        assert!(numbers.all(|v| v.is_finite()), "{}", poser.code());
+    }
+}
+
+#[test]
+fn masks_thresholds_codes_and_model_poses_are_refused() {
+    let character = chain(3);
+    let poser = || BatchPoser::new(&character).unwrap();
+    for (mask, words) in [
+        (&[1.0; 2][..], "mask 1: weights: 2 elements, 3 needed"),
+        (&[0.0, 1.5, 0.0], "mask 1: weight: 1.5 lies outside 0..=1"),
+        (&[0.0, f32::NAN, 0.0], "mask 1: weight: NaN lies outside"),
+    ] {
+        let refused = poser().with_masks(&[&[1.0; 3], mask]).unwrap_err();
+        assert!(refused.to_string().starts_with(words), "{refused}");
+    }
+    for threshold in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        assert!(poser().with_threshold(threshold).is_err());
+    }
+    let can_neither = [Code::Neon, Code::Sse2];
+    let refused = can_neither.map(|code| poser().with_code(code).is_err());
+    assert_eq!(refused.iter().filter(|one| **one).count(), 1);
+    let models = vec![throng::character::Affine::IDENTITY; 5];
+    let mut out = vec![Mat3x4::IDENTITY; 6];
+    let refused = poser().palettes_of(&models, WriteOnly::over(&mut out));
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "model poses: 5 elements, 3 needed"
     );
-    let all = palettes(
-        &poser,
-        &character,
-        &clips_here,
-        &[huge, one(0, f32::from_bits(1))],
+    let refused = poser().palettes_of(&models[..3], WriteOnly::over(&mut out));
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "palettes: 6 elements, 3 needed"
     );
-    assert!(
-        all.iter()
-            .flat_map(|m| m.rows.as_flattened())
-            .all(|v| v.is_finite())
-    );
+    assert!(clips(&character).is_empty());
 }

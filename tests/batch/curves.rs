@@ -1,14 +1,14 @@
 //! Clips against the file's own curves, by `f64` code that shares nothing with the crate.
 
 use crate::load::{
-    ERROR_M, HUMAN_M, Model, POINT_M, ROUNDING, both, clips, image, matrix, models, palettes, size,
+    ERROR_M, HUMAN_M, Model, POINT_M, ROUNDING, clips, codes, image, matrix, models, palettes, size,
 };
 use crate::reference::compare::pairings;
 use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use std::collections::BTreeMap;
 use throng::glam::{DMat4, DVec3};
-use throng::pose::BatchInstance;
+use throng::pose::ClipSample;
 
 /// What a palette entry is compared at: its node, and points near its joint, in the joint's space and in bind space.
 struct Probe {
@@ -76,9 +76,9 @@ fn clips_follow_the_curves_of_every_model() {
             let times = times(&mut rng, reference.end(), reference.times());
             let instances: Vec<_> = times
                 .iter()
-                .map(|t| BatchInstance::of(number, *t))
+                .map(|t| [ClipSample::new(number, *t)])
                 .collect();
-            for poser in both(character) {
+            for poser in codes(character) {
                 let got = palettes(&poser, character, &clips, &instances);
                 for (time, palette) in times.iter().zip(got.chunks(entries.max(1))) {
                     let globals = model.scene.globals(Some((number, *time)));

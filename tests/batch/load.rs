@@ -7,7 +7,7 @@ use throng::builtin;
 use throng::character::{Affine, Character};
 use throng::glam::{DMat4, DVec3, Mat4};
 use throng::import::{self, ImportOptions};
-use throng::pose::{BatchInstance, BatchPoser, Clip, ClipOptions, Mat3x4, WriteOnly};
+use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, PlayList, WriteOnly};
 
 /// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a point lies for that.
 pub(crate) const ERROR_M: f64 = 1e-4;
@@ -56,27 +56,35 @@ pub(crate) fn clips(character: &Character) -> Vec<Clip> {
         .collect()
 }
 
-/// What this CPU has, and plain code.
-pub(crate) fn both(character: &Character) -> [BatchPoser; 2] {
-    [
-        BatchPoser::new(character).unwrap(),
-        BatchPoser::new(character).unwrap().portable(),
-    ]
+/// One for every code that this CPU can run.
+pub(crate) fn codes(character: &Character) -> Vec<BatchPoser> {
+    let one = |code| BatchPoser::new(character).unwrap().with_code(code).unwrap();
+    Code::available().map(one).collect()
 }
 
-pub(crate) fn palettes(
+/// A list of what each instance plays.
+pub(crate) fn list<S: AsRef<[ClipSample]>>(instances: &[S]) -> PlayList {
+    let mut list = PlayList::new();
+    for samples in instances {
+        list.push(samples.as_ref().iter().copied());
+    }
+    list
+}
+
+/// What isn't written shows.
+pub(crate) const UNWRITTEN: Mat3x4 = Mat3x4 {
+    rows: [[f32::NAN; 4]; 3],
+};
+
+pub(crate) fn palettes<S: AsRef<[ClipSample]>>(
     poser: &BatchPoser,
     character: &Character,
     clips: &[Clip],
-    instances: &[BatchInstance],
+    instances: &[S],
 ) -> Vec<Mat3x4> {
-    // What isn't written shows.
-    let unwritten = Mat3x4 {
-        rows: [[f32::NAN; 4]; 3],
-    };
-    let mut out = vec![unwritten; instances.len() * character.palette().len()];
+    let mut out = vec![UNWRITTEN; instances.len() * character.palette().len()];
     let to = WriteOnly::over(&mut out);
-    poser.palettes(clips, instances, to).unwrap();
+    poser.palettes(clips, &list(instances), to).unwrap();
     out
 }
 

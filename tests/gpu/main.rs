@@ -23,4 +23,5 @@ mod passes;
 mod pictures;
 mod skin_stage;
 mod slots;
+mod sockets;
 mod winding;

@@ -106,7 +106,7 @@ pub fn pairings<'a>(scene: &'a Scene, character: &'a Character) -> Vec<Pairing<'
 }
 
 /// The node of each joint.
-fn joint_nodes(scene: &Scene) -> Vec<usize> {
+pub fn joint_nodes(scene: &Scene) -> Vec<usize> {
     let mut needed = BTreeSet::new();
     let mut need = |node: usize| {
         let mut next = Some(node);

@@ -1,5 +1,6 @@
 //! Raw to proven: everything that a [`Character`] promises is checked here, once.
 
+mod adopt;
 mod clips;
 mod influences;
 mod loss;
@@ -16,9 +17,10 @@ mod weld;
 mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, SkinInfo, reaches};
+use crate::character::{Aabb, Character, Material, SkinInfo, mark_flips, reaches};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+pub(super) use adopt::{Adopted, adopt};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
 use loss::Losses;
@@ -86,7 +88,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         character.primitives.push(finished);
     }
     character.palette = palette.into_joints(&character.primitives);
-    winding::mark_flips(&mut character);
+    mark_flips(&mut character);
     character.morph_reaches = reaches(&character.primitives);
     character.rest_bounds = rest_bounds(&character)?;
     let mut influence_loss = losses.measure(&character)?;

@@ -33,6 +33,15 @@ impl Morphs {
                 *drawn |= !primitive.indices.is_empty();
             }
         }
+        Self::driven(raw, &drawn)
+    }
+
+    /// The weights of all nodes, whether or not they drive something that is drawn.
+    pub(super) fn every(raw: &RawCharacter) -> Result<Self> {
+        Self::driven(raw, &vec![true; raw.morphs.len()])
+    }
+
+    fn driven(raw: &RawCharacter, drawn: &[bool]) -> Result<Self> {
         let mut all = Self {
             weights: Vec::new(),
             places: Vec::with_capacity(raw.morphs.len()),

@@ -6,9 +6,11 @@
 //! ```
 
 mod accessor;
+mod add_clips;
 mod animation;
 mod attributes;
 mod container;
+mod events;
 mod image;
 mod json;
 mod json_material;
@@ -25,6 +27,9 @@ mod source;
 mod sparse;
 mod texture;
 mod triangles;
+
+pub use add_clips::{add_clips, add_clips_file, add_clips_with, clips_for};
+pub use events::{NamedTimes, gltf_events};
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};

@@ -205,6 +205,12 @@ impl Clip {
         self.additive
     }
 
+    /// How many joints the skeleton has that it was made for.
+    #[must_use]
+    pub fn joints(&self) -> usize {
+        self.rest.len()
+    }
+
     /// Seconds from the file's time 0 to the last key.
     #[must_use]
     pub fn duration_s(&self) -> f64 {

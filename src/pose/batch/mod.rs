@@ -108,7 +108,7 @@ impl BatchPoser {
             rig: Rig::new(character)?,
             unit: Unit::best(),
             masks: Vec::new(),
-            threshold: 0.1,
+            threshold: super::BLEND_THRESHOLD,
             spare: Spare::default(),
         })
     }

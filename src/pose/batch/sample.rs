@@ -191,19 +191,27 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize) -> [L; 4] {
     }
 }
 
-/// One over the length of what lies between two neighbouring keys, which is near 1: three of Newton's steps from there. Off by
-/// 1e-7 for keys a quarter of a turn apart, which is as far as they are unless no rate brings them closer.
+/// One over the length of what lies between two neighbouring keys: a fit for lengths from that between keys a quarter of a turn
+/// apart, which is as far as they are unless no rate brings them closer, to a little over 1. Off by 1e-7.
 ///
 /// # Safety
 /// The CPU has what `L` needs.
 #[inline(always)]
-pub(super) unsafe fn inverse_length<L: Lanes>(q: [L; 4]) -> L {
+pub(super) unsafe fn inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
     // SAFETY: the caller's contract.
-    let (half, more) = unsafe { (L::splat(0.5), L::splat(1.5)) };
-    let halved = dot(q, q).times(half);
-    let guess = more.minus(halved);
-    let guess = guess.times(halved.times(guess).times_from(guess, more));
-    guess.times(halved.times(guess).times_from(guess, more))
+    let [one, a, b, c, d] = unsafe {
+        [
+            L::splat(1.0),
+            L::splat(0.499_987_2),
+            L::splat(0.375_845_8),
+            L::splat(0.296_172),
+            L::splat(0.391_362_5),
+        ]
+    };
+    let less = y.times_from(y, x.times_from(x, one));
+    let less = less.minus(z.times_plus(z, w.times(w)));
+    let slope = less.times_plus(less.times_plus(less.times_plus(d, c), b), a);
+    less.times_plus(slope, one)
 }
 
 #[inline(always)]

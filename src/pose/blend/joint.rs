@@ -13,29 +13,54 @@ pub(in crate::pose) struct JointPart {
     pub(in crate::pose) level: u8,
 }
 
+impl JointPart {
+    const NONE: Self = Self {
+        value: Transform::IDENTITY,
+        weight: 0.0,
+        additive: false,
+        level: 0,
+    };
+}
+
+/// So many parts are kept, so that each is made once.
+const FEW: usize = 8;
+
 /// [`blend`](super::blend()) for one joint: `parts` ascend in level, and their weights are finite and not negative.
+/// If there are many, they are gone through several times.
 pub(in crate::pose) fn blend_joint(
     rest: &Transform,
     threshold: f32,
-    parts: impl Iterator<Item = JointPart>,
+    parts: impl Iterator<Item = JointPart> + Clone,
 ) -> Transform {
-    let mut below = Value::from(rest);
-    let mut level = Level::default();
-    let mut number = 0;
-    for part in parts.filter(|part| part.weight > 0.0) {
-        if part.level != number {
-            below = level.over(&below, number, threshold);
-            (level, number) = (Level::default(), part.level);
-        }
-        let weight = f64::from(part.weight);
-        if part.additive {
-            level.add(&Value::from(&part.value), weight);
-        } else {
-            level.mean.put(&Value::from(&part.value), weight);
-            level.weight += weight;
-        }
+    let (mut few, mut count) = ([JointPart::NONE; FEW], 0);
+    for part in parts.clone() {
+        let Some(place) = few.get_mut(count) else {
+            return blend_parts(rest, threshold, parts);
+        };
+        (*place, count) = (part, count + 1);
     }
-    level.over(&below, number, threshold).into()
+    blend_parts(rest, threshold, few[..count].iter().copied())
+}
+
+fn blend_parts(
+    rest: &Transform,
+    threshold: f32,
+    parts: impl Iterator<Item = JointPart> + Clone,
+) -> Transform {
+    let mut value = Value::from(rest);
+    let mut left = parts.filter(|part| part.weight > 0.0);
+    while let Some(JointPart { level: number, .. }) = left.clone().next() {
+        let level = left.clone().take_while(|part| part.level == number);
+        let threshold = if number == 0 { threshold.into() } else { 1.0 };
+        let means = level.clone().filter(|part| !part.additive);
+        value = value.covered(threshold, means);
+        for part in level.clone().filter(|part| part.additive) {
+            value.add(&Value::from(&part.value), part.weight.into());
+        }
+        let last = level.count() - 1;
+        left.nth(last);
+    }
+    value.into()
 }
 
 /// A [`Transform`] in `f64`, in which no sum of weighted ones overflows.
@@ -52,11 +77,6 @@ impl Value {
         rotation: DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
         scale: DVec3::ZERO,
     };
-    const IDENTITY: Self = Self {
-        translation: DVec3::ZERO,
-        rotation: DQuat::IDENTITY,
-        scale: DVec3::ONE,
-    };
 
     /// Adds `weight` times another; its rotation from the half space of this one's.
     fn put(&mut self, other: &Self, weight: f64) {
@@ -65,59 +85,39 @@ impl Value {
         let away = self.rotation.dot(other.rotation) < 0.0;
         self.rotation += other.rotation * if away { -weight } else { weight };
     }
-}
 
-/// What a level's layers come to for a joint.
-struct Level {
-    /// The sum of poses that are not additive, and of their weights.
-    mean: Value,
-    weight: f64,
-    /// All additive ones after each other. None of them depends on what it is added to.
-    added: Value,
-}
-
-impl Default for Level {
-    fn default() -> Self {
+    /// A level's weighted mean, over this value.
+    fn covered(self, threshold: f64, parts: impl Iterator<Item = JointPart> + Clone) -> Self {
+        let weight: f64 = parts.clone().map(|part| f64::from(part.weight)).sum();
+        if weight <= 0.0 {
+            return self;
+        }
+        let mut sum = Self::ZERO;
+        if weight < threshold {
+            sum.put(&self, threshold - weight);
+        }
+        for part in parts {
+            sum.put(&Self::from(&part.value), part.weight.into());
+        }
+        let whole = weight.max(threshold);
         Self {
-            mean: Value::ZERO,
-            weight: 0.0,
-            added: Value::IDENTITY,
+            translation: sum.translation / whole,
+            rotation: unit(sum.rotation),
+            scale: sum.scale / whole,
         }
     }
-}
 
-impl Level {
-    fn add(&mut self, difference: &Value, weight: f64) {
-        self.added.translation += difference.translation * weight;
-        self.added.scale *= (difference.scale - DVec3::ONE) * weight + DVec3::ONE;
+    /// Adds a difference.
+    fn add(&mut self, difference: &Self, weight: f64) {
+        self.translation += difference.translation * weight;
         let sign = if difference.rotation.w < 0.0 {
             -1.0
         } else {
             1.0
         };
         let part = DQuat::IDENTITY * (1.0 - weight) + difference.rotation * (sign * weight);
-        self.added.rotation *= unit(part);
-    }
-
-    /// The level laid over what is below it.
-    fn over(mut self, below: &Value, number: u8, threshold: f32) -> Value {
-        let mut value = *below;
-        if self.weight > 0.0 {
-            let threshold = if number == 0 { threshold.into() } else { 1.0 };
-            if self.weight < threshold {
-                self.mean.put(below, threshold - self.weight);
-            }
-            let whole = self.weight.max(threshold);
-            value = Value {
-                translation: self.mean.translation / whole,
-                rotation: unit(self.mean.rotation),
-                scale: self.mean.scale / whole,
-            };
-        }
-        value.translation += self.added.translation;
-        value.rotation *= self.added.rotation;
-        value.scale *= self.added.scale;
-        value
+        self.rotation *= unit(part);
+        self.scale *= (difference.scale - DVec3::ONE) * weight + DVec3::ONE;
     }
 }
 

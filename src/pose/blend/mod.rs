@@ -104,10 +104,10 @@ impl<'a> PoseLayer<'a> {
 ///   which it takes the part `w` (normalised linear interpolation from none, on the shorter arc), and scales by 1 + w
 ///   · (its scale − 1).
 ///
-/// Rotations are unit quaternions; in a mean, each is turned to the half space of the sum so far, that of what lies
-/// below last. Sums are `f64`. A pose blended with itself is that pose, a difference of none changes nothing, and the
-/// order of layers in a level matters to rounding only, as long as rotations are less than half a turn apart; and to
-/// additive rotations about different axes.
+/// Rotations are unit quaternions; in a mean, each is turned to the half space of the sum so far, which starts with
+/// what lies below. Sums are `f64`. A pose blended with itself is that pose, and a difference of none changes
+/// nothing. The order of layers in a level matters to rounding only, unless rotations are half a turn or more apart,
+/// or added about different axes.
 ///
 /// ```
 /// use throng::character::Transform;

@@ -210,8 +210,12 @@ impl Eight for Avx2 {
             let bytes = _mm256_shuffle_epi8(bytes, spread);
             let bytes = _mm256_add_epi8(bytes, _mm256_set1_epi32(0x0302_0100));
             let bits = _mm256_shuffle_epi8(window, bytes);
+            // The compiler guards shifts that it does not know to be less than 32.
+            let most = _mm256_set1_epi32(31);
             let up = _mm256_cvtepu8_epi32(_mm_loadl_epi64(up.as_ptr().cast()));
+            let up = _mm256_and_si256(up, most);
             let down = _mm256_cvtepu8_epi32(_mm_loadl_epi64(down.as_ptr().cast()));
+            let down = _mm256_and_si256(down, most);
             let fields = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
             _mm256_cvtepi32_ps(fields)
         })

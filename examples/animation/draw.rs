@@ -1,0 +1,98 @@
+//! One frame of a crowd, into a file.
+
+use std::error::Error;
+
+use throng::ash::vk;
+use throng::glam::camera::rh;
+use throng::glam::{Vec3, vec3};
+use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
+use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, View};
+
+const EXTENT: vk::Extent2D = vk::Extent2D {
+    width: 1120,
+    height: 330,
+};
+
+/// Draws what `populate` puts into the crowd. An error, too, if the validation layer has said anything.
+pub(crate) fn to_file(
+    path: &str,
+    populate: impl FnOnce(&mut Context, &mut Crowd) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng animation",
+        validation: Validation::from_env(),
+        ..ContextDesc::default()
+    })?;
+    let desc = TargetDesc {
+        extent: EXTENT,
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc)?;
+    let (gpu, allocator) = context.parts();
+    // SAFETY: the context outlives the crowd, and has enabled what throng requires.
+    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
+    let pass = PassDesc {
+        color_formats: &[target.formats().color],
+        depth_format: target.formats().depth.unwrap_or_default(),
+        samples: target.formats().samples,
+        reversed_z: true,
+        ..PassDesc::default()
+    };
+    // SAFETY: the formats are the target's.
+    let pass = unsafe { crowd.create_pass(&pass)? };
+    populate(&mut context, &mut crowd)?;
+    frame(&mut context, &mut crowd, &target, pass)?;
+
+    let rgba = target.read_rgba(&mut context)?;
+    let color = image::ColorType::Rgba8;
+    image::save_buffer(path, &rgba, EXTENT.width, EXTENT.height, color)?;
+    println!("wrote {path}");
+    // SAFETY: reading back has waited for the device.
+    unsafe { crowd.destroy(&mut context.allocator) };
+    target.destroy(&mut context);
+    let messages = context.messages();
+    drop(context);
+    if messages.is_empty() {
+        return Ok(());
+    }
+    Err(messages.report().into())
+}
+
+fn frame(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    target: &Target,
+    pass: PassId,
+) -> Result<(), Box<dyn Error>> {
+    let eye = vec3(0.0, 1.9, 13.0);
+    let view_from_world = rh::view::look_at_mat4(eye, vec3(0.0, 0.86, 0.0), Vec3::Y);
+    let aspect = EXTENT.width as f32 / EXTENT.height as f32;
+    let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.187, aspect, 0.1);
+    let view = View {
+        lighting: Lighting {
+            sun_direction: vec3(0.5, 0.8, 0.6),
+            ..Lighting::default()
+        },
+        ..View::new(clip_from_view * view_from_world, eye, EXTENT)
+    };
+    let begin = Begin {
+        color: [0.72, 0.80, 0.88, 1.0],
+        ..Begin::default()
+    };
+    let mut frames = Frames::new(context, 1)?;
+    let slot = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), slot.cmd);
+    // SAFETY: the slot was just begun, the recording is submitted below.
+    unsafe {
+        let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.0)?;
+        let views = frame.record_prepare(cmd, &[view])?;
+        target.begin(&device, cmd, &begin);
+        frame.record_draw(cmd, views[0], pass)?;
+        target.end(&device, cmd);
+        frames.submit(context, slot, None)?;
+    }
+    context.wait_idle()?;
+    frames.destroy(context);
+    Ok(())
+}

@@ -1,0 +1,329 @@
+//! Inverse kinematics and sockets: three of them on uneven ground. The first as animated, the second with its feet on the
+//! ground, the third looks at a ball and reaches for it, too, and carries a hat. In `ik.png`.
+
+use std::error::Error;
+
+use throng::ash::vk;
+use throng::builtin;
+use throng::character::{Affine, Character, Skeleton, Transform};
+use throng::glam::camera::rh;
+use throng::glam::{Affine3A, Quat, Vec3, vec3};
+use throng::gpu::Enabled;
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use throng::pose::Poser;
+use throng::pose::ik::{
+    Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg,
+    Pole, TwoBone, TwoBoneTarget,
+};
+use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
+use throng::{CharacterId, Crowd, CrowdDesc, Gpu, PassDesc, PassId, Spawn, View};
+
+const EXTENT: vk::Extent2D = vk::Extent2D {
+    width: 800,
+    height: 500,
+};
+/// Where the ball is, from the character that reaches for it.
+const BALL: Vec3 = vec3(0.42, 1.35, 0.42);
+/// How high the ground is under the left and the right foot, and how it slopes towards x and z.
+const GROUND: [(f32, f32, f32); 2] = [(0.0, 0.0, 0.25), (0.24, 0.3, -0.1)];
+const GREY: [f32; 4] = [0.42, 0.44, 0.5, 1.0];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args_os().len() > 1 {
+        eprintln!("usage: ik, without arguments");
+        std::process::exit(2);
+    }
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng ik",
+        validation: Validation::from_env(),
+        ..ContextDesc::default()
+    })?;
+    let desc = TargetDesc {
+        extent: EXTENT,
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc)?;
+    let (gpu, allocator) = context.parts();
+    let gpu = Gpu {
+        enabled: &Enabled::NONE,
+        ..gpu
+    };
+    // SAFETY: the context outlives the crowd, and has enabled what throng requires.
+    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
+    let pass = PassDesc {
+        color_formats: &[target.formats().color],
+        depth_format: target.formats().depth.unwrap_or_default(),
+        samples: target.formats().samples,
+        reversed_z: true,
+        ..PassDesc::default()
+    };
+    // SAFETY: the formats are the target's.
+    let pass = unsafe { crowd.create_pass(&pass)? };
+    populate(&mut context, &mut crowd)?;
+    draw(&mut context, &mut crowd, &target, pass)?;
+    let rgba = target.read_rgba(&mut context)?;
+    let (width, height) = (EXTENT.width, EXTENT.height);
+    image::save_buffer("ik.png", &rgba, width, height, image::ColorType::Rgba8)?;
+    println!("wrote ik.png");
+    // SAFETY: reading back has waited for the device.
+    unsafe { crowd.destroy(&mut context.allocator) };
+    target.destroy(&mut context);
+    let messages = context.messages();
+    drop(context);
+    if messages.is_empty() {
+        return Ok(());
+    }
+    Err(messages.report().into())
+}
+
+/// The jobs, made once for a character.
+struct Jobs {
+    rig: IkRig,
+    feet: FootPlacement,
+    look: Aim,
+    reach: TwoBone,
+}
+
+impl Jobs {
+    fn new(skeleton: &Skeleton, rest: &[Affine]) -> Result<Self, Box<dyn Error>> {
+        let joint = |name: &str| skeleton.find(name).ok_or_else(|| format!("no {name}"));
+        let leg = |side: &str| -> Result<Leg, Box<dyn Error>> {
+            let ankle = joint(&format!("{side}Foot"))?;
+            let (hip, knee) = (format!("{side}UpperLeg"), format!("{side}LowerLeg"));
+            Ok(Leg {
+                bones: TwoBone {
+                    soften: 0.02,
+                    ..TwoBone::new(joint(&hip)?, joint(&knee)?, ankle)
+                },
+                ankle_m: rest[usize::from(ankle)].translation.y,
+            })
+        };
+        let share = |name, share| -> Result<AimJoint, Box<dyn Error>> {
+            let joint = joint(name)?;
+            Ok(AimJoint { joint, share })
+        };
+        let looking = vec![
+            share("Chest", 0.2)?,
+            share("Neck", 0.3)?,
+            share("Head", 0.5)?,
+        ];
+        let arm = ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(joint);
+        let [upper, lower, hand] = arm;
+        Ok(Self {
+            rig: IkRig::new(skeleton),
+            feet: FootPlacement::new(joint("Hips")?, vec![leg("Left")?, leg("Right")?]),
+            look: Aim {
+                offset_m: vec3(0.0, 0.1, 0.08),
+                limit_rad: 1.3,
+                ..Aim::new(looking, Vec3::Z)
+            },
+            reach: TwoBone::new(upper?, lower?, hand?),
+        })
+    }
+}
+
+/// What is under each ankle of a pose.
+fn ground(model: &[Affine], feet: &FootPlacement) -> [GroundHit; 2] {
+    [0, 1].map(|foot| {
+        let (height, x, z) = GROUND[foot];
+        let ankle = Vec3::from(model[usize::from(feet.legs[foot].bones.end)].translation);
+        GroundHit {
+            point: vec3(ankle.x, height, ankle.z),
+            normal: vec3(x, 1.0, z).normalize(),
+        }
+    })
+}
+
+fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
+    let mannequin = builtin::mannequin()?;
+    let (block, ball) = (cuboid()?, cuboid()?);
+    let kind = crowd.add_character(&mut context.allocator, &mannequin)?;
+    let block = crowd.add_character(&mut context.allocator, &block)?;
+    let ball = crowd.add_character(&mut context.allocator, &ball)?;
+    let character = &mannequin.character;
+    let mut poser = Poser::new();
+    let jobs = Jobs::new(character.skeleton(), poser.pose(character, None)?)?;
+    println!("            pelvis   left ankle off   right ankle off   eyes off   hand off");
+    for (number, tint) in [
+        [0.9, 0.45, 0.3, 1.0],
+        [0.35, 0.7, 0.9, 1.0],
+        [0.55, 0.8, 0.4, 1.0],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let place = vec3(1.3 * (number as f32 - 1.0), 0.0, 0.0);
+        let world_from_model = Affine3A::from_translation(place);
+        let clip = character.find_clip("Idle")?;
+        poser.pose(character, Some((clip, 0.4)))?;
+        let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+        let hits = ground(&model, &jobs.feet);
+        for hit in &hits {
+            put(
+                crowd,
+                block,
+                place,
+                hit.point - hit.normal * 0.2,
+                hit.normal,
+                vec3(0.2, 0.4, 0.34),
+                GREY,
+            )?;
+        }
+        let mut line = format!("{number:>2}");
+        if number > 0 {
+            let pose = IkPose {
+                local: &mut local,
+                model: &mut model,
+            };
+            let stand = FeetTarget::on(&hits.map(Some));
+            let report = jobs.feet.solve(&jobs.rig, &stand, pose)?;
+            let [left, right, ..] = report.legs;
+            let (left, right) = (left.distance_m * 1e3, right.distance_m * 1e3);
+            line += &format!(
+                "{:>13.3} m {left:>11.2} mm {right:>14.2} mm",
+                report.pelvis_m
+            );
+        }
+        if number > 1 {
+            let pose = IkPose {
+                local: &mut local,
+                model: &mut model,
+            };
+            let report = jobs.look.solve(&jobs.rig, &AimTarget::at(BALL), pose)?;
+            line += &format!(" {:>8.4} rad", report.angle_rad);
+            let hand = TwoBoneTarget {
+                pole: Pole::Direction(vec3(1.0, -0.5, -0.5)),
+                ..TwoBoneTarget::at(BALL - vec3(0.0, 0.02, 0.16))
+            };
+            let pose = IkPose {
+                local: &mut local,
+                model: &mut model,
+            };
+            let report = jobs.reach.solve(&jobs.rig, &hand, pose)?;
+            line += &format!(" {:>6.2} mm", report.distance_m * 1e3);
+            put(
+                crowd,
+                ball,
+                place,
+                BALL,
+                Vec3::ONE,
+                Vec3::splat(0.1),
+                [0.95, 0.3, 0.2, 1.0],
+            )?;
+        }
+        println!("{line}");
+        let id = crowd.spawn(
+            kind,
+            &Spawn {
+                world_from_model,
+                tint,
+                ..Spawn::default()
+            },
+        )?;
+        crowd.set_model_pose(id, &model)?;
+        if number > 1 {
+            // On a socket of the head: where the joint is in the world, times the hat's place on it.
+            let head = crowd.joint_transform(id, "Head", 0.0)?;
+            let hat = Affine3A::from_scale_rotation_translation(
+                vec3(0.17, 0.09, 0.2),
+                Quat::IDENTITY,
+                vec3(0.0, 0.25, 0.0),
+            );
+            let world_from_model = head * hat;
+            let tint = [0.2, 0.2, 0.25, 1.0];
+            crowd.spawn(
+                block,
+                &Spawn {
+                    world_from_model,
+                    tint,
+                    ..Spawn::default()
+                },
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A cuboid around `center`, whose +Y is along `up`.
+fn put(
+    crowd: &mut Crowd,
+    block: CharacterId,
+    place: Vec3,
+    center: Vec3,
+    up: Vec3,
+    size: Vec3,
+    tint: [f32; 4],
+) -> throng::Result<()> {
+    let turn = Quat::from_rotation_arc(Vec3::Y, up.normalize());
+    let world_from_model = Affine3A::from_scale_rotation_translation(size, turn, place + center);
+    let spawn = Spawn {
+        world_from_model,
+        tint,
+        ..Spawn::default()
+    };
+    crowd.spawn(block, &spawn).map(drop)
+}
+
+/// A cube of 1 m around the origin.
+fn cuboid() -> throng::Result<Character> {
+    let (mut positions, mut normals, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+    for (x, y) in [(Vec3::X, Vec3::Y), (Vec3::Y, Vec3::Z), (Vec3::Z, Vec3::X)] {
+        for (x, y) in [(x, y), (y, x)] {
+            let (normal, first) = (x.cross(y), positions.len() as u32);
+            for (along, across) in [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)] {
+                positions.push(normal * 0.5 + x * along + y * across);
+                normals.push(normal);
+            }
+            indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
+        }
+    }
+    let raw = RawCharacter {
+        nodes: vec![RawNode {
+            name: "block".into(),
+            parent: None,
+            transform: RawTransform::Trs(Transform::IDENTITY),
+        }],
+        primitives: vec![RawPrimitive {
+            positions,
+            normals,
+            indices,
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    };
+    Ok(raw.build(&ImportOptions::default())?.character)
+}
+
+/// One frame.
+fn draw(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    target: &Target,
+    pass: PassId,
+) -> Result<(), Box<dyn Error>> {
+    let eye = vec3(1.6, 1.7, 4.6);
+    let view_from_world = rh::view::look_at_mat4(eye, vec3(0.1, 0.82, 0.0), Vec3::Y);
+    let aspect = EXTENT.width as f32 / EXTENT.height as f32;
+    let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.55, aspect, 0.1);
+    let view = View::new(clip_from_view * view_from_world, eye, EXTENT);
+    let begin = Begin {
+        color: [0.80, 0.86, 0.92, 1.0],
+        ..Begin::default()
+    };
+    let mut frames = Frames::new(context, 1)?;
+    let slot = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), slot.cmd);
+    // SAFETY: the slot was just begun, the recording is submitted below.
+    unsafe {
+        let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.0)?;
+        let views = frame.record_prepare(cmd, &[view])?;
+        target.begin(&device, cmd, &begin);
+        frame.record_draw(cmd, views[0], pass)?;
+        target.end(&device, cmd);
+        frames.submit(context, slot, None)?;
+    }
+    context.wait_idle()?;
+    frames.destroy(context);
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Clips of one model on another.
+
+use super::{Failure, load, note, plural};
+use std::io::Write;
+use std::path::Path;
+use throng::Error;
+use throng::character::Character;
+use throng::import::{self, AddedClips, ImportOptions};
+use throng::pose::retarget::{JointMap, Retarget, RetargetOptions};
+
+/// The model with the clips of a file.
+pub(super) fn with_clips(
+    model: &Character,
+    path: &Path,
+    notes: &mut impl Write,
+) -> Result<Character, Failure> {
+    let by_names = match path == Path::new("builtin") {
+        true => None,
+        false => match import::add_clips_file(model, path, &ImportOptions::default()) {
+            Ok(added) => Some(added),
+            Err(Error::NoCommonJoints { .. }) => None,
+            Err(error) => return Err(error.into()),
+        },
+    };
+    match by_names {
+        Some(added) => {
+            tell(&added, notes);
+            Ok(added.character)
+        }
+        None => retargeted(model, path, notes),
+    }
+}
+
+/// What of the file did not fit.
+fn tell(added: &AddedClips, notes: &mut impl Write) {
+    let report = &added.report;
+    let clips = plural(added.clips.len(), "clip");
+    note(
+        notes,
+        &format!("{clips} taken by {}", plural(report.matched, "joint")),
+    );
+    for joint in &report.unmatched {
+        let tracks = plural(joint.tracks as usize, "track");
+        note(
+            notes,
+            &format!("no joint is called \"{}\": {tracks} left out", joint.name),
+        );
+    }
+    for rest in &report.rest {
+        note(notes, &format!("\"{}\" rests otherwise there", rest.name));
+    }
+}
+
+fn retargeted(
+    model: &Character,
+    path: &Path,
+    notes: &mut impl Write,
+) -> Result<Character, Failure> {
+    let other = load(path)?;
+    let map = JointMap::humanoid(other.skeleton(), model.skeleton())?;
+    let options = RetargetOptions::default();
+    let mut retarget = Retarget::new(other.skeleton(), model.skeleton(), &map, &options)?;
+    let clips = other.clips().iter().map(|clip| Ok(retarget.clip(clip)?.0));
+    let clips = clips.collect::<Result<Vec<_>, Failure>>()?;
+    let joints = plural(map.links().len(), "joint");
+    note(
+        notes,
+        &format!("{} retargeted by {joints}", plural(clips.len(), "clip")),
+    );
+    for missing in map.unmatched_roles() {
+        let whose = if missing.in_source {
+            "the other model"
+        } else {
+            "this model"
+        };
+        note(
+            notes,
+            &format!("only {whose} has a joint for {}", missing.role),
+        );
+    }
+    Ok(model.clone().with_clips(clips)?)
+}

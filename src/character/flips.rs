@@ -1,0 +1,128 @@
+//! Which palette entries a clip may mirror.
+
+use super::{Affine, Character, Interpolation, Keys, NO_PARENT, RawClip, Skeleton, TrackValues};
+use glam::{DMat3, DVec3, Mat3, Vec3};
+
+/// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their sign.
+fn linear(affine: &Affine) -> DMat3 {
+    Mat3::from(affine.matrix3).as_dmat3()
+}
+
+/// Sets `may_flip` of every palette entry.
+///
+/// The determinant of a skinning matrix is the product of the scales of the joint and its ancestors and of the
+/// inverse bind matrix's determinant. Each component of a scale stays within the hull of its rest value and of
+/// all tracks that drive it, and so does every blend of them; the signs that the hulls allow are multiplied
+/// along the chain.
+pub(crate) fn mark_flips(character: &mut Character) {
+    let signs = chain_signs(&character.skeleton, &character.clips);
+    for entry in &mut character.palette {
+        let bind = Signs::of(linear(&entry.inverse_bind).determinant());
+        let signs = signs[usize::from(entry.joint)].times(bind);
+        entry.may_flip = if entry.mirrored {
+            signs.positive
+        } else {
+            signs.negative
+        };
+    }
+}
+
+/// The signs that a number may take.
+#[derive(Debug, Clone, Copy, Default)]
+struct Signs {
+    negative: bool,
+    zero: bool,
+    positive: bool,
+}
+
+impl Signs {
+    fn of(value: f64) -> Self {
+        Self::between(value, value)
+    }
+
+    fn between(least: f64, greatest: f64) -> Self {
+        Self {
+            negative: least < 0.0,
+            zero: least <= 0.0 && greatest >= 0.0,
+            positive: greatest > 0.0,
+        }
+    }
+
+    fn times(self, other: Self) -> Self {
+        Self {
+            negative: self.negative && other.positive || self.positive && other.negative,
+            zero: self.zero || other.zero,
+            positive: self.positive && other.positive || self.negative && other.negative,
+        }
+    }
+}
+
+/// The signs that the determinant of each joint's model matrix may take.
+fn chain_signs(skeleton: &Skeleton, clips: &[RawClip]) -> Vec<Signs> {
+    let rest = skeleton.joints().iter().map(|joint| joint.rest.scale);
+    let mut hulls: Vec<Hull> = rest
+        .map(|scale| Hull::EMPTY.with(scale.as_dvec3()))
+        .collect();
+    for track in clips.iter().flat_map(RawClip::tracks) {
+        if let TrackValues::Scale(keys) = &track.values {
+            let hull = &mut hulls[usize::from(track.joint)];
+            *hull = hull.with_keys(keys);
+        }
+    }
+    let mut signs: Vec<Signs> = Vec::with_capacity(hulls.len());
+    for (joint, hull) in skeleton.joints().iter().zip(hulls) {
+        let own = hull.product_signs();
+        signs.push(if joint.parent == NO_PARENT {
+            own
+        } else {
+            signs[usize::from(joint.parent)].times(own)
+        });
+    }
+    signs
+}
+
+/// The range of a scale, component by component.
+#[derive(Debug, Clone, Copy)]
+struct Hull {
+    least: DVec3,
+    greatest: DVec3,
+}
+
+impl Hull {
+    const EMPTY: Self = Self {
+        least: DVec3::INFINITY,
+        greatest: DVec3::NEG_INFINITY,
+    };
+
+    fn with(self, scale: DVec3) -> Self {
+        Self {
+            least: self.least.min(scale),
+            greatest: self.greatest.max(scale),
+        }
+    }
+
+    /// With everything that the keys pass through. A cubic segment lies in the hull of its Bézier
+    /// control points, which are its ends and, a third of its length along their tangents, two more.
+    fn with_keys(mut self, keys: &Keys<Vec3>) -> Self {
+        if keys.interpolation != Interpolation::CubicSpline {
+            let values = keys.values.iter().map(|value| value.as_dvec3());
+            return values.fold(self, Self::with);
+        }
+        let (keyed, _) = keys.values.as_chunks::<3>();
+        for [_, value, _] in keyed {
+            self = self.with(value.as_dvec3());
+        }
+        for (key, time) in keyed.windows(2).zip(keys.times_s.windows(2)) {
+            let third = (f64::from(time[1]) - f64::from(time[0])) / 3.0;
+            let ([_, from, out], [next_in, to, _]) = (key[0], key[1]);
+            self = self.with(from.as_dvec3() + out.as_dvec3() * third);
+            self = self.with(to.as_dvec3() - next_in.as_dvec3() * third);
+        }
+        self
+    }
+
+    fn product_signs(self) -> Signs {
+        let axis = |at: usize| Signs::between(self.least[at], self.greatest[at]);
+        axis(0).times(axis(1)).times(axis(2))
+    }
+}

@@ -1,0 +1,349 @@
+//! Clips that belong to other files.
+
+use super::build::{Adopted, adopt};
+use super::weight_match::{match_weights, matched_parts};
+use super::{ImportOptions, RawCharacter, Repair};
+use crate::character::{Character, MorphWeight, NO_PARENT, RawClip, Skeleton, Transform, listed};
+use crate::error::{Error, Result};
+use std::collections::{HashMap, HashSet};
+
+/// A character with the clips of another file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddedClips {
+    /// The character with the clips after its own.
+    pub character: Character,
+    /// The clips that were added, in the file's order.
+    pub clips: Vec<AddedClip>,
+    /// What was matched and what was not.
+    pub report: ClipsReport,
+}
+
+/// A clip that was added to a character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedClip {
+    /// Index into [`Character::clips`].
+    pub index: usize,
+    /// Its name there.
+    pub name: Box<str>,
+    /// Its name in the file, or empty.
+    pub name_in_file: Box<str>,
+}
+
+/// The clips of a file on the skeleton of another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClipsFor {
+    /// The clips, in the file's order, under the file's names; those without a name bear the file's.
+    pub clips: Vec<RawClip>,
+    /// What was matched and what was not.
+    pub report: ClipsReport,
+}
+
+/// How well a file's clips fit a skeleton.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ClipsReport {
+    /// How many of the joints that the file animates were found.
+    pub matched: usize,
+    /// The joints that the file animates and that were not found; their tracks were left out.
+    pub unmatched: Vec<UnmatchedJoint>,
+    /// Names that several joints bear, in the file or in the skeleton.
+    pub ambiguous: Vec<AmbiguousName>,
+    /// Matched joints whose rest transform or parent differs: what the clips do not drive of them stays as the
+    /// skeleton has it, and what they do drive was meant for another place. Retargeting
+    /// ([`pose::retarget`](crate::pose::retarget)) is for such skeletons.
+    pub rest: Vec<RestDifference>,
+    /// Morph weights that the file animates and that were not found; their tracks were left out.
+    pub unmatched_weights: Vec<UnmatchedWeight>,
+    /// The names of the file's animations of which nothing was left, and which were not added.
+    pub empty: Vec<Box<str>>,
+    /// The harmless faults of the file that were repaired.
+    pub repairs: Vec<Repair>,
+}
+
+/// A joint that a file animates and that a skeleton lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnmatchedJoint {
+    /// Its name in the file, or empty.
+    pub name: Box<str>,
+    /// How many tracks of it were left out, all clips together.
+    pub tracks: u64,
+}
+
+/// A name that several joints bear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AmbiguousName {
+    /// The name.
+    pub name: Box<str>,
+    /// How many joints of the file bear it.
+    pub in_file: usize,
+    /// How many joints of the skeleton bear it.
+    pub in_skeleton: usize,
+    /// How many of them were matched by their place in the hierarchy; the others were left out.
+    pub matched: usize,
+}
+
+/// How the rest transform of a joint in the file differs from the skeleton's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RestDifference {
+    /// The joint, in the skeleton that the clips are for.
+    pub joint: u16,
+    /// Its name.
+    pub name: Box<str>,
+    /// How far the two translations lie apart, in metres of the parent's space.
+    pub translation_m: f32,
+    /// The angle between the two rotations.
+    pub rotation_rad: f32,
+    /// The largest difference of a component of the two scales.
+    pub scale: f32,
+    /// Whether it hangs from another joint, or from none where the other does.
+    pub other_parent: bool,
+}
+
+/// A morph weight that a file animates and that a character lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnmatchedWeight {
+    /// The name of its node or mesh in the file, or empty.
+    pub owner: Box<str>,
+    /// The name of its target, or empty.
+    pub name: Box<str>,
+    /// How many tracks of it were left out, all clips together.
+    pub tracks: u64,
+}
+
+impl RawCharacter {
+    /// `character` with the animations of this one, matched by name; `character` itself stays as it is.
+    ///
+    /// Joints are the same that have exactly the same name. A name that several joints bear goes by the place in the
+    /// hierarchy: the children of two joints that were matched, or the roots, are matched if as many of them
+    /// bear the name on both sides, in their order; such names are reported, and what stays undecided is left out.
+    /// Joints without a name match nothing. Names that differ by a prefix or a naming scheme are for
+    /// [`pose::retarget`](crate::pose::retarget).
+    ///
+    /// Morph weights are the same that have the same target name and owner; or the same owner with as many weights, where
+    /// one side names no targets; or the only ones of a target name on both sides.
+    ///
+    /// Tracks keep their keys as they are. The tracks of joints and weights that are not found are left out and reported,
+    /// and so are animations of which nothing is left.
+    ///
+    /// A clip keeps its name unless the character, or the file before, has a clip of that name: then it gets the
+    /// first free number behind it, as in `Walk (2)`, so that [`Character::find_clip`] finds each. One without a name
+    /// gets [`ImportOptions::name`]: files of one clip each often call it nothing or all the same.
+    ///
+    /// # Errors
+    /// [`Error::Asset`], naming the object at fault and the reason, also if there is no animation;
+    /// [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
+    pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<AddedClips> {
+        let weights = &character.morph_weights;
+        let found = fitted(self, character.skeleton(), weights, options)?;
+        let mut names = Names::of(character.clips());
+        let (mut list, mut clips) = (Vec::new(), Vec::new());
+        for (name_in_file, clip) in found.clips {
+            let name = names.free(clip.name());
+            let index = character.clips().len() + clips.len();
+            clips.push(clip.with_name(&name));
+            list.push(AddedClip {
+                index,
+                name,
+                name_in_file,
+            });
+        }
+        Ok(AddedClips {
+            character: character.clone().with_clips(clips)?,
+            clips: list,
+            report: found.report,
+        })
+    }
+
+    /// The animations of this one as clips on the joints of `skeleton`, matched as by [`Self::add_clips`]. A skeleton
+    /// has no morph weights, so tracks of those are left out and reported.
+    ///
+    /// # Errors
+    /// As [`Self::add_clips`].
+    pub fn clips_for(self, skeleton: &Skeleton, options: &ImportOptions) -> Result<ClipsFor> {
+        let found = fitted(self, skeleton, &[], options)?;
+        Ok(ClipsFor {
+            clips: found.clips.into_iter().map(|(_, clip)| clip).collect(),
+            report: found.report,
+        })
+    }
+}
+
+/// Clips with their names in the file.
+struct Fitted {
+    clips: Vec<(Box<str>, RawClip)>,
+    report: ClipsReport,
+}
+
+fn fitted(
+    raw: RawCharacter,
+    to: &Skeleton,
+    weights: &[MorphWeight],
+    options: &ImportOptions,
+) -> Result<Fitted> {
+    let name = if options.name.is_empty() {
+        raw.name.clone()
+    } else {
+        options.name.clone()
+    };
+    let mut repairs = Vec::new();
+    let adopted =
+        adopt(raw, to, options, &mut repairs).map_err(|error: Error| error.in_file(&name))?;
+    let of_weight = match_weights(&adopted.weights, weights);
+    let mut driven = vec![0_u64; adopted.weights.len()];
+    let (mut clips, mut empty) = (Vec::new(), Vec::new());
+    for clip in &adopted.clips {
+        let mut parts = Vec::new();
+        for track in clip.weight_tracks() {
+            parts.extend(matched_parts(track, &of_weight));
+            let first = track.first_weight as usize;
+            for driven in driven.iter_mut().skip(first).take(track.count as usize) {
+                *driven += 1;
+            }
+        }
+        if clip.tracks().is_empty() && parts.is_empty() {
+            empty.push(clip.name().into());
+            continue;
+        }
+        let title = if clip.name().is_empty() {
+            &name
+        } else {
+            clip.name()
+        };
+        let fit = clip.clone().with_name(title);
+        clips.push((
+            clip.name().into(),
+            fit.with_weight_tracks(parts, weights.len())?,
+        ));
+    }
+    if clips.is_empty() {
+        let names = |skeleton: &Skeleton| listed(skeleton.joints().iter().map(|j| &*j.name));
+        return Err(Error::NoCommonJoints {
+            from: names(&adopted.skeleton),
+            to: names(to),
+        });
+    }
+    let mut report = report(&adopted, to);
+    report.unmatched_weights = unmatched_weights(&adopted.weights, &of_weight, &driven);
+    report.empty = empty;
+    report.repairs = repairs;
+    Ok(Fitted { clips, report })
+}
+
+fn report(adopted: &Adopted, to: &Skeleton) -> ClipsReport {
+    let mut report = ClipsReport {
+        ambiguous: adopted
+            .names
+            .ties
+            .iter()
+            .map(|tie| AmbiguousName {
+                name: tie.name.clone(),
+                in_file: tie.bearers[0],
+                in_skeleton: tie.bearers[1],
+                matched: tie.matched,
+            })
+            .collect(),
+        ..ClipsReport::default()
+    };
+    let of = &adopted.names.of;
+    for ((joint, found), tracks) in adopted
+        .skeleton
+        .joints()
+        .iter()
+        .zip(of)
+        .zip(&adopted.tracks)
+    {
+        match found {
+            Some(_) => report.matched += usize::from(*tracks > 0),
+            None if *tracks > 0 => report.unmatched.push(UnmatchedJoint {
+                name: joint.name.clone(),
+                tracks: *tracks,
+            }),
+            None => {}
+        }
+        if let Some(found) = *found {
+            let parent = of.get(usize::from(joint.parent)).copied().flatten();
+            let theirs = &to.joints()[usize::from(found)];
+            let other_parent = theirs.parent != parent.unwrap_or(NO_PARENT);
+            report
+                .rest
+                .extend(difference(found, to, &joint.rest, other_parent));
+        }
+    }
+    report
+}
+
+/// What counts as different at rest: more than files differ by that say the same in other digits.
+const TRANSLATION_PART: f32 = 1e-4;
+const ROTATION_RAD: f32 = 1e-3;
+const SCALE: f32 = 1e-4;
+
+fn difference(
+    joint: u16,
+    to: &Skeleton,
+    rest: &Transform,
+    other_parent: bool,
+) -> Option<RestDifference> {
+    let theirs = &to.joints()[usize::from(joint)];
+    let (a, b) = (rest, &theirs.rest);
+    let (q, p) = (a.rotation.as_dquat(), b.rotation.as_dquat());
+    // From the chord: near 1 the cosine's inverse says nothing.
+    let chord = (q - p).length().min((q + p).length());
+    let found = RestDifference {
+        joint,
+        name: theirs.name.clone(),
+        translation_m: a.translation.distance(b.translation),
+        rotation_rad: (4.0 * (chord * 0.5).min(1.0).asin()) as f32,
+        scale: (a.scale - b.scale).abs().max_element(),
+        other_parent,
+    };
+    let reach = a.translation.length().max(b.translation.length());
+    let is_same = found.translation_m <= TRANSLATION_PART * reach
+        && found.rotation_rad <= ROTATION_RAD
+        && found.scale <= SCALE * a.scale.abs().max(b.scale.abs()).max_element();
+    (other_parent || !is_same).then_some(found)
+}
+
+fn unmatched_weights(
+    weights: &[MorphWeight],
+    of: &[Option<u32>],
+    driven: &[u64],
+) -> Vec<UnmatchedWeight> {
+    let all = weights.iter().zip(of).zip(driven);
+    all.filter(|((_, found), tracks)| found.is_none() && **tracks > 0)
+        .map(|((weight, _), tracks)| UnmatchedWeight {
+            owner: weight.owner.clone(),
+            name: weight.name.clone(),
+            tracks: *tracks,
+        })
+        .collect()
+}
+
+/// The names of clips, each once.
+struct Names {
+    taken: HashSet<Box<str>>,
+    /// The number that is tried next behind a name.
+    next: HashMap<Box<str>, u64>,
+}
+
+impl Names {
+    fn of(clips: &[RawClip]) -> Self {
+        Self {
+            taken: clips.iter().map(|clip| clip.name().into()).collect(),
+            next: HashMap::new(),
+        }
+    }
+
+    /// The name, with a number behind it if it is taken; no name stays none.
+    fn free(&mut self, name: &str) -> Box<str> {
+        if name.is_empty() || self.taken.insert(name.into()) {
+            return name.into();
+        }
+        let number = self.next.entry(name.into()).or_insert(2);
+        loop {
+            let numbered = format!("{name} ({number})").into_boxed_str();
+            *number += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}

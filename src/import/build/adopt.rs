@@ -1,0 +1,61 @@
+//! The clips of one file on the skeleton of another.
+
+use super::morphs::Morphs;
+use super::{clips, skeleton, wanted_nodes};
+use crate::character::{MorphWeight, NameMatch, RawClip, Skeleton, match_names};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::{ImportOptions, RawCharacter, RawKeys, Repair, fault};
+
+/// What a file says of clips, and which joints it means by it.
+#[derive(Debug)]
+pub(in crate::import) struct Adopted {
+    /// The file's own: the joints of its skins, what its animations drive, and their ancestors.
+    pub(in crate::import) skeleton: Skeleton,
+    /// Which joints of the other skeleton they are.
+    pub(in crate::import) names: NameMatch,
+    /// How many tracks drive each joint of the file, those of weights aside.
+    pub(in crate::import) tracks: Vec<u64>,
+    /// One an animation: joints are the other skeleton's, morph weights the file's.
+    pub(in crate::import) clips: Vec<RawClip>,
+    /// The file's morph weights.
+    pub(in crate::import) weights: Vec<MorphWeight>,
+}
+
+/// Reads the animations of `raw` for `to`; what it draws is not looked at.
+pub(in crate::import) fn adopt(
+    mut raw: RawCharacter,
+    to: &Skeleton,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<Adopted> {
+    raw.primitives.clear();
+    if raw.animations.is_empty() {
+        let why = AssetFault::Missing("animations");
+        return Err(fault(ObjectKind::File, None, "", why));
+    }
+    let wanted = wanted_nodes(&raw)?;
+    let (skeleton, joint_of) = skeleton::build(&raw.nodes, wanted, options, repairs)?;
+    let names = match_names(&skeleton, to);
+    let own = |node: usize| joint_of.get(node).copied().flatten();
+    let there: Vec<Option<u16>> = (0..raw.nodes.len())
+        .map(|node| names.of.get(usize::from(own(node)?)).copied().flatten())
+        .collect();
+    let morphs = Morphs::every(&raw)?;
+    let clips = clips::build(&raw.animations, to, &there, &morphs, repairs)?;
+    let mut tracks = vec![0; skeleton.len()];
+    for channel in raw.animations.iter().flat_map(|a| &a.channels) {
+        if let (false, Some(joint)) = (
+            matches!(channel.values, RawKeys::Weights(_)),
+            own(channel.node),
+        ) {
+            tracks[usize::from(joint)] += 1;
+        }
+    }
+    Ok(Adopted {
+        skeleton,
+        names,
+        tracks,
+        clips,
+        weights: morphs.into_weights(),
+    })
+}

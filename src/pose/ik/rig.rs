@@ -1,0 +1,200 @@
+//! What a skeleton needs to be known for inverse kinematics.
+
+use crate::character::{Affine, NO_PARENT, Skeleton, Transform};
+use crate::error::{ArgumentFault, Error, Result};
+use glam::Quat;
+
+/// A skeleton in depth-first order, so that what hangs below a joint is one contiguous list, parents first. Made once
+/// for a character and used by all of its [`IkJob`](super::IkJob)s, from any number of threads.
+///
+/// ```
+/// use throng::pose::ik::IkRig;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let rig = IkRig::new(character.skeleton());
+/// let hand = character.skeleton().find("LeftHand").unwrap_or(0);
+/// assert_eq!(rig.descendants(hand).len(), 15); // five fingers of three joints
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct IkRig {
+    joints: Box<[RigJoint]>,
+    /// Joints in depth-first order.
+    order: Box<[u16]>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct RigJoint {
+    parent: u16,
+    /// Where in the order it stands, and how many there are with all below it.
+    place: u32,
+    size: u32,
+    rest: Quat,
+}
+
+impl IkRig {
+    /// Of this skeleton.
+    #[must_use]
+    pub fn new(skeleton: &Skeleton) -> Self {
+        let joint = |joint: &crate::character::Joint| RigJoint {
+            parent: joint.parent,
+            place: 0,
+            size: 1,
+            rest: joint.rest.rotation,
+        };
+        let mut joints: Box<[RigJoint]> = skeleton.joints().iter().map(joint).collect();
+        for index in (0..joints.len()).rev() {
+            let RigJoint { parent, size, .. } = joints[index];
+            if parent != NO_PARENT {
+                joints[usize::from(parent)].size += size;
+            }
+        }
+        // Where the next child of each joint goes; the last is for roots.
+        let mut next = vec![0; joints.len() + 1];
+        let mut order = vec![0; joints.len()].into_boxed_slice();
+        for index in 0..joints.len() {
+            let RigJoint { parent, size, .. } = joints[index];
+            let above = usize::from(parent).min(joints.len());
+            let place = next[above];
+            next[above] += size;
+            next[index] = place + 1;
+            joints[index].place = place;
+            order[place as usize] = index as u16;
+        }
+        Self { joints, order }
+    }
+
+    /// How many joints there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Whether there is no joint.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// The joints below one, without it: every parent before its children. Empty for a joint that there is not.
+    #[must_use]
+    pub fn descendants(&self, joint: u16) -> &[u16] {
+        self.subtree(joint).get(1..).unwrap_or(&[])
+    }
+
+    /// The same with the joint itself.
+    fn subtree(&self, joint: u16) -> &[u16] {
+        let Some(joint) = self.joints.get(usize::from(joint)) else {
+            return &[];
+        };
+        let (place, size) = (joint.place as usize, joint.size as usize);
+        &self.order[place..place + size]
+    }
+
+    /// The parent of a joint; [`NO_PARENT`] for a root and for a joint that there is not.
+    #[must_use]
+    pub fn parent(&self, joint: u16) -> u16 {
+        self.joints
+            .get(usize::from(joint))
+            .map_or(NO_PARENT, |joint| joint.parent)
+    }
+
+    /// Whether `joint` hangs below `above`.
+    #[must_use]
+    pub fn is_below(&self, joint: u16, above: u16) -> bool {
+        let get = |joint: u16| self.joints.get(usize::from(joint));
+        let (Some(joint), Some(above)) = (get(joint), get(above)) else {
+            return false;
+        };
+        joint.place > above.place && joint.place - above.place < above.size
+    }
+
+    /// Recomputes the model pose of `joint` and of all below it from the local pose, as
+    /// [`model_pose`](crate::pose::model_pose()) does for all, with the same bits.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a joint that there is not, [`Error::Argument`] if a slice does not have one element per joint.
+    pub fn update(&self, joint: u16, local: &[Transform], model: &mut [Affine]) -> Result<()> {
+        self.expect_joint(joint)?;
+        self.expect_poses(1, local.len(), model.len())?;
+        self.recompute(joint, local, model);
+        Ok(())
+    }
+
+    /// [`Self::update`], where everything was checked.
+    pub(super) fn recompute(&self, joint: u16, local: &[Transform], model: &mut [Affine]) {
+        for joint in self.subtree(joint) {
+            let parent_from_local = local[usize::from(*joint)].to_affine();
+            model[usize::from(*joint)] = match self.parent(*joint) {
+                NO_PARENT => parent_from_local,
+                parent => model[usize::from(parent)] * parent_from_local,
+            };
+        }
+    }
+
+    /// The rest pose's rotation of a joint.
+    pub(super) fn rest(&self, joint: u16) -> Quat {
+        self.joints
+            .get(usize::from(joint))
+            .map_or(Quat::IDENTITY, |joint| joint.rest)
+    }
+
+    /// The model matrix of a joint's parent.
+    pub(super) fn parent_model(&self, joint: u16, model: &[Affine]) -> Affine {
+        match self.parent(joint) {
+            NO_PARENT => Affine::IDENTITY,
+            parent => model[usize::from(parent)],
+        }
+    }
+
+    /// From the space of `bottom`'s parent to the space of `top`, which is above it: the product of the joints between.
+    pub(super) fn between(&self, local: &[Transform], top: u16, bottom: u16) -> Affine {
+        let mut joint = self.parent(bottom);
+        if joint == top {
+            return Affine::IDENTITY;
+        }
+        let mut product = local[usize::from(joint)].to_affine();
+        loop {
+            joint = self.parent(joint);
+            if joint == top || joint == NO_PARENT {
+                return product;
+            }
+            product = local[usize::from(joint)].to_affine() * product;
+        }
+    }
+
+    pub(super) fn expect_joint(&self, joint: u16) -> Result<()> {
+        if usize::from(joint) < self.joints.len() {
+            return Ok(());
+        }
+        Err(Error::NotFound {
+            what: "joint",
+            index: joint.into(),
+            count: self.joints.len() as u64,
+        })
+    }
+
+    /// `joint` exists and hangs below `above`; `what` names it.
+    pub(super) fn expect_below(&self, what: &'static str, joint: u16, above: u16) -> Result<()> {
+        self.expect_joint(above)?;
+        self.expect_joint(joint)?;
+        if self.is_below(joint, above) {
+            return Ok(());
+        }
+        Err(Error::Each {
+            what: "joint",
+            index: joint.into(),
+            why: Box::new(Error::Argument {
+                what,
+                why: ArgumentFault::Invalid("does not hang below the joint before it"),
+            }),
+        })
+    }
+
+    /// Both poses have as many elements as `instances` need.
+    pub(super) fn expect_poses(&self, instances: usize, local: usize, model: usize) -> Result<()> {
+        let need = self.joints.len().saturating_mul(instances);
+        crate::pose::palette::expect_len("local pose", local, need)?;
+        crate::pose::palette::expect_len("model pose", model, need)
+    }
+}
