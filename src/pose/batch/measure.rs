@@ -18,6 +18,8 @@ const HUMAN_M: f32 = 1.8;
 const MARGIN: f32 = 0.9;
 /// At most so many of the file's own key times are looked at, evenly picked.
 const MAX_KEY_TIMES: usize = 1 << 13;
+/// And fewer where there are so many joints that their poses are more than these.
+const MAX_POSES: usize = 1 << 24;
 
 /// The worst that was found.
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,7 +85,7 @@ impl<'a> Measure<'a> {
             bound_m: options.error_m.unwrap_or(ERROR_M * scale),
             point_m: POINT_M * scale,
             reaches: reaches.collect(),
-            key_times_s: key_times_s(raw),
+            key_times_s: key_times_s(raw, skeleton.len()),
         }
     }
 
@@ -297,11 +299,12 @@ fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine>) {
     }
 }
 
-fn key_times_s(raw: &RawClip) -> Vec<f64> {
+fn key_times_s(raw: &RawClip, joints: usize) -> Vec<f64> {
+    let most = (MAX_POSES / joints.max(1)).clamp(64, MAX_KEY_TIMES);
     let tracks = raw.tracks().iter();
     let mut times: Vec<f32> = tracks.flat_map(|t| t.values.times_s().to_vec()).collect();
     times.sort_by(f32::total_cmp);
     times.dedup();
-    let step = times.len().div_ceil(MAX_KEY_TIMES).max(1);
+    let step = times.len().div_ceil(most).max(1);
     times.into_iter().step_by(step).map(f64::from).collect()
 }

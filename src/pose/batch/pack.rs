@@ -135,7 +135,7 @@ impl Packed {
 const AT_REST: u32 = u32::MAX;
 /// The flag of one that moves.
 const MOVES: u32 = 1 << 31;
-const HEADER_WORDS: usize = 10;
+const HEADER_WORDS: usize = 11;
 
 impl Clip {
     /// All of the clip in 32-bit words, to be uploaded as it is: any time is found at once, with a few shifts. `None` unless
@@ -154,15 +154,22 @@ impl Clip {
     /// | 5 | first word of the rows |
     /// | 6 | first word of the frames; each starts at a whole byte |
     /// | 7, 8 | the times in seconds of frame 0 and frame `n - 1`, as `f32` |
-    /// | 9 | frames a second between frame 0 and frame `n - 2`, as `f32` |
+    /// | 9 | frames a second, as `f32`; 0 for a single frame |
+    /// | 10 | first word of the offsets; 0: there are none |
+    ///
+    /// Frame `i` is at the time of frame 0 plus `(i + offset / 65536)` over word 9, but the last, which is at the time of word 8. Offsets
+    /// are signed and of 16 bits, less than 2¹⁵ in size, one a frame. So a time lies after the frame that it would lie
+    /// after without offsets, or after a neighbour of that.
     ///
     /// The table has three words a block: for rotation (components x, y, z, w), translation (x, y, z) and scale (x, y, z).
     ///
-    /// - `0xFFFFFFFF`: as in the rest pose, unless [`ClipReport::kept_tracks`](super::ClipReport::kept_tracks) says otherwise: those
-    ///   are not part of this.
+    /// - `0xFFFFFFFF`: as in the rest pose; no difference, if the clip is additive.
     /// - Less than 2³¹: constant. It is the number of the first of the components' constants, each of 8 words, which are the
     ///   lanes' values as `f32`.
     /// - Otherwise it moves, and less 2³¹ it is the number of the first of the components' rows.
+    ///
+    /// Tracks that are kept as the file has them ([`ClipReport::kept_tracks`](super::ClipReport::kept_tracks)) are not part of this, and what
+    /// stands here for what they drive means nothing.
     ///
     /// A row has 19 words:
     ///
@@ -191,6 +198,12 @@ impl Clip {
         let rows_at = constants_at + WIDTH * self.constants.len();
         let frames_at = rows_at + packed.rows.len() * size_of::<PackedRow>() / 4;
         let timing = &self.timing;
+        let frame_words = packed.bytes.len().div_ceil(4);
+        let offsets_at = if timing.offsets.is_empty() {
+            0
+        } else {
+            frames_at + frame_words
+        };
         let mut words = vec![
             self.rest.len() as u32,
             timing.frames as u32,
@@ -202,6 +215,7 @@ impl Clip {
             (timing.start_s as f32).to_bits(),
             (timing.end_s as f32).to_bits(),
             (timing.rate as f32).to_bits(),
+            offsets_at as u32,
         ];
         words.extend(self.blocks.iter().flat_map(Block::words));
         let constants = self.constants.iter().flat_map(|row| row.0);
@@ -213,6 +227,10 @@ impl Clip {
             u32::from_le_bytes(word)
         });
         words.extend(frames);
+        words.extend(timing.offsets.chunks(2).map(|pair| {
+            let [low, high] = [pair[0], pair.get(1).copied().unwrap_or(0)];
+            u32::from(low as u16) | u32::from(high as u16) << 16
+        }));
         Some(words)
     }
 }

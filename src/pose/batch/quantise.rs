@@ -149,15 +149,23 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
         bytes,
         stride: bytes_a_frame,
     } = &mut packed;
+    let first = &keys[..*stride];
+    let last_frame = clip.timing.frames - 1;
     for (frame, keys) in keys.chunks_exact(*stride).enumerate() {
-        let frame = &mut bytes[frame * *bytes_a_frame..];
-        for ((row, keys), widths) in rows.iter().zip(keys).zip(widths) {
-            for (lane, width) in widths.iter().enumerate().filter(|(_, width)| **width > 0) {
+        let to = &mut bytes[frame * *bytes_a_frame..];
+        for (number, row) in rows.iter().enumerate() {
+            let spans = &lanes[number].spans;
+            for (lane, width) in widths[number].into_iter().enumerate() {
+                if width == 0 {
+                    continue;
+                }
                 let last = (1_u32 << width) - 1;
-                let at = (f64::from(keys.0[lane]) - f64::from(row.min[lane]))
-                    / f64::from(row.scale(lane));
-                // Beyond either end it saturates; not a number becomes 0.
-                row.write(frame, lane, (at.round() as u32).min(last));
+                let field = if frame == last_frame && spans[lane].opposite {
+                    last - field(row, lane, last, first[number].0[lane])
+                } else {
+                    field(row, lane, last, keys[number].0[lane])
+                };
+                row.write(to, lane, field);
             }
         }
     }
@@ -170,4 +178,11 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
         kept: clip.kept.clone(),
         ..*clip
     })
+}
+
+/// The field, up to `last`, that comes nearest to a key.
+fn field(row: &PackedRow, lane: usize, last: u32, key: f32) -> u32 {
+    let at = (f64::from(key) - f64::from(row.min[lane])) / f64::from(row.scale(lane));
+    // Beyond either end it saturates; not a number becomes 0.
+    (at.round() as u32).min(last)
 }

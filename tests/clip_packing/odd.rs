@@ -1,0 +1,149 @@
+//! Clips as no exporter should write them: nothing panics, nothing grows without a bound, and nothing is wrong in silence.
+
+use crate::reference::rig::{chain, keys};
+use throng::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
+use throng::glam::{Quat, Vec3};
+use throng::pose::{Clip, ClipOptions, animate};
+
+fn clip(character: &Character, tracks: Vec<Track>) -> (RawClip, Clip) {
+    let raw = RawClip::new("odd", tracks, character.skeleton()).unwrap();
+    let clip = Clip::new(character, &raw, &ClipOptions::default()).unwrap();
+    (raw, clip)
+}
+
+fn line(joint: u16, times: &[f32], values: &[Vec3]) -> Track {
+    let values = TrackValues::Translation(keys(Interpolation::Linear, times, values));
+    Track { joint, values }
+}
+
+fn poses(character: &Character, raw: &RawClip, clip: &Clip, time: f64) -> [Vec<Transform>; 2] {
+    let joints = character.skeleton().joints();
+    let mut exact: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
+    let mut got = exact.clone();
+    animate(raw, time, &mut exact).unwrap();
+    clip.sample(time, &mut got).unwrap();
+    [exact, got]
+}
+
+#[test]
+fn values_of_any_size_are_followed_to_their_own_precision() {
+    let character = chain(4);
+    let times = [0.0, 0.25, 0.5, 1.0];
+    for size in [1e30_f32, 3e38, 1e20, 1e6, 1e-20, 1e-38, 1e-45] {
+        let values = [0.0, 1.0, -0.5, 0.75].map(|part| Vec3::new(part * size, 1.0, 0.0));
+        let turn = [0.0, 0.5, -0.5, 0.1].map(Quat::from_rotation_z);
+        let tracks = vec![
+            line(1, &times, &values),
+            Track {
+                joint: 2,
+                values: TrackValues::Rotation(keys(Interpolation::Linear, &times, &turn)),
+            },
+        ];
+        let (raw, clip) = clip(&character, tracks);
+        for time in [0.0, 0.1, 0.25, 0.3, 0.5, 0.9, 1.0] {
+            let [exact, got] = poses(&character, &raw, &clip, time);
+            let off = (exact[1].translation.x - got[1].translation.x).abs();
+            let allowed = (1e-6 * size).max(1e-3);
+            assert!(
+                off <= allowed,
+                "{size} at {time}: {exact:?} {got:?} {:?}",
+                clip.report()
+            );
+            assert!(got.iter().all(|joint| joint.translation.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn scales_of_zero_and_below_are_followed() {
+    let character = chain(4);
+    let times = [0.0, 0.5, 1.0];
+    for values in [
+        [Vec3::ONE, Vec3::ZERO, Vec3::ONE],
+        [Vec3::ONE, Vec3::NEG_ONE, Vec3::ONE],
+        [Vec3::ZERO; 3],
+        [Vec3::NEG_ONE; 3],
+        [
+            Vec3::new(1.0, 0.0, -2.0),
+            Vec3::ONE,
+            Vec3::new(1e-20, 3.0, 1.0),
+        ],
+    ] {
+        let values = TrackValues::Scale(keys(Interpolation::Linear, &times, &values));
+        let (raw, clip) = clip(&character, vec![Track { joint: 1, values }]);
+        for time in [0.0, 0.2, 0.5, 0.8, 1.0] {
+            let [exact, got] = poses(&character, &raw, &clip, time);
+            let off = (exact[1].scale - got[1].scale).abs().max_element();
+            // Its descendants lie up to 2 m away; half a per mille of that is more than the bound leaves.
+            assert!(
+                off <= 1e-3,
+                "at {time}: {exact:?} {got:?} {:?}",
+                clip.report()
+            );
+        }
+    }
+}
+
+#[test]
+fn clips_of_any_length_are_made() {
+    let character = chain(3);
+    for length in [1e-7_f32, 1e-38, 1e-45, 3600.0, 1e9, f32::MAX] {
+        let times: Vec<f32> = [0.0, 0.3, 0.7, 1.0].map(|part| part * length).to_vec();
+        let mut times = times;
+        times.dedup();
+        let values: Vec<Vec3> = (0..times.len()).map(|key| Vec3::X * key as f32).collect();
+        let (raw, clip) = clip(&character, vec![line(1, &times, &values)]);
+        assert!(clip.report().frames <= 1 << 14);
+        for part in [0.0, 0.1, 0.3, 0.5, 0.99, 1.0] {
+            let time = f64::from(length) * part;
+            let [exact, got] = poses(&character, &raw, &clip, time);
+            let off = (exact[1].translation - got[1].translation).length();
+            assert!(
+                off <= 1e-3,
+                "{length} at {part}: {exact:?} {got:?} {:?}",
+                clip.report()
+            );
+        }
+    }
+}
+
+#[test]
+fn long_clips_of_many_joints_take_no_more_than_they_may() {
+    let character = chain(2000);
+    let times: Vec<f32> = (0..60).map(|key| 60.0 * key as f32).collect();
+    let tracks = (0..2000)
+        .step_by(7)
+        .map(|joint| {
+            let values: Vec<Vec3> = (0..60)
+                .map(|key| Vec3::new(0.0, 1.0, ((key * 31 + joint) % 17) as f32 * 0.01))
+                .collect();
+            line(joint as u16, &times, &values)
+        })
+        .collect();
+    let (raw, clip) = clip(&character, tracks);
+    println!("{:?}", clip.report());
+    let own: usize = raw.tracks().len() * 60 * 16;
+    assert!(
+        clip.report().bytes <= 4 * own + 2000 * 64,
+        "{:?}",
+        clip.report()
+    );
+    assert_eq!(clip.sample_joint(2000, 1.0), Transform::IDENTITY);
+    assert_eq!(clip.sample_joint(u16::MAX, f64::NAN), Transform::IDENTITY);
+}
+
+#[test]
+fn single_keys_take_a_frame() {
+    let character = chain(3);
+    let (raw, clip) = clip(&character, vec![line(1, &[0.5], &[Vec3::NEG_X])]);
+    assert_eq!(clip.report().frames, 1);
+    for time in [-1.0, 0.0, 0.5, 2.0, f64::NAN, f64::INFINITY] {
+        let [exact, got] = poses(
+            &character,
+            &raw,
+            &clip,
+            if time == f64::INFINITY { 9.0 } else { time },
+        );
+        assert_eq!(exact, got);
+    }
+}
