@@ -4,7 +4,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use throng::character::{Affine, Transform};
-use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, PlayList, WriteOnly};
+use throng::pose::{
+    BatchPoser, Clip, ClipOptions, ClipSample, Code, Mask, Mat3x4, PlayList, WriteOnly,
+};
 
 /// Counts what is allocated.
 struct Counting;
@@ -39,7 +41,7 @@ fn nothing_is_allocated_after_the_first_call() {
         .map(|clip| Clip::new(&character, clip, &ClipOptions::default()).unwrap())
         .collect();
     let last = clips.len() - 1;
-    let mask = vec![0.5; character.skeleton().len()];
+    let mask = [Mask::all(character.skeleton())];
     let fill = |list: &mut PlayList, frame: usize| {
         list.clear();
         for number in 0..INSTANCES {
@@ -65,7 +67,7 @@ fn nothing_is_allocated_after_the_first_call() {
         for code in Code::available() {
             let poser = BatchPoser::new(&character).unwrap();
             let poser = poser.with_code(code).unwrap();
-            let poser = poser.with_masks(&[&mask]).unwrap();
+            let poser = poser.with_masks(&mask).unwrap();
             let mut frame = |number: usize| {
                 fill(&mut list, number);
                 let to = WriteOnly::over(&mut palettes);

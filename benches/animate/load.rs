@@ -126,7 +126,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// `blended` clips an instance, each at a time of its own.
+    /// `blended` clips an instance, each at a time of its own; neighbours start with different ones.
     pub(crate) fn new(who: Who, instances: usize, blended: usize) -> Outcome<Self> {
         let character = who.character()?;
         let made = |packing| {
@@ -141,9 +141,9 @@ impl Load {
         let clips = made(ClipPacking::default())?;
         let mut random = Random(9);
         let mut list = PlayList::new();
-        for _ in 0..instances {
+        for instance in 0..instances {
             list.push((0..blended).map(|number| {
-                let clip = number % clips.len();
+                let clip = (instance + number) % clips.len();
                 let time_s = f64::from(random.unit()) * clips[clip].duration_s();
                 ClipSample::new(clip, time_s).weighted(0.2 + random.unit())
             }));

@@ -1,25 +1,36 @@
 //! Blends of any number of clips, masked and in levels, in batches of any size, by every code.
 
-use crate::load::{ROUNDING, affine, clips, codes, image, models, palettes, size};
+use crate::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
 use crate::reference::rng::Rng;
 use throng::character::{Character, NO_PARENT, Transform};
 use throng::glam::{DMat4, DQuat, DVec3};
-use throng::pose::{BatchPoser, Clip, ClipSample, Mat3x4};
+use throng::pose::{AdditiveReference, BatchPoser, Clip, ClipOptions, ClipSample, Mask, Mat3x4};
 
 /// How many masks there are.
 const MASKS: usize = 3;
 
 /// None, all, and parts of joints.
-fn masks(rng: &mut Rng, joints: usize) -> Vec<Vec<f32>> {
+fn masks(rng: &mut Rng, joints: usize) -> Vec<Mask> {
     let mask = |_| {
         let weight = |_| match rng.below(4) {
             0 => 0.0,
             1 => 1.0,
             _ => rng.range(0.0, 1.0),
         };
-        (0..joints).map(weight).collect()
+        Mask::from_weights((0..joints).map(weight).collect()).unwrap()
     };
     (0..MASKS).map(mask).collect()
+}
+
+/// The character's clips, and each again as an additive one.
+fn clips(character: &Character) -> Vec<Clip> {
+    let mut all = load::clips(character);
+    let reference = AdditiveReference::Frame { time_s: 0.1 };
+    for raw in character.clips() {
+        let options = ClipOptions::default();
+        all.extend(Clip::additive(character, raw, &reference, &options));
+    }
+    all
 }
 
 /// Any clips at any times and weights; now and then the rest pose. Half of them with masks and levels.
@@ -82,22 +93,40 @@ impl Local {
     }
 }
 
+/// What a clip has for a joint, its weight there, and whether it is additive.
+struct Part {
+    level: u8,
+    weight: f64,
+    pose: Local,
+    additive: bool,
+}
+
 /// The rule that `ClipSample` words, for one joint.
-fn joint(rest: Local, samples: &[(ClipSample, f64, Local)]) -> Local {
+fn joint(rest: Local, parts: &[Part]) -> Local {
     let mut below = rest;
-    for level in samples.chunk_by(|a, b| a.0.level == b.0.level) {
-        let threshold = if level[0].0.level == 0 {
+    for level in parts.chunk_by(|a, b| a.level == b.level) {
+        let threshold = if level[0].level == 0 {
             f64::from(0.1_f32)
         } else {
             1.0
         };
-        let sum: f64 = level.iter().map(|one| one.1).sum();
-        let mut blend = below.times((threshold - sum).max(0.0));
-        for (_, weight, pose) in level {
-            blend.add(*pose, *weight);
+        let own = || level.iter().filter(|part| !part.additive);
+        if own().count() > 0 {
+            let sum: f64 = own().map(|part| part.weight).sum();
+            let mut blend = below.times((threshold - sum).max(0.0));
+            for part in own() {
+                blend.add(part.pose, part.weight);
+            }
+            below = blend.times(1.0 / sum.max(threshold));
+            below.q = below.q.normalize();
         }
-        below = blend.times(1.0 / sum.max(threshold));
-        below.q = below.q.normalize();
+        for Part { weight, pose, .. } in level.iter().filter(|part| part.additive) {
+            let turn = if pose.q.w < 0.0 { -pose.q } else { pose.q };
+            let turn = (DQuat::IDENTITY * (1.0 - weight) + turn * *weight).normalize();
+            below.q = below.q * turn;
+            below.t += pose.t * *weight;
+            below.s *= DVec3::ONE + (pose.s - DVec3::ONE) * *weight;
+        }
     }
     below
 }
@@ -106,7 +135,7 @@ fn joint(rest: Local, samples: &[(ClipSample, f64, Local)]) -> Local {
 fn blended(
     character: &Character,
     clips: &[Clip],
-    masks: &[Vec<f32>],
+    masks: &[Mask],
     samples: &[ClipSample],
 ) -> Vec<DMat4> {
     let joints = character.skeleton().joints();
@@ -120,11 +149,13 @@ fn blended(
     let mut models: Vec<DMat4> = Vec::new();
     for (index, info) in joints.iter().enumerate() {
         let one = |(sample, pose): &(ClipSample, Vec<Transform>)| {
-            let mask = sample
-                .mask
-                .map_or(1.0, |mask| masks[usize::from(mask)][index]);
-            let weight = f64::from(sample.weight) * f64::from(mask);
-            (*sample, weight, Local::new(&pose[index]))
+            let mask = |mask: u16| masks[usize::from(mask)].weights()[index];
+            Part {
+                level: sample.level,
+                weight: f64::from(sample.weight) * f64::from(sample.mask.map_or(1.0, mask)),
+                pose: Local::new(&pose[index]),
+                additive: clips[sample.clip].is_additive(),
+            }
         };
         let all: Vec<_> = poses.iter().map(one).collect();
         let Local { q, t, s } = joint(Local::new(&rest[index]), &all);
@@ -162,9 +193,8 @@ fn blends_are_what_they_are_said_to_be_by_every_code() {
         let character = &model.character;
         let (clips, entries) = (clips(character), character.palette());
         let masks = masks(&mut rng, character.skeleton().len());
-        let borrowed: Vec<&[f32]> = masks.iter().map(Vec::as_slice).collect();
         let posers = codes(character).into_iter();
-        let posers: Vec<BatchPoser> = posers.map(|p| p.with_masks(&borrowed).unwrap()).collect();
+        let posers: Vec<BatchPoser> = posers.map(|p| p.with_masks(&masks).unwrap()).collect();
         let mut worst = vec![[0.0_f64; 2]; posers.len()];
         for count in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33] {
             let instances: Vec<_> = (0..count).map(|_| instance(&mut rng, &clips)).collect();
@@ -199,7 +229,6 @@ fn an_instance_has_the_same_bits_in_any_company() {
     let character = throng::builtin::mannequin().unwrap().character;
     let clips = clips(&character);
     let masks = masks(&mut rng, character.skeleton().len());
-    let masks: Vec<&[f32]> = masks.iter().map(Vec::as_slice).collect();
     let entries = character.palette().len();
     let all: Vec<_> = (0..43).map(|_| instance(&mut rng, &clips)).collect();
     for poser in codes(&character) {
@@ -225,7 +254,7 @@ fn an_instance_has_the_same_bits_in_any_company() {
 #[test]
 fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
     let character = throng::builtin::mannequin().unwrap().character;
-    let clips = clips(&character);
+    let clips = load::clips(&character);
     let sample = |clip: usize, time_s, weight| ClipSample::new(clip, time_s).weighted(weight);
     let last = clips.len() - 1;
     let (a, b, c) = (
@@ -233,7 +262,7 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
         sample(last, 0.9, 1.1),
         sample(0, 0.55, 0.4),
     );
-    let ones = vec![1.0; character.skeleton().len()];
+    let ones = Mask::all(character.skeleton());
     let pairs: [(&[ClipSample], &[ClipSample]); 7] = [
         (&[a, a, a], &[sample(0, 0.3, 1.0)]),
         (&[a; 9], &[sample(0, 0.3, 1.0)]),
@@ -248,7 +277,7 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
         ),
     ];
     for poser in codes(&character) {
-        let poser = poser.with_masks(&[&ones]).unwrap();
+        let poser = poser.with_masks(std::slice::from_ref(&ones)).unwrap();
         for (one, other) in pairs {
             let [one, other] =
                 [one, other].map(|samples| palettes(&poser, &character, &clips, &[samples]));

@@ -35,7 +35,7 @@ pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
 use super::lanes::{self, Row, WIDTH};
 use super::palette::expect_len;
 use super::unit::{Code, Unit};
-use super::{Mat3x4, PlayList, WriteOnly};
+use super::{Mask, Mat3x4, PlayList, WriteOnly};
 use crate::character::{Affine, Character, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use plan::Library;
@@ -113,19 +113,21 @@ impl BatchPoser {
         })
     }
 
-    /// The same with masks for [`ClipSample::mask`](super::ClipSample::mask): of each, one weight a joint, 0 to 1.
+    /// The same with masks for [`ClipSample::mask`](super::ClipSample::mask).
     ///
     /// # Errors
-    /// [`Error::Each`] with the first mask that does not have one weight a joint, or has one outside 0 to 1.
-    pub fn with_masks(mut self, masks: &[&[f32]]) -> Result<Self> {
+    /// [`Error::Each`] with the first mask that does not have one weight a joint.
+    pub fn with_masks(mut self, masks: &[Mask]) -> Result<Self> {
         self.masks.clear();
         for (index, mask) in masks.iter().enumerate() {
-            check_mask(mask, self.rig.joints.len()).map_err(|why| Error::Each {
+            let weights = mask.weights();
+            let same = expect_len("weights", weights.len(), self.rig.joints.len());
+            same.map_err(|why| Error::Each {
                 what: "mask",
                 index: index as u64,
                 why: Box::new(why),
             })?;
-            let blocks = mask.chunks(WIDTH).map(|weights| {
+            let blocks = weights.chunks(WIDTH).map(|weights| {
                 let mut row = Row::default();
                 row.0[..weights.len()].copy_from_slice(weights);
                 row
@@ -276,20 +278,5 @@ impl BatchPoser {
             masks: self.masks.len(),
             threshold: self.threshold,
         }
-    }
-}
-
-fn check_mask(mask: &[f32], joints: usize) -> Result<()> {
-    expect_len("weights", mask.len(), joints)?;
-    match mask.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
-        None => Ok(()),
-        Some(weight) => Err(Error::Argument {
-            what: "weight",
-            why: ArgumentFault::OutOfRange {
-                value: f64::from(*weight),
-                min: 0.0,
-                max: 1.0,
-            },
-        }),
     }
 }
