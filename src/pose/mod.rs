@@ -19,6 +19,7 @@ mod format;
 mod held;
 mod layer;
 mod linear;
+pub mod machine;
 mod mask;
 mod method;
 mod morph;
