@@ -12,12 +12,13 @@ const TEXT: &str = include_str!("hero.toml");
 const FRAME_S: f64 = 1.0 / 60.0;
 
 /// What the player does, and when.
-const SCRIPT: [(f64, Input); 8] = [
+const SCRIPT: [(f64, Input); 9] = [
     (0.5, Input::Speed(1.4)),
     (1.5, Input::Wave),
     (2.0, Input::Speed(3.6)),
     (3.0, Input::Jump),
-    (3.6, Input::Land),
+    (3.1, Input::Ground(false)),
+    (3.6, Input::Ground(true)),
     (4.5, Input::Speed(0.0)),
     (4.6, Input::Speed(2.5)), // before it stands: the fade is interrupted
     (5.5, Input::Speed(0.0)),
@@ -28,7 +29,7 @@ enum Input {
     Speed(f32),
     Wave,
     Jump,
-    Land,
+    Ground(bool),
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
@@ -46,7 +47,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
                 MachineEventKind::Entered => "enters",
             };
             let name = machine.state_name(event.layer, event.state);
-            println!("{:8.4} s  layer {} {word} \"{name}\"", event.time_s, event.layer);
+            println!(
+                "{:8.4} s  layer {} {word} \"{name}\"",
+                event.time_s, event.layer
+            );
         }
         if frame % 15 == 0 {
             list.clear();
@@ -54,7 +58,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
             let samples = list.samples(0).iter().map(|sample| {
                 let name = character.clips()[sample.clip].name();
                 let part = 100.0 * sample.weight;
-                format!("{}:{name} {part:.0} % at {:.2} s", sample.level, sample.time_s)
+                format!(
+                    "{}:{name} {part:.0} % at {:.2} s",
+                    sample.level, sample.time_s
+                )
             });
             println!("{now_s:8.4} s  {}", samples.collect::<Vec<_>>().join(", "));
         }
@@ -68,15 +75,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
 /// What is set counts from the update before.
 fn apply(machine: &Machine, hero: &mut MachineState, input: Input) -> throng::Result<()> {
-    let grounded = machine.parameter("grounded")?;
     match input {
         Input::Speed(speed) => machine.set_float(hero, machine.parameter("speed")?, speed),
         Input::Wave => machine.set_trigger(hero, machine.parameter("wave")?),
-        Input::Jump => {
-            machine.set_trigger(hero, machine.parameter("jump")?)?;
-            machine.update(hero.now_s(), core::slice::from_mut(hero))?;
-            machine.set_bool(hero, grounded, false)
-        }
-        Input::Land => machine.set_bool(hero, grounded, true),
+        Input::Jump => machine.set_trigger(hero, machine.parameter("jump")?),
+        Input::Ground(is) => machine.set_bool(hero, machine.parameter("grounded")?, is),
     }
 }

@@ -26,9 +26,7 @@ pub(super) fn advance(
     let valid = now_s.abs() <= MAX_TIME_S;
     let now_s = if valid { now_s } else { state.now_s };
     if now_s < state.now_s {
-        state.shift(now_s - state.now_s);
-        // Not what the sum was rounded to.
-        state.now_s = now_s;
+        state.move_to(now_s);
     }
     let mut run = Run {
         machine,
@@ -67,7 +65,7 @@ impl Run<'_, '_> {
             set_rates(layer, own, &state.values, time_s);
         }
         for index in 0..self.machine.layers.len() {
-            self.settle(state, index, time_s);
+            self.settle(state, index, (time_s, false));
         }
     }
 
@@ -92,7 +90,7 @@ impl Run<'_, '_> {
             {
                 own.end_fade();
             }
-            self.settle(state, index, time_s);
+            self.settle(state, index, (time_s, true));
         }
         // What was not reached is looked at in the next update.
         state.changed |= self.steps == 0;
@@ -106,21 +104,21 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a ring end.
-    fn settle(&mut self, state: &mut MachineState, index: usize, time_s: f64) {
+    /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a ring end. Exit times that
+    /// recur count if `met`, and for what is played already: not for what is entered at that very time.
+    fn settle(&mut self, state: &mut MachineState, index: usize, (time_s, met): (f64, bool)) {
         let layer = self.machine.layers.get(index);
         let (Some(layer), Some(own)) = (layer, state.layers.get_mut(index)) else {
             return;
         };
         let mut fired = Fired::NONE;
-        let mut since_s = self.done_s.get(index).copied().unwrap_or(time_s);
+        let mut at = (time_s, met);
         while self.steps > 0 {
-            let times = [since_s, time_s];
-            let Some(taken) = fire(layer, own, &mut state.values, times, &mut fired) else {
+            let Some(taken) = fire(layer, own, &mut state.values, at, &mut fired) else {
                 break;
             };
             self.steps -= 1;
-            since_s = time_s;
+            at.1 = false;
             if let Some(log) = &mut self.log {
                 log.taken(index, taken, time_s);
             }

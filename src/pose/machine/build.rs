@@ -11,12 +11,15 @@ use super::model::{
 };
 use super::names::{check_names, find};
 use super::{
-    MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TRANSITIONS,
-    Machine, MachineClip,
+    MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
+    MAX_TRANSITIONS, Machine, MachineClip,
 };
 use crate::character::Skeleton;
 use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS, Mask};
 use glam::Vec2;
+
+/// The furthest phase at which a state can start, either way.
+const MAX_START: f32 = 1e6;
 
 type Checked<T> = Result<T, Fault>;
 
@@ -40,10 +43,10 @@ pub(super) fn build(
     }
     check_names(desc)?;
     for (index, clip) in clips.iter().enumerate() {
-        if !(clip.duration_s >= 0.0 && clip.duration_s.is_finite()) {
+        if !(0.0..=MAX_TIME_S).contains(&clip.duration_s) {
             let why = MachineFault::Value {
                 value: clip.duration_s,
-                allowed: "a finite duration that is not negative",
+                allowed: "a duration of 0 to 1e12 seconds",
             };
             return Err(whole(&format!("clip {index} \"{}\"", cut(clip.name)), why));
         }
@@ -100,6 +103,11 @@ fn value(at: At, field: &str, value: f32, ok: bool, allowed: &'static str) -> Ch
 
 fn finite(at: At, field: &str, number: f32) -> Checked<()> {
     value(at, field, number, number.is_finite(), "a finite number")
+}
+
+fn check_start(at: At, start: f32) -> Checked<()> {
+    let ok = start.abs() <= MAX_START;
+    value(at, "start", start, ok, "-1e6..=1e6")
 }
 
 fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
@@ -200,7 +208,7 @@ impl Known<'_> {
 
     fn state(&self, at: At, desc: &StateDesc, additive: bool) -> Checked<State> {
         finite(at, "speed", desc.speed)?;
-        finite(at, "start", desc.start)?;
+        check_start(at, desc.start)?;
         Ok(State {
             name: desc.name.as_str().into(),
             tag: desc.tag.as_deref().map(Into::into),
@@ -339,7 +347,7 @@ impl Known<'_> {
         let fade_s = desc.fade_s;
         let ok = (0.0..=MAX_FADE_S).contains(&fade_s);
         value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
-        finite(at, "start", desc.start.unwrap_or(0.0))?;
+        check_start(at, desc.start.unwrap_or(0.0))?;
         cap_at(at, "conditions", desc.when.len(), MAX_CONDITIONS)?;
         let when = desc.when.iter().enumerate();
         let when =

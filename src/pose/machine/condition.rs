@@ -15,11 +15,7 @@ use core::str::FromStr;
 /// # Ok::<(), throng::pose::machine::ConditionError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(try_from = "String", into = "String")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(into = "String"))]
 pub struct Condition {
     /// The parameter's name.
     pub parameter: String,
@@ -135,16 +131,28 @@ impl fmt::Display for Condition {
     }
 }
 
-impl TryFrom<String> for Condition {
-    type Error = ConditionError;
-
-    fn try_from(text: String) -> Result<Self, ConditionError> {
-        text.parse()
-    }
-}
-
 impl From<Condition> for String {
     fn from(condition: Condition) -> Self {
         condition.to_string()
+    }
+}
+
+/// By hand, so that an error is raised at the text itself and has its place.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Condition {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Condition;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a condition such as \"speed > 0.1\"")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Condition, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }

@@ -30,11 +30,8 @@ pub struct MachineDesc {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(
-        try_from = "super::parameter_text::ParameterText",
-        into = "super::parameter_text::ParameterText"
-    )
+    derive(serde::Serialize),
+    serde(into = "super::parameter_text::ParameterText")
 )]
 pub struct ParameterDesc {
     /// A name without white space and without any of `<>=!()"`.

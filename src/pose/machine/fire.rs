@@ -185,22 +185,21 @@ pub(super) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_
 }
 
 /// Fires the first transition that can at `time_s`, if there is one that has not fired at that time yet. Exit times
-/// that recur count if they were met after `since_s`.
+/// that recur count if `met`, and if they are met just then.
 pub(super) fn fire(
     layer: &Layer,
     state: &mut LayerState,
     values: &mut [Value],
-    [since_s, time_s]: [f64; 2],
+    (time_s, met): (f64, bool),
     fired: &mut Fired,
 ) -> Option<Taken> {
     let due = |play: &Play, exit: f64| {
         let playback = playback(layer, play);
-        let at = if recurs(playback, exit) {
-            next_met(play, playback, exit, since_s)
+        if recurs(playback, exit) {
+            met && next_met(play, playback, exit, time_s.next_down()) == time_s
         } else {
-            passed_from(play, exit)
-        };
-        at <= time_s
+            passed_from(play, exit) <= time_s
+        }
     };
     let (offer, index, transition) =
         candidates(layer, state).find(|(offer, index, transition)| {

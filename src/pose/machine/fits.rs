@@ -6,8 +6,8 @@ use super::state::{LayerState, MachineState, Play, Value};
 use super::{MAX_FADE_S, MAX_TIME_S, Machine};
 use crate::error::{ArgumentFault, Error, Result};
 
-/// Phases are no greater: the fastest rate over the longest time gives a fifth of it.
-const MAX_PHASE: f64 = 1e20;
+/// Phases are no greater: the fastest rate over the longest time gives 2e18, and as often as the clock goes back, that again.
+const MAX_PHASE: f64 = 1e30;
 
 impl Machine {
     /// With the number by which its states know it: over all names and counts that they rely on.
@@ -87,7 +87,7 @@ fn layer_holds(layer: &Layer, own: &LayerState) -> bool {
     let weights = own.fading.live().iter().map(|source| source.weight);
     let fades = own.fade.is_none_or(|fade| {
         usize::from(fade.transition) < layer.transitions.len()
-            && fade.start_s.abs() <= MAX_TIME_S
+            && fade.start_s.abs() <= 2.0 * MAX_TIME_S
             && fade.duration_s > 0.0
             && fade.duration_s <= f64::from(MAX_FADE_S)
     });

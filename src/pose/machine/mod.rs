@@ -99,7 +99,7 @@ const MAX_STEPS: usize = 256;
 pub struct MachineClip<'c> {
     /// Its name.
     pub name: &'c str,
-    /// How long it lasts, in seconds: finite, not negative.
+    /// How long it lasts, in seconds: 0 to [`MAX_TIME_S`].
     pub duration_s: f64,
     /// Whether it is additive; `None`: not known, and right for any layer.
     pub additive: Option<bool>,

@@ -1,6 +1,10 @@
 //! Parameters as serde sees them: all kinds in one table.
 
 use super::desc::{ParameterDesc, ParameterKind};
+use core::fmt;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +70,9 @@ impl TryFrom<ParameterText> for ParameterDesc {
             KindText::Bool => match (text.default, min, max) {
                 (None, None, None) => ParameterKind::Bool { default: false },
                 (Some(ValueText::Bool(default)), None, None) => ParameterKind::Bool { default },
-                _ => return Err("a bool parameter's default is true or false, and it has no range"),
+                _ => {
+                    return Err("a bool parameter's default is true or false, and it has no range");
+                }
             },
             KindText::Trigger => match (text.default, min, max) {
                 (None, None, None) => ParameterKind::Trigger,
@@ -107,5 +113,25 @@ impl From<ParameterDesc> for ParameterText {
             min,
             max,
         }
+    }
+}
+
+/// By hand, so that an error is raised inside the table and has its place.
+impl<'de> Deserialize<'de> for ParameterDesc {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Table;
+        impl<'de> Visitor<'de> for Table {
+            type Value = ParameterDesc;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a parameter")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ParameterDesc, A::Error> {
+                let text = ParameterText::deserialize(MapAccessDeserializer::new(map))?;
+                text.try_into().map_err(A::Error::custom)
+            }
+        }
+        deserializer.deserialize_map(Table)
     }
 }

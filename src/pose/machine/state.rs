@@ -228,15 +228,18 @@ impl LayerState {
 }
 
 impl MachineState {
-    /// Moves it in time: all that it does happens `by_s` later.
-    pub(super) fn shift(&mut self, by_s: f64) {
-        self.now_s += by_s;
+    /// Moves it in time: all goes on from `now_s` as it would have from where it was.
+    pub(super) fn move_to(&mut self, now_s: f64) {
         for layer in &mut self.layers {
-            layer.plays_mut().for_each(|play| play.anchor_s += by_s);
+            for play in layer.plays_mut() {
+                play.phase = play.phase_at(self.now_s);
+                play.anchor_s = now_s;
+            }
             if let Some(fade) = &mut layer.fade {
-                fade.start_s += by_s;
+                fade.start_s += now_s - self.now_s;
             }
         }
+        self.now_s = now_s;
     }
 
     /// Up to when it has been updated, in seconds.
