@@ -11,7 +11,7 @@ mod gltf;
 mod raw;
 
 #[cfg(feature = "gltf")]
-pub use gltf::{gltf, gltf_file, gltf_with};
+pub use gltf::{NamedTimes, gltf, gltf_events, gltf_file, gltf_with};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,

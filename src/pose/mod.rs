@@ -15,6 +15,7 @@ mod blend_space;
 mod bounds;
 mod dual_quat;
 mod entry;
+mod events;
 mod format;
 mod held;
 mod layer;
@@ -29,12 +30,14 @@ mod play_list;
 mod project;
 mod ramp;
 mod ray;
+mod root_motion;
 mod skin;
 mod skinned_layout;
 mod skinner;
 mod sync;
 mod turned;
 mod unit;
+mod wrap;
 mod write_only;
 
 pub use animate::animate;
@@ -45,6 +48,7 @@ pub use batch::{
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
+pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use layer::{Layer, Looping};
 pub use mask::Mask;
@@ -54,11 +58,16 @@ pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projecte
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use play_list::{ClipSample, PlayList};
 pub use ramp::{Ease, Ramp};
+pub use root_motion::{
+    RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootMotionReport, RootPass, RootPlace,
+    RootReference,
+};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
 pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
+pub use wrap::{ClipSpan, Wrap};
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};

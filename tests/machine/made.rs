@@ -5,7 +5,7 @@ use throng::character::Skeleton;
 use throng::pose::Ease;
 use throng::pose::machine::{
     Condition, Interruption, LayerDesc, Machine, MachineClip, MachineDesc, MotionDesc, Origin,
-    ParameterDesc, ParameterKind, Playback, Point1Desc, Point2Desc, StateDesc, Sync, Test,
+    ParameterDesc, ParameterKind, Point1Desc, Point2Desc, StateDesc, Sync, Test,
     TransitionDesc,
 };
 
@@ -164,7 +164,7 @@ fn state(rng: &mut Rng, index: usize) -> StateDesc {
             rng.range(-1.0, 2.0)
         },
         speed_parameter: rng.chance(3).then(|| "y".into()),
-        looping: one_of(rng, &[Playback::Loop, Playback::Once, Playback::PingPong]),
+        looping: one_of(rng, &[Wrap::Loop, Wrap::Once, Wrap::PingPong]),
         start: if rng.chance(2) {
             0.0
         } else {

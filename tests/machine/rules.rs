@@ -4,7 +4,7 @@ use crate::made;
 use throng::character::Skeleton;
 use throng::pose::machine::{
     Interruption, LayerDesc, Machine, MachineClip, MachineDesc, MachineLog, MachineState,
-    MotionDesc, Origin, Playback, Point1Desc, StateDesc, Sync, TransitionDesc,
+    MotionDesc, Origin, Point1Desc, StateDesc, Sync, TransitionDesc,
 };
 use throng::pose::{ClipSample, Ease, PlayList};
 
@@ -119,7 +119,7 @@ fn an_exit_below_1_is_met_once_a_loop_and_one_above_is_passed() {
     }
     // A state that plays once passes it once, too; backwards the end is its start.
     let mut once = desc(vec![exit(0.25)]);
-    once.layers[0].states[0].looping = Playback::Once;
+    once.layers[0].states[0].looping = Wrap::Once;
     let mut played = Played::of(&once);
     played.to(0.7);
     played.set("flag", 1.0);
@@ -131,7 +131,7 @@ fn an_exit_below_1_is_met_once_a_loop_and_one_above_is_passed() {
     assert_eq!(played.to(9.0), named(&[("a", 0.0), ("b", 0.5)]));
     // Forth and back, a place is met twice.
     let mut back = desc(vec![exit(0.25)]);
-    back.layers[0].states[0].looping = Playback::PingPong;
+    back.layers[0].states[0].looping = Wrap::PingPong;
     let mut played = Played::of(&back);
     played.to(1.1);
     played.set("flag", 1.0);
@@ -402,7 +402,7 @@ fn clip_time_that_passed_is_told_without_a_gap() {
     assert_eq!(passes, want);
     // What plays once stops; what plays forth and back is told in single ways.
     let mut once = desc(Vec::new());
-    once.layers[0].states[0].looping = Playback::Once;
+    once.layers[0].states[0].looping = Wrap::Once;
     let mut played = Played::of(&once);
     let passed =
         |played: &Played| -> Vec<_> { played.log.passes().map(|p| (p.from_s, p.to_s)).collect() };
@@ -411,7 +411,7 @@ fn clip_time_that_passed_is_told_without_a_gap() {
     assert_eq!(passed(&played), [(0.75, 1.0)]);
     played.to(4.0);
     assert_eq!(passed(&played), []);
-    once.layers[0].states[0].looping = Playback::PingPong;
+    once.layers[0].states[0].looping = Wrap::PingPong;
     let mut played = Played::of(&once);
     played.to(2.25);
     assert_eq!(passed(&played), [(0.0, 1.0), (1.0, 0.0), (0.0, 0.25)]);

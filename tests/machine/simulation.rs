@@ -5,7 +5,7 @@ use crate::made::{CLIPS, Input};
 use std::collections::BTreeMap;
 use throng::glam::Vec2;
 use throng::pose::machine::{
-    Condition, Interruption, LayerDesc, MachineDesc, MotionDesc, Origin, ParameterKind, Playback,
+    Condition, Interruption, LayerDesc, MachineDesc, MotionDesc, Origin, ParameterKind,
     StateDesc, Sync, Test, TransitionDesc,
 };
 use throng::pose::{BlendSpace2, Ease};
@@ -70,11 +70,11 @@ fn clip(name: &str) -> usize {
     CLIPS.iter().position(|clip| clip.0 == name).unwrap()
 }
 
-fn place(playback: Playback, phase: f64) -> f64 {
+fn place(playback: Wrap, phase: f64) -> f64 {
     match playback {
-        Playback::Loop => phase - phase.floor(),
-        Playback::Once => phase.min(1.0).max(0.0),
-        Playback::PingPong => {
+        Wrap::Loop => phase - phase.floor(),
+        Wrap::Once => phase.min(1.0).max(0.0),
+        Wrap::PingPong => {
             let part = phase / 2.0 - (phase / 2.0).floor();
             if part < 0.5 {
                 2.0 * part
@@ -289,7 +289,7 @@ impl<'d> Simulation<'d> {
         let state = &self.desc.layers[layer].states[playing.state];
         let exit = f64::from(transition.exit.unwrap());
         let (phase, rate) = (playing.phase, playing.rate);
-        let recurs = exit < 1.0 && state.looping != Playback::Once;
+        let recurs = exit < 1.0 && state.looping != Wrap::Once;
         if rate == 0.0 {
             let passed = !recurs && phase >= exit;
             return (if passed { 0.0 } else { f64::INFINITY }, recurs);
@@ -303,7 +303,7 @@ impl<'d> Simulation<'d> {
         let around = phase.floor() as i64;
         for turn in around - 3..=around + 3 {
             let mut places = vec![turn as f64 + exit];
-            if state.looping == Playback::PingPong {
+            if state.looping == Wrap::PingPong {
                 places = if turn.rem_euclid(2) == 0 {
                     vec![turn as f64 + exit, turn as f64 - exit]
                 } else {
@@ -340,7 +340,7 @@ impl<'d> Simulation<'d> {
         for (playing, share) in all {
             let state = &desc.states[playing.state];
             let to = playing.phase + playing.rate * by_s;
-            let gone = if state.looping == Playback::Loop {
+            let gone = if state.looping == Wrap::Loop {
                 to - playing.phase
             } else {
                 place(state.looping, to) - place(state.looping, playing.phase)
@@ -402,7 +402,7 @@ impl<'d> Simulation<'d> {
         let sync = transition.sync == Sync::Phase;
         let phase = if !sync {
             f64::from(transition.start.unwrap_or(desc.states[to].start))
-        } else if how == Playback::PingPong && desc.states[to].looping == Playback::PingPong {
+        } else if how == Wrap::PingPong && desc.states[to].looping == Wrap::PingPong {
             old.phase - 2.0 * (old.phase / 2.0).floor()
         } else {
             place(how, old.phase)
@@ -565,7 +565,7 @@ impl<'d> Simulation<'d> {
                         clip,
                         time_s: place(state.looping, playing.phase) * CLIPS[clip].1,
                         weight: weight * share * part,
-                        looped: state.looping == Playback::Loop,
+                        looped: state.looping == Wrap::Loop,
                     });
                 }
             }

@@ -95,13 +95,13 @@ impl<'de> Deserialize<'de> for MeshExtras {
 struct Extras(Option<Names>);
 #[derive(Default)]
 struct Names(Vec<String>);
-struct Text(String);
+pub(super) struct Text(pub(super) String);
 
 /// A value of the wanted form, or nothing.
-struct Lenient<T>(Option<T>);
+pub(super) struct Lenient<T>(pub(super) Option<T>);
 
 /// What can be made of one of the forms that a JSON value may have; `None` of the others.
-trait Form<'de>: Sized {
+pub(super) trait Form<'de>: Sized {
     fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(None)
@@ -111,6 +111,9 @@ trait Form<'de>: Sized {
         Ok(None)
     }
     fn text(_: &str) -> Option<Self> {
+        None
+    }
+    fn number(_: f64) -> Option<Self> {
         None
     }
 }
@@ -160,14 +163,14 @@ impl<'de, T: Form<'de>> Deserialize<'de> for Lenient<T> {
             fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
                 Ok(Lenient(None))
             }
-            fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(Lenient(None))
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Lenient(T::number(number as f64)))
             }
-            fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-                Ok(Lenient(None))
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(Lenient(T::number(number as f64)))
             }
-            fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(Lenient(None))
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(Lenient(T::number(number)))
             }
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
                 Ok(Lenient(None))

@@ -9,6 +9,7 @@ mod accessor;
 mod animation;
 mod attributes;
 mod container;
+mod events;
 mod image;
 mod json;
 mod json_material;
@@ -25,6 +26,8 @@ mod source;
 mod sparse;
 mod texture;
 mod triangles;
+
+pub use events::{NamedTimes, gltf_events};
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};

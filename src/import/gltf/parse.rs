@@ -9,16 +9,7 @@ use serde_path_to_error::Segment;
 /// Reads the JSON, which starts `start` bytes into the file, and refuses versions and required
 /// extensions that are not supported.
 pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Result<Document> {
-    if json.len() as u64 > options.max_json_bytes {
-        let why = AssetFault::Cap {
-            what: "bytes of JSON",
-            asked: json.len() as u64,
-            cap: options.max_json_bytes,
-        };
-        return Err(fault(ObjectKind::File, None, "", why));
-    }
-    let text = core::str::from_utf8(json)
-        .map_err(|error| malformed("the JSON is not UTF-8", start + error.valid_up_to()))?;
+    let text = text(json, start, options)?;
     // The parser's own limit of 128 levels holds for everything that is not skipped; what is
     // skipped takes no stack.
     let mut parser = serde_json::Deserializer::from_str(text);
@@ -34,7 +25,21 @@ pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Re
     Ok(doc)
 }
 
-fn json_fault(error: &serde_json::Error) -> AssetFault {
+/// The JSON as text, if it is not too long.
+pub(super) fn text<'a>(json: &'a [u8], start: usize, options: &ImportOptions) -> Result<&'a str> {
+    if json.len() as u64 > options.max_json_bytes {
+        let why = AssetFault::Cap {
+            what: "bytes of JSON",
+            asked: json.len() as u64,
+            cap: options.max_json_bytes,
+        };
+        return Err(fault(ObjectKind::File, None, "", why));
+    }
+    core::str::from_utf8(json)
+        .map_err(|error| malformed("the JSON is not UTF-8", start + error.valid_up_to()))
+}
+
+pub(super) fn json_fault(error: &serde_json::Error) -> AssetFault {
     // The parser ends its words with the place, which has fields of its own here.
     let words = error.to_string();
     let end = words.rfind(" at line ").unwrap_or(words.len());

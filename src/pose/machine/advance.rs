@@ -129,11 +129,17 @@ impl Run<'_, '_> {
     }
 
     /// Notes the clip time that passed on a layer since what was noted last.
-    fn note(&mut self, state: &MachineState, index: usize, to_s: f64) {
-        let (layer, own) = (self.machine.layers.get(index), state.layers.get(index));
-        if let (Some(log), Some(layer), Some(own)) = (&mut self.log, layer, own) {
-            let from_s = self.done_s.get(index).copied().unwrap_or(to_s);
-            log.passed(index, layer, own, &state.values, [from_s, to_s]);
+    fn note(&mut self, state: &mut MachineState, index: usize, to_s: f64) {
+        let (layer, own) = (self.machine.layers.get(index), state.layers.get_mut(index));
+        let (Some(layer), Some(own)) = (layer, own) else {
+            return;
+        };
+        let from_s = self.done_s.get(index).copied().unwrap_or(to_s);
+        if to_s > from_s {
+            if let Some(log) = &mut self.log {
+                log.passed(index, layer, own, &state.values, [from_s, to_s]);
+            }
+            own.plays_mut().for_each(|play| play.begun = true);
         }
     }
 }

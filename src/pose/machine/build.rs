@@ -213,7 +213,7 @@ impl Known<'_> {
             name: desc.name.as_str().into(),
             tag: desc.tag.as_deref().map(Into::into),
             speed: self.scaled(at, "speed_parameter", desc.speed, &desc.speed_parameter)?,
-            playback: desc.looping,
+            wrap: desc.looping,
             start: desc.start.into(),
             motion: self.motion(at, &desc.motion, additive)?,
             out: Vec::new(),

@@ -1,7 +1,7 @@
 //! A state machine as plain data.
 
 use super::condition::Condition;
-use crate::pose::Ease;
+use crate::pose::{Ease, Wrap};
 
 /// A state machine: what [`Machine::new`](super::Machine::new) proves and what its text form holds. Names must differ
 /// within their list, and are not empty.
@@ -195,9 +195,9 @@ pub struct StateDesc {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub speed_parameter: Option<String>,
-    /// What happens past the end.
+    /// What happens past the end: in text `"loop"`, `"once"`, `"ping_pong"`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
-    pub looping: Playback,
+    pub looping: Wrap,
     /// The phase at which it starts: 0 is the motion's start, 1 its end.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub start: f32,
@@ -215,28 +215,11 @@ impl StateDesc {
             tag: None,
             speed: 1.0,
             speed_parameter: None,
-            looping: Playback::Loop,
+            looping: Wrap::Loop,
             start: 0.0,
             motion: MotionDesc::Clip(clip.into()),
         }
     }
-}
-
-/// What happens past the end of a motion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-pub enum Playback {
-    /// It starts over.
-    #[default]
-    Loop,
-    /// The last pose is held, or the first when played backwards.
-    Once,
-    /// It plays back to the start, and on from there.
-    PingPong,
 }
 
 /// What a state plays. The clips of a blend play at one phase; a loop lasts as long as the weighted mean of

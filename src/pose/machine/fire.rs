@@ -1,10 +1,11 @@
 //! Which transition fires, and what it does.
 
 use super::MAX_TRANSITIONS;
-use super::desc::{Interruption, Playback};
+use super::desc::Interruption;
 use super::model::{Asked, Compare, Layer, Transition};
 use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
 use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
+use crate::pose::Wrap;
 
 /// The transitions that may fire from one of the states that a layer plays.
 #[derive(Clone, Copy)]
@@ -155,9 +156,9 @@ fn candidates<'m>(
 }
 
 /// How a state is played; the states exist.
-fn playback(layer: &Layer, play: &Play) -> Playback {
+fn wrap_of(layer: &Layer, play: &Play) -> Wrap {
     let state = layer.states.get(usize::from(play.state));
-    state.map_or_else(Default::default, |state| state.playback)
+    state.map_or_else(Default::default, |state| state.wrap)
 }
 
 /// When the layer next has something to do if no parameter changes, after `since_s`: the end of its fade, or an exit time
@@ -171,9 +172,9 @@ pub(super) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_
         if !transition.asks(values) {
             continue;
         }
-        let playback = playback(layer, &offer.play);
-        let time = if recurs(playback, exit) {
-            next_met(&offer.play, playback, exit, since_s)
+        let wrap = wrap_of(layer, &offer.play);
+        let time = if recurs(wrap, exit) {
+            next_met(&offer.play, wrap, exit, since_s)
         } else {
             passed_from(&offer.play, exit)
         };
@@ -194,9 +195,9 @@ pub(super) fn fire(
     fired: &mut Fired,
 ) -> Option<Taken> {
     let due = |play: &Play, exit: f64| {
-        let playback = playback(layer, play);
-        if recurs(playback, exit) {
-            met && next_met(play, playback, exit, time_s.next_down()) == time_s
+        let wrap = wrap_of(layer, play);
+        if recurs(wrap, exit) {
+            met && next_met(play, wrap, exit, time_s.next_down()) == time_s
         } else {
             passed_from(play, exit) <= time_s
         }
@@ -212,8 +213,8 @@ pub(super) fn fire(
     let from = state.current.state;
     let target = layer.states.get(usize::from(transition.to))?;
     let phase = if transition.sync {
-        let old = playback(layer, &offer.play);
-        taken_over(old, offer.play.phase_at(time_s), target.playback)
+        let old = wrap_of(layer, &offer.play);
+        taken_over(old, offer.play.phase_at(time_s), target.wrap)
     } else {
         transition.start.unwrap_or(target.start)
     };
@@ -226,6 +227,7 @@ pub(super) fn fire(
     state.current = Play {
         state: transition.to,
         pace: Pace::Own,
+        begun: false,
         anchor_s: time_s,
         phase,
         rate_hz: 0.0,
@@ -290,6 +292,7 @@ pub(super) fn enter(layer: &Layer, state: &mut LayerState, values: &mut [Value],
     state.current = Play {
         state: entry,
         pace: Pace::Own,
+        begun: false,
         anchor_s: time_s,
         phase: chosen.and_then(|c| c.start).unwrap_or(target.start),
         rate_hz: 0.0,

@@ -1,10 +1,10 @@
 //! What happened in an update: states left and entered, and the clip time that passed.
 
-use super::desc::Playback;
 use super::fire::{Taken, share};
 use super::model::Layer;
-use super::pace::{clips, place};
-use super::state::{LayerState, Play, Value};
+use super::pace::clips;
+use super::state::{LayerState, Value};
+use crate::pose::Wrap;
 
 /// A state that an instance left or entered.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,24 +32,28 @@ pub enum MachineEventKind {
     Entered,
 }
 
-/// A stretch of a clip's time that passed for an instance, for what hangs on it: events of clips, and root motion.
+/// A stretch of a clip's time that passed for an instance: what [`ClipEvents`](crate::pose::ClipEvents) and
+/// [`RootMotion`](crate::pose::RootMotion) ask for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipPass {
     /// The instance's index in the batch.
     pub instance: usize,
     /// The layer's index.
     pub layer: usize,
+    /// The state's index in the layer.
+    pub state: usize,
     /// Index into the clips that the machine was made with.
     pub clip: usize,
-    /// From here, in seconds of the clip. In a loop time is not wrapped: the second loop goes from the duration to
-    /// twice of it. Times that are played backwards run from the greater to the less.
+    /// From here, in seconds of unwrapped clip time (see [`Wrap`]); backwards, it is more than `to_s`.
     pub from_s: f64,
     /// To here.
     pub to_s: f64,
-    /// The weight that it had, layer and blend and fade together: the mean over the stretch.
+    /// What the clip does past its end.
+    pub wrap: Wrap,
+    /// Whether it begins here: the state was just entered, so what lies on `from_s` was not passed yet.
+    pub starts: bool,
+    /// The weight that it had, layer and blend and fade together: the mean over the time.
     pub weight: f32,
-    /// Whether time is unwrapped: the state starts over.
-    pub looped: bool,
 }
 
 /// What happened in an update, for all instances. Kept from frame to frame, so that nothing is allocated.
@@ -155,110 +159,36 @@ impl Part {
         [from_s, to_s]: [f64; 2],
     ) {
         let weight = layer.weight_of(values);
-        if self.without_passes || to_s <= from_s || weight <= 0.0 {
+        if self.without_passes || weight <= 0.0 {
             return;
         }
         // Simpson's rule, which is exact for cubic curves.
         let middle = share(layer, state, from_s + 0.5 * (to_s - from_s));
         let ends = share(layer, state, from_s) + share(layer, state, to_s);
         let done = (ends + 4.0 * middle) / 6.0;
-        for source in state.fading.live() {
-            let share = source.weight * (1.0 - done);
-            self.play(
-                index,
-                layer,
-                &source.play,
-                values,
-                share * weight,
-                [from_s, to_s],
-            );
-        }
-        self.play(
-            index,
-            layer,
-            &state.current,
-            values,
-            done * weight,
-            [from_s, to_s],
-        );
-    }
-
-    fn play(
-        &mut self,
-        index: usize,
-        layer: &Layer,
-        play: &Play,
-        values: &[Value],
-        share: f64,
-        times_s: [f64; 2],
-    ) {
-        let Some(state) = layer.states.get(usize::from(play.state)) else {
-            return;
-        };
-        let phases = times_s.map(|time_s| play.phase_at(time_s));
-        if !(phases[0] - phases[1]).is_finite() {
-            return;
-        }
-        for (clip, part) in clips(&state.motion, values) {
-            let weight = (f64::from(part) * share) as f32;
-            if weight > 0.0 {
-                stretches(state.playback, phases, |[from, to]| {
+        let fading = state.fading.live().iter();
+        let fading = fading.map(|source| (&source.play, source.weight * (1.0 - done)));
+        for (play, share) in fading.chain([(&state.current, done)]) {
+            let Some(state) = layer.states.get(usize::from(play.state)) else {
+                continue;
+            };
+            let [from, to] = [from_s, to_s].map(|time_s| play.phase_at(time_s));
+            for (clip, part) in clips(&state.motion, values) {
+                let weight = (f64::from(part) * share * weight) as f32;
+                if weight > 0.0 && from != to {
                     self.passes.push(ClipPass {
                         instance: self.instance,
                         layer: index,
+                        state: play.state.into(),
                         clip: clip.clip,
                         from_s: from * clip.duration_s,
                         to_s: to * clip.duration_s,
+                        wrap: state.wrap,
+                        starts: !play.begun,
                         weight,
-                        looped: state.playback == Playback::Loop,
                     });
-                });
-            }
-        }
-    }
-}
-
-/// The stretches in which phases pass in one direction, in durations of the clip.
-fn stretches(playback: Playback, [from, to]: [f64; 2], mut each: impl FnMut([f64; 2])) {
-    match playback {
-        Playback::Loop if from != to => each([from, to]),
-        Playback::Loop => {}
-        Playback::Once => {
-            let ends = [from, to].map(|phase| place(playback, phase));
-            if ends[0] != ends[1] {
-                each(ends);
-            }
-        }
-        Playback::PingPong => {
-            let step = if to < from { -1.0 } else { 1.0 };
-            // Both ways of a whole turn lead back: of many turns, only the last ones are told.
-            let spare = (((to - from).abs() - MOST_TURNS) * 0.5).floor().max(0.0);
-            let mut at = from + step * 2.0 * spare;
-            for _ in 0..=MOST_TURNS as usize + 2 {
-                let next = if step > 0.0 {
-                    at.floor() + 1.0
-                } else {
-                    at.ceil() - 1.0
-                };
-                let end = if step > 0.0 {
-                    next.min(to)
-                } else {
-                    next.max(to)
-                };
-                if (end - at) * step <= 0.0 {
-                    break;
                 }
-                // Before a turn, the place at its far end is the end itself and not the start after it.
-                each([fold(at), fold(end)]);
-                at = end;
             }
         }
     }
-}
-
-/// How many passes of a state that plays forth and back are told at most in an update, and three more.
-const MOST_TURNS: f64 = 16.0;
-
-fn fold(phase: f64) -> f64 {
-    place(Playback::PingPong, phase)
 }

@@ -1,7 +1,7 @@
 //! A state machine as it runs: names have become indices, and all of them exist.
 
-use super::desc::{Interruption, ParameterKind, Playback};
-use crate::pose::{BlendSpace1, BlendSpace2, Ease};
+use super::desc::{Interruption, ParameterKind};
+use crate::pose::{BlendSpace1, BlendSpace2, Ease, Wrap};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameter {
@@ -34,7 +34,7 @@ pub(super) struct State {
     pub(super) name: Box<str>,
     pub(super) tag: Option<Box<str>>,
     pub(super) speed: Scaled,
-    pub(super) playback: Playback,
+    pub(super) wrap: Wrap,
     pub(super) start: f64,
     pub(super) motion: Motion,
     /// The transitions that can start here, its own and those of any state, in order.

@@ -1,9 +1,8 @@
 //! Phases, and when they are met.
 
-use super::desc::Playback;
 use super::model::{Layer, Motion, Played, Scaled, State};
 use super::state::{LayerState, Pace, Play, Value};
-use crate::pose::cycle_duration_s;
+use crate::pose::{Wrap, cycle_duration_s};
 use glam::Vec2;
 
 /// The most loops a second, either way: a faster rate is clamped.
@@ -81,20 +80,20 @@ pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value],
 }
 
 /// A phase as a place in a motion, 0 to 1.
-pub(super) fn place(playback: Playback, phase: f64) -> f64 {
+pub(super) fn place(wrap: Wrap, phase: f64) -> f64 {
     if !phase.is_finite() {
         return 0.0;
     }
-    match playback {
-        Playback::Loop => phase.rem_euclid(1.0),
-        Playback::Once => phase.clamp(0.0, 1.0),
-        Playback::PingPong => 1.0 - (phase.rem_euclid(2.0) - 1.0).abs(),
+    match wrap {
+        Wrap::Loop => phase.rem_euclid(1.0),
+        Wrap::Once => phase.clamp(0.0, 1.0),
+        Wrap::PingPong => 1.0 - (phase.rem_euclid(2.0) - 1.0).abs(),
     }
 }
 
 /// The phase at which a state starts that takes over the phase of another.
-pub(super) fn taken_over(from: Playback, phase: f64, to: Playback) -> f64 {
-    if from == Playback::PingPong && to == Playback::PingPong {
+pub(super) fn taken_over(from: Wrap, phase: f64, to: Wrap) -> f64 {
+    if from == Wrap::PingPong && to == Wrap::PingPong {
         // Keeps the direction.
         phase.rem_euclid(2.0)
     } else {
@@ -103,8 +102,8 @@ pub(super) fn taken_over(from: Playback, phase: f64, to: Playback) -> f64 {
 }
 
 /// Whether an exit time is met once in every loop; else it is passed once.
-pub(super) fn recurs(playback: Playback, exit: f64) -> bool {
-    playback != Playback::Once && exit < 1.0
+pub(super) fn recurs(wrap: Wrap, exit: f64) -> bool {
+    wrap != Wrap::Once && exit < 1.0
 }
 
 /// From when on a state is past an exit time that does not recur; infinite if it never comes to it.
@@ -123,14 +122,14 @@ pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
 }
 
 /// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not.
-pub(super) fn next_met(play: &Play, playback: Playback, exit: f64, since_s: f64) -> f64 {
-    match playback {
+pub(super) fn next_met(play: &Play, wrap: Wrap, exit: f64, since_s: f64) -> f64 {
+    match wrap {
         // Forth and back: twice in two loops.
-        Playback::PingPong => {
+        Wrap::PingPong => {
             let forth = next_of(play, exit, 2.0, since_s);
             forth.min(next_of(play, -exit, 2.0, since_s))
         }
-        Playback::Loop | Playback::Once => next_of(play, exit, 1.0, since_s),
+        Wrap::Loop | Wrap::Once => next_of(play, exit, 1.0, since_s),
     }
 }
 

@@ -1,12 +1,11 @@
 //! What instances play at a time.
 
 use super::Machine;
-use super::desc::Playback;
 use super::fire::share;
 use super::model::Layer;
 use super::pace::{clips, place};
 use super::state::{LayerState, MachineState, Play, Value};
-use crate::pose::ClipSample;
+use crate::pose::{ClipSample, Wrap};
 
 impl Layer {
     /// How much of the layer is laid over those below.
@@ -23,7 +22,7 @@ impl Layer {
         mut each: impl FnMut(usize, f64, f64),
     ) {
         if let Some(state) = self.states.get(usize::from(play.state)) {
-            let place = place(state.playback, play.phase_at(time_s));
+            let place = place(state.wrap, play.phase_at(time_s));
             for (clip, weight) in clips(&state.motion, values) {
                 each(clip.clip, place * clip.duration_s, weight.into());
             }
@@ -81,11 +80,11 @@ pub struct LayerStatus {
 pub(super) fn status(layer: &Layer, own: &LayerState, time_s: f64) -> LayerStatus {
     let phase = own.current.phase_at(time_s);
     let state = layer.states.get(usize::from(own.current.state));
-    let playback = state.map_or_else(Playback::default, |state| state.playback);
+    let wrap = state.map_or_else(Wrap::default, |state| state.wrap);
     LayerStatus {
         state: own.current.state.into(),
         phase,
-        place: place(playback, phase),
+        place: place(wrap, phase),
         weight: share(layer, own, time_s) as f32,
         transition: own.fade.map(|fade| fade.transition.into()),
     }

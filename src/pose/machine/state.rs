@@ -80,6 +80,8 @@ pub(super) struct LayerState {
 pub(super) struct Play {
     pub(super) state: u16,
     pub(super) pace: Pace,
+    /// Whether time has passed since it was entered.
+    pub(super) begun: bool,
     pub(super) anchor_s: f64,
     pub(super) phase: f64,
     pub(super) rate_hz: f64,

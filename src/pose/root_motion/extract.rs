@@ -1,0 +1,201 @@
+//! Splitting a clip: which joint, from where, and how.
+
+use super::chain::{Chain, Placed, moves, rotation};
+use super::curve::Curve;
+use super::follow::{Way, twist};
+use super::{RootMotion, exact, resample};
+use crate::character::{Character, RawClip, Skeleton, Track, TrackValues};
+use crate::error::{ArgumentFault, Error, Result};
+use glam::{BVec3, DVec3, DVec4};
+
+/// From where the motion counts: where the clip that stays keeps the joint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RootReference {
+    /// Where the joint is at the clip's time 0: the motion starts at none.
+    #[default]
+    FirstFrame,
+    /// Where the joint is in the rest pose: clips that are blended agree on it.
+    Rest,
+}
+
+/// What [`RootMotion::extract`] takes out of a clip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RootMotionOptions {
+    /// The joint whose way is taken, such as [`Skeleton::find`] has it by name. `None`: the topmost one that the clip
+    /// moves or turns, the first in the skeleton's order.
+    pub joint: Option<u16>,
+    /// Along which axes of character space its translation is taken; by default x and z, over the ground.
+    pub axes: BVec3,
+    /// Whether its turn about +Y is taken; by default it is.
+    pub yaw: bool,
+    /// From where the motion counts.
+    pub reference: RootReference,
+    /// How far a point as far from the joint as the character is large may lie from where it was, in metres, where
+    /// the joint needs new keys. `None` is 0.1 mm for a character of 1.8 m, scaled by the largest edge of
+    /// [`Character::rest_bounds`]. Never less than 2e-6 of the largest distance from the origin that takes part:
+    /// `f32` has no more.
+    pub error_m: Option<f32>,
+}
+
+impl Default for RootMotionOptions {
+    fn default() -> Self {
+        Self {
+            joint: None,
+            axes: BVec3::new(true, false, true),
+            yaw: true,
+            reference: RootReference::FirstFrame,
+            error_m: None,
+        }
+    }
+}
+
+/// How a motion was taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RootMotionReport {
+    /// Keys of the motion; none where it is still.
+    pub keys: usize,
+    /// Whether the joint's keys were rewritten, which is exact but for rounding; else it has new ones.
+    pub exact: bool,
+    /// The largest error that was measured between the new keys, in metres, as [`RootMotionOptions::error_m`] says;
+    /// 0 where nothing was resampled.
+    pub error_m: f64,
+}
+
+/// What is taken out, in numbers.
+pub(super) struct Taken {
+    pub(super) axes: DVec3,
+    pub(super) yaw: bool,
+    pub(super) reference: Placed,
+    pub(super) error_m: f64,
+    /// How far from the joint an error of its rotation counts, in metres.
+    pub(super) reach_m: f64,
+}
+
+pub(super) fn extract(
+    character: &Character,
+    clip: &RawClip,
+    options: &RootMotionOptions,
+) -> Result<(RawClip, RootMotion)> {
+    let skeleton = character.skeleton();
+    let drives = clip.tracks().last().map(|track| track.joint);
+    for joint in options.joint.into_iter().chain(drives) {
+        if usize::from(joint) >= skeleton.len() {
+            return Err(Error::NotFound {
+                what: "joint",
+                index: joint.into(),
+                count: skeleton.len() as u64,
+            });
+        }
+    }
+    let Some(joint) = options.joint.or_else(|| topmost(clip)) else {
+        return Ok(still(clip, None));
+    };
+    let mut chain = Chain::new(skeleton, clip, joint);
+    let start = chain.at(0.0);
+    let taken = taken(character, options, &chain, start)?;
+    let cap = resample::MAX_KEYS as u64 / 8;
+    if chain.key_count() as u64 > cap {
+        return Err(Error::Capacity {
+            what: "keys of the root and above it",
+            asked: chain.key_count() as u64,
+            cap,
+        });
+    }
+    let mut way = Way::follow(chain, &taken)?;
+    if !way.moves() {
+        return Ok(still(clip, Some(joint)));
+    }
+    let (curve, tracks, report) = match exact::split(&mut way)? {
+        Some(split) => split,
+        None => resample::split(&mut way)?,
+    };
+    if curve.values.iter().all(|value| *value == DVec4::ZERO) {
+        return Ok(still(clip, Some(joint)));
+    }
+    let stays = replaced(character, clip, joint, tracks)?;
+    Ok((stays, RootMotion::new(clip, Some(joint), curve, report)))
+}
+
+fn still(clip: &RawClip, joint: Option<u16>) -> (RawClip, RootMotion) {
+    let report = RootMotionReport {
+        exact: true,
+        ..RootMotionReport::default()
+    };
+    let motion = RootMotion::new(clip, joint, Curve::STILL, report);
+    (clip.clone(), motion)
+}
+
+/// The first joint that is moved or turned; tracks are sorted by joint, and joints breadth first.
+fn topmost(clip: &RawClip) -> Option<u16> {
+    let places =
+        |track: &&Track| !matches!(track.values, TrackValues::Scale(_)) && moves(&track.values);
+    clip.tracks().iter().find(places).map(|track| track.joint)
+}
+
+fn taken(
+    character: &Character,
+    options: &RootMotionOptions,
+    chain: &Chain,
+    start: Placed,
+) -> Result<Taken> {
+    const HUMAN_M: f64 = 1.8;
+    let size_m = f64::from(character.rest_bounds().size().max_element());
+    let reach_m = if size_m > 0.0 && size_m.is_finite() {
+        size_m
+    } else {
+        HUMAN_M
+    };
+    let error_m = match options.error_m {
+        Some(given) if !(given > 0.0 && given.is_finite()) => {
+            return Err(Error::Argument {
+                what: "error_m",
+                why: ArgumentFault::Invalid("must be positive and finite"),
+            });
+        }
+        Some(given) => given.into(),
+        None => 1e-4 * reach_m / HUMAN_M,
+    };
+    let chosen = |axis: bool| f64::from(u8::from(axis));
+    let axes = options.axes;
+    let reference = match options.reference {
+        RootReference::FirstFrame => start,
+        RootReference::Rest => chain.at_rest(),
+    };
+    Ok(Taken {
+        axes: DVec3::new(chosen(axes.x), chosen(axes.y), chosen(axes.z)),
+        yaw: options.yaw && (chain.turns() || is_turned(&start, &reference)),
+        reference,
+        error_m,
+        reach_m,
+    })
+}
+
+/// Whether the joint's heading differs from that in the reference, by more than rounding.
+fn is_turned(start: &Placed, reference: &Placed) -> bool {
+    let turn = rotation(&(start.axes() * reference.axes().inverse()));
+    turn.and_then(twist)
+        .is_some_and(|yaw_rad| yaw_rad.abs() > 1e-6)
+}
+
+/// The clip with these tracks of the joint in place of those of the same properties.
+fn replaced(
+    character: &Character,
+    clip: &RawClip,
+    joint: u16,
+    tracks: Vec<TrackValues>,
+) -> Result<RawClip> {
+    let skeleton: &Skeleton = character.skeleton();
+    let same = |track: &&Track| {
+        let property = core::mem::discriminant(&track.values);
+        track.joint == joint
+            && tracks
+                .iter()
+                .any(|new| core::mem::discriminant(new) == property)
+    };
+    let kept = clip.tracks().iter().filter(|track| !same(track)).cloned();
+    let mut all: Vec<_> = kept.collect();
+    all.extend(tracks.into_iter().map(|values| Track { joint, values }));
+    let weights = clip.weight_tracks().to_vec();
+    RawClip::new(clip.name(), all, skeleton)?
+        .with_weight_tracks(weights, character.morph_weights().len())
+}

@@ -1,0 +1,458 @@
+//! Events of clips: against a count in whole numbers, and each exactly once however time is cut.
+
+mod reference;
+
+use reference::rng::Rng;
+use throng::Error;
+use throng::pose::{ClipEvents, EventCursor, EventHit, Layer, Looping, Wrap};
+
+const WRAPS: [Wrap; 3] = [Wrap::Loop, Wrap::Once, Wrap::PingPong];
+const DAY_S: f64 = 86_400.0;
+/// Whole numbers of this many seconds are exact in `f64` and in their sums and products.
+const TICK_S: f64 = 1.0 / 1024.0;
+
+/// Event, pass, and where it lies in ticks.
+type Met = (usize, i64, i64);
+
+/// The definition, point by point, in whole ticks: an event at `t` of pass `k` lies at `k·d + t` (or `(k + 1)·d − t`).
+fn reference(times: &[i64], d: i64, from: i64, to: i64, wrap: Wrap, start: bool) -> Vec<Met> {
+    let mut met = Vec::new();
+    let passes = match wrap {
+        Wrap::Once => 0..1,
+        _ => from.min(to).div_euclid(d) - 2..from.max(to).div_euclid(d) + 3,
+    };
+    for k in passes {
+        let back = wrap == Wrap::PingPong && k.rem_euclid(2) == 1;
+        let mut order: Vec<usize> = (0..times.len()).collect();
+        if back {
+            order.reverse();
+        }
+        for event in order {
+            let t = times[event];
+            let at = if back { (k + 1) * d - t } else { k * d + t };
+            // A turning point belongs to the pass that begins there.
+            if wrap == Wrap::PingPong && at == (k + 1) * d {
+                continue;
+            }
+            let inside = if from < to {
+                from < at && at <= to
+            } else {
+                to <= at && at < from
+            };
+            // At a loop's seam, a play starts with the pass that it goes into.
+            let goes_in = wrap != Wrap::Loop
+                || (if from < to {
+                    from < (k + 1) * d
+                } else {
+                    k * d < from
+                });
+            if inside || (start && at == from && from != to && goes_in) {
+                met.push((event, k, at));
+            }
+        }
+    }
+    if to < from {
+        met.reverse();
+    }
+    met
+}
+
+fn met(hit: &EventHit<'_>) -> Met {
+    let ticks = hit.unwrapped_s / TICK_S;
+    assert_eq!(ticks, ticks.round());
+    (hit.event, hit.pass, ticks as i64)
+}
+
+fn in_ticks(times: &[i64], d: i64) -> ClipEvents {
+    let named = times.iter().map(|t| ("event", *t as f64 * TICK_S));
+    ClipEvents::new(d as f64 * TICK_S, named).unwrap()
+}
+
+/// Sorted times in `0..=d`, often at the ends, often equal.
+fn random_times(rng: &mut Rng, d: i64) -> Vec<i64> {
+    let count = rng.below(7);
+    let mut times: Vec<i64> = (0..count)
+        .map(|_| match rng.below(4) {
+            0 => 0,
+            1 => d,
+            2 => d / 2,
+            _ => rng.below(d as usize + 1) as i64,
+        })
+        .collect();
+    times.sort_unstable();
+    times
+}
+
+#[test]
+fn steps_deliver_what_the_definition_says() {
+    let mut rng = Rng::new(1);
+    let mut delivered = 0;
+    for _ in 0..20_000 {
+        let d = 1 + rng.below(12) as i64;
+        let times = random_times(&mut rng, d);
+        let events = in_ticks(&times, d);
+        let from = rng.below(81) as i64 - 40;
+        let to = rng.below(81) as i64 - 40;
+        for wrap in WRAPS {
+            for start in [false, true] {
+                let (a, b) = (from as f64 * TICK_S, to as f64 * TICK_S);
+                let passed = if start {
+                    events.passed_from_start(a, b, wrap)
+                } else {
+                    events.passed(a, b, wrap)
+                };
+                let got: Vec<Met> = passed.clone().map(|hit| met(&hit)).collect();
+                let expected = reference(&times, d, from, to, wrap, start);
+                assert_eq!(
+                    got, expected,
+                    "{times:?} of {d}, {from}..{to}, {wrap:?}, {start}"
+                );
+                assert_eq!(passed.left(), expected.len() as u64);
+                assert_eq!(
+                    passed.clone().last().map(|hit| met(&hit)),
+                    expected.last().copied()
+                );
+                if !start {
+                    assert_eq!(events.count_passed(a, b, wrap), expected.len() as u64);
+                }
+                delivered += expected.len();
+            }
+        }
+    }
+    assert!(delivered > 100_000, "{delivered}");
+}
+
+#[test]
+fn each_is_delivered_once_however_time_is_cut() {
+    let mut rng = Rng::new(2);
+    for round in 0..600 {
+        // Durations and times that no `f64` has exactly.
+        let duration = f64::from(rng.range(0.05, 3.0)) / 3.0;
+        let mut times: Vec<f64> = (0..rng.below(6))
+            .map(|_| f64::from(rng.range(0.0, 1.0)) * duration)
+            .collect();
+        times.extend([0.0, duration]);
+        let events = ClipEvents::new(duration, times.iter().map(|t| ("", *t))).unwrap();
+        for wrap in WRAPS {
+            let near_s = [0.0, DAY_S, 30.0 * DAY_S, -DAY_S][round % 4];
+            let sign = if round % 3 == 0 { -1.0 } else { 1.0 };
+            let mut cursor = EventCursor::new(near_s);
+            let mut at = near_s;
+            let mut got = Vec::new();
+            for _ in 0..60 {
+                // Frames of any length, some of none, and often onto a seam as this computes it.
+                at = match rng.below(5) {
+                    0 => at,
+                    1 => {
+                        let seam = (at / duration).round() * duration;
+                        if (seam - at) * sign > 0.0 { seam } else { at }
+                    }
+                    _ => at + sign * f64::from(rng.range(0.0, 0.3)),
+                };
+                got.extend(cursor.advance(&events, at, wrap, usize::MAX));
+            }
+            let whole: Vec<_> = events.passed_from_start(near_s, at, wrap).collect();
+            assert_eq!(got, whole, "round {round}, {wrap:?}");
+            // In order, and no point twice.
+            for pair in got.windows(2) {
+                assert!((pair[1].unwrapped_s - pair[0].unwrapped_s) * sign >= 0.0);
+                assert_ne!((pair[0].event, pair[0].pass), (pair[1].event, pair[1].pass));
+            }
+            // As many as there are passes: of each whole pass, each event.
+            if wrap != Wrap::Once {
+                let passes = (at - near_s).abs() / duration;
+                let per_pass = times.len() as f64 - if wrap == Wrap::PingPong { 1.0 } else { 0.0 };
+                let off = (got.len() as f64 - passes * per_pass).abs();
+                assert!(off <= times.len() as f64 + 1.0, "{off}");
+            }
+        }
+    }
+}
+
+#[test]
+fn layers_at_any_frame_rate_and_speed_deliver_the_same() {
+    let events = ClipEvents::new(f64::from(1.1_f32), [("a", 0.0), ("b", 0.4), ("c", 1.1)]).unwrap();
+    for start_s in [0.0, DAY_S, 30.0 * DAY_S] {
+        for speed in [1.0, -1.0, 0.37, -2.5] {
+            let layer = Layer {
+                speed,
+                offset_s: 0.1,
+                ..Layer::new(0, start_s)
+            };
+            let all = |hz: usize| -> Vec<_> {
+                let mut hits = Vec::new();
+                for frame in 0..20 * hz {
+                    let at = |frame: usize| start_s + frame as f64 / hz as f64;
+                    let span = layer.span(at(frame), at(frame + 1));
+                    let passed = events.passed(span.from_s, span.to_s, layer.looping);
+                    hits.extend(passed.map(|hit| (hit.name.to_string(), hit.pass)));
+                }
+                hits
+            };
+            let slow = all(7);
+            assert!(slow.len() > 15);
+            assert_eq!(slow, all(60));
+            assert_eq!(slow, all(144));
+        }
+    }
+}
+
+#[test]
+fn the_span_of_a_layer_is_within_a_nanosecond_after_thirty_days() {
+    let mut rng = Rng::new(3);
+    let mut worst: f64 = 0.0;
+    for _ in 0..10_000 {
+        // In units of 2⁻⁴⁰ s, as whole numbers of 128 bits: 30 days are less than 2⁶² of them.
+        let unit = (2.0_f64).powi(-40);
+        let start = (rng.bits() >> 25) as i128; // 0.5 s
+        let day = [0, 1, 30][rng.below(3)];
+        // What the engine's clock shows is an `f64`: what it can't show is not asked for.
+        let now_s = start as f64 * unit + f64::from(day) * DAY_S + f64::from(rng.range(0.0, 9.0));
+        let start_s = start as f64 * unit;
+        let now = (now_s / unit) as i128;
+        let speed_parts = rng.below(2049) as i128 - 1024; // of 1024
+        let offset = (rng.bits() >> 20) as i128; // 16 s
+        let layer = Layer {
+            speed: speed_parts as f64 / 1024.0,
+            offset_s: offset as f64 * unit,
+            ..Layer::new(0, start_s)
+        };
+        let exact = (now - start) * speed_parts + offset * 1024;
+        let got = layer.unwrapped_s(now_s).unwrap();
+        let got = (got / unit) as i128 * 1024;
+        worst = worst.max((got - exact) as f64 / 1024.0 * unit);
+        worst = worst.max(-((got - exact) as f64) / 1024.0 * unit);
+    }
+    assert!(worst < 1e-9, "{worst}");
+    assert!(worst > 1e-11, "the test sees no rounding: {worst}");
+}
+
+#[test]
+fn a_start_and_a_seek_deliver_what_they_should() {
+    let events = ClipEvents::new(2.0, [("zero", 0.0), ("one", 1.0), ("two", 2.0)]).unwrap();
+    let names = |hits: throng::pose::Passed<'_>| -> Vec<_> {
+        hits.map(|hit| hit.name.to_string()).collect()
+    };
+    let mut cursor = EventCursor::new(0.0);
+    // A frame of no length at the start does not use the start up.
+    assert!(names(cursor.advance(&events, 0.0, Wrap::Loop, 9)).is_empty());
+    assert_eq!(names(cursor.advance(&events, 0.5, Wrap::Loop, 9)), ["zero"]);
+    assert_eq!(names(cursor.advance(&events, 1.0, Wrap::Loop, 9)), ["one"]);
+    // Turning round on an event does not deliver it again; coming back over it does.
+    assert!(names(cursor.advance(&events, 0.5, Wrap::Loop, 9)).is_empty());
+    assert_eq!(names(cursor.advance(&events, 1.5, Wrap::Loop, 9)), ["one"]);
+    cursor.seek(3.5);
+    assert_eq!(cursor.unwrapped_s(), 3.5);
+    assert!(names(cursor.advance(&events, 3.75, Wrap::Loop, 9)).is_empty());
+    assert_eq!(
+        names(cursor.seek_delivering(&events, 1.5, Wrap::Loop, 9)),
+        ["one", "zero", "two"]
+    );
+    cursor.seek(3.0);
+    assert_eq!(names(cursor.advance(&events, 3.5, Wrap::Loop, 9)), ["one"]);
+
+    // A backward play of a loop from its end, and from its seam.
+    let mut back = EventCursor::new(2.0);
+    assert_eq!(
+        names(back.advance(&events, 0.5, Wrap::Loop, 9)),
+        ["two", "one"]
+    );
+    // Reaching the seam gives both of its events, leaving it none.
+    assert_eq!(
+        names(back.advance(&events, 0.0, Wrap::Loop, 9)),
+        ["zero", "two"]
+    );
+    assert!(names(back.advance(&events, -0.5, Wrap::Loop, 9)).is_empty());
+
+    // Once: delivered when passed, silent while held, also by a play that starts late.
+    let mut once = EventCursor::new(-1.0);
+    assert_eq!(
+        names(once.advance(&events, 1.5, Looping::Once, 9)),
+        ["zero", "one"]
+    );
+    assert_eq!(names(once.advance(&events, 7.0, Looping::Once, 9)), ["two"]);
+    assert!(names(once.advance(&events, 9.0, Looping::Once, 9)).is_empty());
+    assert_eq!(
+        names(once.advance(&events, -5.0, Looping::Once, 9)),
+        ["two", "one", "zero"]
+    );
+
+    // There and back: turning points once.
+    let mut pong = EventCursor::new(0.0);
+    assert_eq!(
+        names(pong.advance(&events, 6.0, Wrap::PingPong, 99)),
+        ["zero", "one", "two", "one", "zero", "one", "two"]
+    );
+}
+
+#[test]
+fn a_billion_passes_cost_nothing() {
+    let events = ClipEvents::new(0.001, [("a", 0.0), ("b", 0.0005), ("c", 0.001)]).unwrap();
+    let month_s = 30.0 * DAY_S;
+    let whole = events.count_passed(0.0, month_s, Wrap::Loop);
+    // 2,592,000,000 passes of three; 0.001 is not quite a thousandth, so the last seam may not be reached.
+    assert!(whole.abs_diff(3 * 2_592_000_000) <= 3, "{whole}");
+    let ping = events.count_passed(0.0, month_s, Wrap::PingPong);
+    assert!(ping.abs_diff(2 * 2_592_000_000) <= 2, "{ping}");
+    for (from, to) in [(0.0, month_s), (month_s, 0.0)] {
+        let mut cursor = EventCursor::new(from);
+        let passed = cursor.advance(&events, to, Wrap::Loop, 5);
+        assert!(passed.left_out().abs_diff(whole - 5) <= 3);
+        assert_eq!(passed.count(), 5);
+        assert_eq!(cursor.unwrapped_s(), to);
+        let far = events
+            .passed(from, to, Wrap::Loop)
+            .nth(7_000_000_000)
+            .unwrap();
+        assert!((far.unwrapped_s - from).abs() > 0.89 * month_s);
+        assert!(events.passed(from, to, Wrap::Loop).count() > 7_000_000_000);
+    }
+    // Cut in two at random, nothing is lost.
+    let mut rng = Rng::new(4);
+    for _ in 0..2_000 {
+        let cut = f64::from(rng.range(0.0, 1.0)) * month_s;
+        let parts = events.count_passed(0.0, cut, Wrap::Loop)
+            + events.count_passed(cut, month_s, Wrap::Loop);
+        assert_eq!(parts, whole);
+    }
+}
+
+#[test]
+fn nothing_breaks_it() {
+    let odd = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MAX,
+        f64::MIN,
+        f64::from(f32::MAX),
+        -f64::from(f32::MAX),
+        f64::MIN_POSITIVE,
+        5e-324,
+    ];
+    for duration in [0.0, 5e-324, 1e-45, 1.0, f64::from(f32::MAX)] {
+        let at = [0.0, 0.5 * duration, duration];
+        let events = ClipEvents::new(duration, at.map(|t| ("x", t))).unwrap();
+        for (from, to) in odd.iter().flat_map(|a| odd.map(|b| (*a, b))) {
+            for wrap in WRAPS {
+                for passed in [
+                    events.passed(from, to, wrap),
+                    events.passed_from_start(from, to, wrap),
+                ] {
+                    if from.is_nan() || to.is_nan() || from == to {
+                        assert_eq!(passed.left(), 0);
+                    }
+                    if wrap == Wrap::Once {
+                        assert!(passed.left() <= 3);
+                    }
+                    assert_eq!(passed.clone().limited(0).count(), 0);
+                    let some: Vec<_> = passed.take(9).collect();
+                    assert!(some.iter().all(|hit| !hit.unwrapped_s.is_nan()));
+                }
+            }
+            let mut cursor = EventCursor::new(from);
+            let _ = cursor.advance(&events, to, Wrap::Loop, 3).count();
+            assert!(!cursor.unwrapped_s().is_nan());
+        }
+    }
+    // A clip without duration has one pass, whatever is asked.
+    let flat = ClipEvents::new(0.0, [("x", 0.0)]).unwrap();
+    assert_eq!(flat.count_passed(-1.0, 1e9, Wrap::Loop), 1);
+    assert_eq!(ClipEvents::default().count_passed(-1.0, 1e9, Wrap::Loop), 0);
+}
+
+#[test]
+fn lists_are_checked_sorted_and_named_once() {
+    let events = ClipEvents::new(1.0, [("b", 0.9), ("a", 0.5), ("b", -0.0), ("c", 0.5)]).unwrap();
+    let list: Vec<_> = events.iter().collect();
+    assert_eq!(list, [("b", 0.0), ("a", 0.5), ("c", 0.5), ("b", 0.9)]);
+    assert_eq!(events.names().collect::<Vec<_>>(), ["b", "a", "c"]);
+    assert_eq!(
+        (events.len(), events.is_empty(), events.duration_s()),
+        (4, false, 1.0)
+    );
+    let ids = events
+        .passed_from_start(0.0, 1.0, Wrap::Once)
+        .map(|hit| hit.name_id);
+    assert_eq!(ids.collect::<Vec<_>>(), [0, 1, 2, 0]);
+
+    // A time written in decimals may lie past the clip's `f32`.
+    let duration = f64::from(0.7_f32);
+    assert!(duration < 0.7);
+    let events = ClipEvents::new(duration, [("end", 0.7)]).unwrap();
+    assert_eq!(events.iter().next(), Some(("end", duration)));
+
+    for time in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        let error = ClipEvents::new(1.0, [("a", 0.0), ("b", time)]).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Each {
+                    what: "event",
+                    index: 1,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+    for duration in [-1.0, 1e39, f64::NAN, f64::INFINITY] {
+        let none: [(&str, f64); 0] = [];
+        assert!(matches!(
+            ClipEvents::new(duration, none),
+            Err(Error::Argument { .. })
+        ));
+    }
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn gltf_files_bring_events_in_the_extras_of_animations() {
+    use throng::import::{ImportOptions, gltf_events};
+    let of = |json: &str| gltf_events(json.as_bytes(), &ImportOptions::default());
+    let animations = r#"{"animations": [
+        {"extras": {"events": [{"name": "b", "time": 1, "more": [1]}, {"name": "a", "time": 0.5}], "x": {}}},
+        {"name": "none"},
+        {"extras": {"events": [1, "a", null, {"name": 3, "time": 1}, {"name": "x"}, {"time": 1}, [],
+            {"name": "kept", "time": -1e300}]}},
+        {"extras": [{"events": []}]}, {"extras": "events"}, {"extras": {"events": {"name": "a", "time": 1}}}
+    ]}"#;
+    let named = |list: &[(&str, f64)]| -> Vec<(Box<str>, f64)> {
+        list.iter()
+            .map(|(name, time)| ((*name).into(), *time))
+            .collect()
+    };
+    let got = of(animations).unwrap();
+    let none = || named(&[]);
+    let expected = [
+        named(&[("b", 1.0), ("a", 0.5)]),
+        none(),
+        named(&[("kept", -1e300)]),
+        none(),
+        none(),
+        none(),
+    ];
+    assert_eq!(got, expected);
+    assert!(of("{}").unwrap().is_empty());
+    for broken in [
+        "",
+        "[",
+        r#"{"animations": 3}"#,
+        r#"{"animations": [{"extras": {"events": [}]}"#,
+    ] {
+        assert!(matches!(of(broken), Err(Error::Asset { .. })), "{broken}");
+    }
+    let few = ImportOptions {
+        max_keys: 2,
+        ..ImportOptions::default()
+    };
+    let error = gltf_events(animations.as_bytes(), &few).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "unnamed: file: events: 3 is more than the cap of 2"
+    );
+}
