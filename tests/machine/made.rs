@@ -2,12 +2,11 @@
 
 use crate::reference::rng::Rng;
 use throng::character::Skeleton;
-use throng::pose::Ease;
 use throng::pose::machine::{
     Condition, Interruption, LayerDesc, Machine, MachineClip, MachineDesc, MotionDesc, Origin,
-    ParameterDesc, ParameterKind, Point1Desc, Point2Desc, StateDesc, Sync, Test,
-    TransitionDesc,
+    ParameterDesc, ParameterKind, Point1Desc, Point2Desc, StateDesc, Sync, Test, TransitionDesc,
 };
+use throng::pose::{Ease, Wrap};
 
 /// Names and durations; one is a pose.
 pub(crate) const CLIPS: [(&str, f64); 6] = [

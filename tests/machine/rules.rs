@@ -6,7 +6,7 @@ use throng::pose::machine::{
     Interruption, LayerDesc, Machine, MachineClip, MachineDesc, MachineLog, MachineState,
     MotionDesc, Origin, Point1Desc, StateDesc, Sync, TransitionDesc,
 };
-use throng::pose::{ClipSample, Ease, PlayList};
+use throng::pose::{ClipEvents, ClipSample, Ease, PlayList, Wrap};
 
 /// Lasts a second each, but `c`, which lasts two.
 const CLIPS: [(&str, f64); 3] = [("a", 1.0), ("b", 1.0), ("c", 2.0)];
@@ -348,6 +348,26 @@ fn states_in_sync_take_over_the_phase_and_keep_step() {
 }
 
 #[test]
+fn a_phase_that_is_taken_over_at_an_exit_is_not_met_again() {
+    let way = |from, to, exit| TransitionDesc {
+        exit: Some(exit),
+        sync: Sync::Phase,
+        ..way(from, to, &[])
+    };
+    // Each leads on where the other one was left: once a loop, and not both at once.
+    let mut played = Played::of(&desc(vec![way("a", "b", 0.3), way("b", "a", 0.3)]));
+    played.to(1e6 / 3.0);
+    let start_s = played.state[0].now_s();
+    let entered = played.to(start_s + 50.0);
+    assert_eq!(entered.len(), 50, "{entered:?}");
+    assert!(
+        entered
+            .windows(2)
+            .all(|pair| (pair[1].1 - pair[0].1 - 1.0).abs() < 1e-6)
+    );
+}
+
+#[test]
 fn a_blend_plays_at_one_phase_and_a_change_goes_on_from_it() {
     let mut desc = desc(Vec::new());
     desc.layers[0].states[0].motion = MotionDesc::Blend1 {
@@ -400,21 +420,72 @@ fn clip_time_that_passed_is_told_without_a_gap() {
         (1, 0.25, 0.5, 1.0),
     ];
     assert_eq!(passes, want);
-    // What plays once stops; what plays forth and back is told in single ways.
-    let mut once = desc(Vec::new());
-    once.layers[0].states[0].looping = Wrap::Once;
-    let mut played = Played::of(&once);
-    let passed =
-        |played: &Played| -> Vec<_> { played.log.passes().map(|p| (p.from_s, p.to_s)).collect() };
-    played.to(0.75);
-    played.to(3.0);
-    assert_eq!(passed(&played), [(0.75, 1.0)]);
-    played.to(4.0);
-    assert_eq!(passed(&played), []);
-    once.layers[0].states[0].looping = Wrap::PingPong;
-    let mut played = Played::of(&once);
-    played.to(2.25);
-    assert_eq!(passed(&played), [(0.0, 1.0), (1.0, 0.0), (0.0, 0.25)]);
+    let starts: Vec<_> = {
+        let mut played = Played::of(&desc(Vec::new()));
+        let mut starts = |now_s: f64| {
+            played.to(now_s);
+            played
+                .log
+                .passes()
+                .map(|pass| pass.starts)
+                .collect::<Vec<_>>()
+        };
+        [0.0, 0.5, 0.75].map(&mut starts).into()
+    };
+    assert_eq!(starts, [vec![], vec![true], vec![false]]);
+}
+
+/// The names of the events that passes go over: sorted, as those of a frame come by layer and by state.
+fn heard(desc: &MachineDesc, steps: usize) -> Vec<(usize, i64, u32)> {
+    let events = CLIPS.map(|(_, duration_s)| {
+        ClipEvents::new(duration_s, [("start", 0.0), ("foot", 0.37 * duration_s)]).unwrap()
+    });
+    let mut played = Played::of(desc);
+    let mut heard = Vec::new();
+    for (end, input) in [("tap", 1.0), ("tap", 3.3), ("hit", 4.75), ("none", 9.1)] {
+        let start_s = played.state[0].now_s();
+        for step in 1..=steps {
+            let part = step as f64 / steps as f64;
+            played.to(start_s + part * (input - start_s));
+            for pass in played.log.passes() {
+                let events = &events[pass.clip];
+                let hits = if pass.starts {
+                    events.passed_from_start(pass.from_s, pass.to_s, pass.wrap)
+                } else {
+                    events.passed(pass.from_s, pass.to_s, pass.wrap)
+                };
+                heard.extend(hits.map(|hit| (pass.clip, hit.pass, hit.name_id)));
+            }
+        }
+        if end != "none" {
+            played.set(end, 1.0);
+        }
+    }
+    heard.sort_unstable();
+    heard
+}
+
+#[test]
+fn events_of_clips_are_heard_once_in_any_steps() {
+    let fade = |from, to, when: &[&str]| TransitionDesc {
+        fade_s: 0.6,
+        interruption: Interruption::Target,
+        ..way(from, to, when)
+    };
+    let ways = vec![
+        fade("a", "b", &["tap"]),
+        fade("b", "c", &["tap"]),
+        fade("c", "a", &["hit"]),
+    ];
+    for wrap in [Wrap::Loop, Wrap::Once, Wrap::PingPong] {
+        let mut desc = desc(ways.clone());
+        desc.layers[0].states[1].looping = wrap;
+        let whole = heard(&desc, 1);
+        assert!(whole.len() > 15, "{whole:?}");
+        for steps in [2, 7, 100] {
+            assert_eq!(heard(&desc, steps), whole, "{wrap:?} {steps}");
+        }
+    }
 }
 
 #[test]

@@ -5,10 +5,10 @@ use crate::made::{CLIPS, Input};
 use std::collections::BTreeMap;
 use throng::glam::Vec2;
 use throng::pose::machine::{
-    Condition, Interruption, LayerDesc, MachineDesc, MotionDesc, Origin, ParameterKind,
-    StateDesc, Sync, Test, TransitionDesc,
+    Condition, Interruption, LayerDesc, MachineDesc, MotionDesc, Origin, ParameterKind, StateDesc,
+    Sync, Test, TransitionDesc,
 };
-use throng::pose::{BlendSpace2, Ease};
+use throng::pose::{BlendSpace2, Ease, Wrap};
 
 /// Below this, times are the same: steps here add up their rounding.
 const SAME_S: f64 = 1e-11;
@@ -42,7 +42,7 @@ pub(crate) struct Simulation<'d> {
     pub(crate) events: Vec<(usize, bool, usize, f64)>,
     /// Events and transitions of the last update.
     pub(crate) steps: usize,
-    /// Clip, seconds times weight that passed: with the sign of its direction.
+    /// For each clip, the unwrapped seconds that passed, times their weight.
     pub(crate) passed: Vec<f64>,
 }
 
@@ -339,12 +339,7 @@ impl<'d> Simulation<'d> {
         all.push((level.playing.clone(), mean));
         for (playing, share) in all {
             let state = &desc.states[playing.state];
-            let to = playing.phase + playing.rate * by_s;
-            let gone = if state.looping == Wrap::Loop {
-                to - playing.phase
-            } else {
-                place(state.looping, to) - place(state.looping, playing.phase)
-            };
+            let gone = playing.rate * by_s;
             for (clip, weight) in self.weights(&state.motion) {
                 self.passed[clip] += gone * CLIPS[clip].1 * weight * share * level_weight;
             }

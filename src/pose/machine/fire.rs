@@ -228,6 +228,7 @@ pub(super) fn fire(
         state: transition.to,
         pace: Pace::Own,
         begun: false,
+        entered: phase,
         anchor_s: time_s,
         phase,
         rate_hz: 0.0,
@@ -289,12 +290,14 @@ pub(super) fn enter(layer: &Layer, state: &mut LayerState, values: &mut [Value],
     let Some(target) = layer.states.get(usize::from(entry)) else {
         return;
     };
+    let phase = chosen.and_then(|c| c.start).unwrap_or(target.start);
     state.current = Play {
         state: entry,
         pace: Pace::Own,
         begun: false,
+        entered: phase,
         anchor_s: time_s,
-        phase: chosen.and_then(|c| c.start).unwrap_or(target.start),
+        phase,
         rate_hz: 0.0,
     };
     state.end_fade();

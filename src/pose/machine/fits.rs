@@ -82,6 +82,7 @@ fn layer_holds(layer: &Layer, own: &LayerState) -> bool {
         usize::from(play.state) < layer.states.len()
             && play.anchor_s.abs() <= MAX_TIME_S
             && play.phase.abs() <= MAX_PHASE
+            && play.entered.abs() <= MAX_PHASE
             && play.rate_hz.abs() <= super::pace::MAX_RATE_HZ
     };
     let weights = own.fading.live().iter().map(|source| source.weight);

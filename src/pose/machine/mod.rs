@@ -59,8 +59,7 @@ mod update;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     Interruption, LayerDesc, MachineDesc, MaskDesc, MaskPartDesc, MotionDesc, Origin,
-    ParameterDesc, ParameterKind, Point1Desc, Point2Desc, StateDesc, Sync,
-    TransitionDesc,
+    ParameterDesc, ParameterKind, Point1Desc, Point2Desc, StateDesc, Sync, TransitionDesc,
 };
 pub use fault::{MachineError, MachineFault, MachinePart};
 pub use log::{ClipPass, MachineEvent, MachineEventKind, MachineLog};

@@ -8,6 +8,10 @@ use glam::Vec2;
 /// The most loops a second, either way: a faster rate is clamped.
 pub(super) const MAX_RATE_HZ: f64 = 1e6;
 
+/// Phases that differ by less are the same: a state that took its phase over from one at its exit is there, and not
+/// just before. After 30 days a time is rounded by 5e-10 s.
+const NEAR: f64 = 1e-6;
+
 pub(super) fn float(values: &[Value], parameter: u16) -> f32 {
     match values.get(usize::from(parameter)) {
         Some(Value::Float(value)) => *value,
@@ -118,10 +122,14 @@ pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
         };
     }
     let goal = if rate > 0.0 { exit } else { 1.0 - exit };
+    if (goal - play.entered).abs() <= NEAR {
+        return f64::NEG_INFINITY;
+    }
     play.anchor_s + (goal - play.phase) / rate
 }
 
-/// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not.
+/// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not. Where it was entered it has
+/// not met it.
 pub(super) fn next_met(play: &Play, wrap: Wrap, exit: f64, since_s: f64) -> f64 {
     match wrap {
         // Forth and back: twice in two loops.
@@ -145,11 +153,12 @@ fn next_of(play: &Play, first: f64, period: f64, since_s: f64) -> f64 {
     } else {
         (loops.ceil(), -1.0)
     };
-    // The division above may be off by one loop. Times are compared, not phases, so that no time is met twice.
-    for ahead in 0..3 {
+    // The division above may be off by one loop, and where the state was entered does not count. Times are compared,
+    // not phases, so that no time is met twice.
+    for ahead in 0..4 {
         let phase = first + (nearest + step * f64::from(ahead)) * period;
         let time = play.anchor_s + (phase - play.phase) / rate;
-        if time > since_s {
+        if time > since_s && (phase - play.entered).abs() > NEAR {
             return time;
         }
     }

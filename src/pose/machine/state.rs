@@ -82,6 +82,8 @@ pub(super) struct Play {
     pub(super) pace: Pace,
     /// Whether time has passed since it was entered.
     pub(super) begun: bool,
+    /// The phase at which it was entered.
+    pub(super) entered: f64,
     pub(super) anchor_s: f64,
     pub(super) phase: f64,
     pub(super) rate_hz: f64,
