@@ -1,32 +1,27 @@
 //! From data to a machine that runs: every name is looked up, every number is checked.
 
 use super::condition::{Condition, Test};
-use super::desc::{
-    LayerDesc, MachineDesc, MaskDesc, MotionDesc, Origin, ParameterKind, StateDesc, Sync,
-    TransitionDesc,
-};
+use super::desc::{LayerDesc, MachineDesc, MaskDesc, ParameterKind, StateDesc};
+use super::desc_transition::{Origin, Sync, TransitionDesc};
 use super::fault::{At, Fault, MachineFault, cut};
-use super::model::{
-    Asked, Compare, Layer, Motion, Order, Parameter, Played, Scaled, State, Transition,
-};
+use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
 use super::names::{check_names, find};
 use super::{
     MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
     MAX_TRANSITIONS, Machine, MachineClip,
 };
 use crate::character::Skeleton;
-use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS, Mask};
-use glam::Vec2;
+use crate::pose::Mask;
 
 /// The furthest phase at which a state can start, either way.
 const MAX_START: f32 = 1e6;
 
-type Checked<T> = Result<T, Fault>;
+pub(super) type Checked<T> = Result<T, Fault>;
 
 /// What names of a layer's parts can refer to.
-struct Known<'d> {
+pub(super) struct Known<'d> {
     desc: &'d MachineDesc,
-    clips: &'d [MachineClip<'d>],
+    pub(super) clips: &'d [MachineClip<'d>],
 }
 
 pub(super) fn build(
@@ -82,7 +77,7 @@ fn cap(what: &'static str, asked: usize, cap: usize) -> Checked<()> {
     cap_at(At::Whole, what, asked, cap)
 }
 
-fn cap_at(at: At, what: &'static str, asked: usize, cap: usize) -> Checked<()> {
+pub(super) fn cap_at(at: At, what: &'static str, asked: usize, cap: usize) -> Checked<()> {
     if asked <= cap {
         return Ok(());
     }
@@ -240,89 +235,12 @@ impl Known<'_> {
         find(at, field, "parameter", name, names)
     }
 
-    fn float(&self, at: At, field: &str, name: &str) -> Checked<u16> {
+    pub(super) fn float(&self, at: At, field: &str, name: &str) -> Checked<u16> {
         let index = self.parameter(at, field, name)?;
         match self.desc.parameters[usize::from(index)].kind {
             ParameterKind::Float { .. } => Ok(index),
             other => Err(kind(at, field, name, other, "float")),
         }
-    }
-
-    fn motion(&self, at: At, desc: &MotionDesc, additive: bool) -> Checked<Motion> {
-        match desc {
-            MotionDesc::None => Ok(Motion::None),
-            MotionDesc::Clip(name) => Ok(Motion::Clip(self.clip(
-                at,
-                "motion.clip",
-                name,
-                additive,
-            )?)),
-            MotionDesc::Blend1 { parameter, points } => {
-                let field = "motion.blend_1d";
-                let places: Vec<f32> = points.iter().map(|point| point.at).collect();
-                check_points(at, field, &places, |at| at.is_finite())?;
-                let names = points.iter().map(|point| point.clip.as_str());
-                Ok(Motion::Blend1 {
-                    parameter: self.float(at, &format!("{field}.parameter"), parameter)?,
-                    space: BlendSpace1::new(&places).map_err(|why| spaced(at, field, why))?,
-                    clips: self.clips(at, field, names, additive)?,
-                })
-            }
-            MotionDesc::Blend2 { parameters, points } => {
-                let field = "motion.blend_2d";
-                let places: Vec<_> = points.iter().map(|p| Vec2::from_array(p.at)).collect();
-                check_points(at, field, &places, |at| at.is_finite())?;
-                let names = points.iter().map(|point| point.clip.as_str());
-                let parameter = |axis: usize| {
-                    let field = format!("{field}.parameters[{axis}]");
-                    self.float(at, &field, &parameters[axis])
-                };
-                Ok(Motion::Blend2 {
-                    parameters: [parameter(0)?, parameter(1)?],
-                    space: BlendSpace2::new(&places).map_err(|why| spaced(at, field, why))?,
-                    clips: self.clips(at, field, names, additive)?,
-                })
-            }
-        }
-    }
-
-    fn clips<'n>(
-        &self,
-        at: At,
-        field: &str,
-        names: impl Iterator<Item = &'n str>,
-        additive: bool,
-    ) -> Checked<Vec<Played>> {
-        names
-            .enumerate()
-            .map(|(number, name)| {
-                self.clip(
-                    at,
-                    &format!("{field}.points[{number}].clip"),
-                    name,
-                    additive,
-                )
-            })
-            .collect()
-    }
-
-    fn clip(&self, at: At, field: &str, name: &str, additive: bool) -> Checked<Played> {
-        let names = || self.clips.iter().map(|clip| clip.name);
-        let Some(index) = names().position(|other| other == name) else {
-            return Err(super::names::unknown(at, field, "clip", name, names));
-        };
-        let clip = &self.clips[index];
-        if clip.additive.is_some_and(|is| is != additive) {
-            let why = MachineFault::Additive {
-                clip: cut(name),
-                is: if additive { "not additive" } else { "additive" },
-            };
-            return Err(Fault::new(at, field, why));
-        }
-        Ok(Played {
-            clip: index,
-            duration_s: clip.duration_s,
-        })
     }
 
     fn transition(&self, at: At, desc: &TransitionDesc, layer: &LayerDesc) -> Checked<Transition> {
@@ -426,28 +344,4 @@ fn kind(at: At, field: &str, parameter: &str, is: ParameterKind, need: &'static 
         need,
     };
     Fault::new(at, field, why)
-}
-
-fn spaced(at: At, field: &str, why: crate::Error) -> Fault {
-    Fault::new(at, field, MachineFault::Refused(Box::new(why)))
-}
-
-fn check_points<T: Copy>(
-    at: At,
-    field: &str,
-    places: &[T],
-    finite: impl Fn(T) -> bool,
-) -> Checked<()> {
-    if places.is_empty() {
-        return Err(Fault::new(at, field, MachineFault::Missing("points")));
-    }
-    cap_at(at, "points", places.len(), MAX_BLEND_POINTS)?;
-    match places.iter().position(|place| !finite(*place)) {
-        Some(number) => Err(Fault::new(
-            at,
-            format!("{field}.points[{number}].at"),
-            MachineFault::Invalid("is not finite"),
-        )),
-        None => Ok(()),
-    }
 }

@@ -1,7 +1,7 @@
 //! Which transition fires, and what it does.
 
 use super::MAX_TRANSITIONS;
-use super::desc::Interruption;
+use super::desc_transition::Interruption;
 use super::model::{Asked, Compare, Layer, Transition};
 use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
 use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};

@@ -35,8 +35,10 @@
 
 mod advance;
 mod build;
+mod build_motion;
 mod condition;
 mod desc;
+mod desc_transition;
 mod fault;
 mod fire;
 mod fits;
@@ -58,9 +60,10 @@ mod update;
 
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
-    Interruption, LayerDesc, MachineDesc, MaskDesc, MaskPartDesc, MotionDesc, Origin,
-    ParameterDesc, ParameterKind, Point1Desc, Point2Desc, StateDesc, Sync, TransitionDesc,
+    LayerDesc, MachineDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
+    Point1Desc, Point2Desc, StateDesc,
 };
+pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
 pub use fault::{MachineError, MachineFault, MachinePart};
 pub use log::{ClipPass, MachineEvent, MachineEventKind, MachineLog};
 pub use parameters::ParameterId;

@@ -1,6 +1,7 @@
 //! A state machine as it runs: names have become indices, and all of them exist.
 
-use super::desc::{Interruption, ParameterKind};
+use super::desc::ParameterKind;
+use super::desc_transition::Interruption;
 use crate::pose::{BlendSpace1, BlendSpace2, Ease, Wrap};
 
 #[derive(Debug, Clone, PartialEq)]

@@ -105,6 +105,12 @@ pub(super) fn taken_over(from: Wrap, phase: f64, to: Wrap) -> f64 {
     }
 }
 
+/// Whether a state was entered at this phase and has not gone away from it at another rate.
+fn entered_at(play: &Play, phase: f64) -> bool {
+    let near = |other: f64| (other - play.entered).abs() <= NEAR;
+    near(phase) && near(play.phase)
+}
+
 /// Whether an exit time is met once in every loop; else it is passed once.
 pub(super) fn recurs(wrap: Wrap, exit: f64) -> bool {
     wrap != Wrap::Once && exit < 1.0
@@ -122,7 +128,7 @@ pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
         };
     }
     let goal = if rate > 0.0 { exit } else { 1.0 - exit };
-    if (goal - play.entered).abs() <= NEAR {
+    if entered_at(play, goal) {
         return f64::NEG_INFINITY;
     }
     play.anchor_s + (goal - play.phase) / rate
@@ -158,7 +164,7 @@ fn next_of(play: &Play, first: f64, period: f64, since_s: f64) -> f64 {
     for ahead in 0..4 {
         let phase = first + (nearest + step * f64::from(ahead)) * period;
         let time = play.anchor_s + (phase - play.phase) / rate;
-        if time > since_s && (phase - play.entered).abs() > NEAR {
+        if time > since_s && !entered_at(play, phase) {
             return time;
         }
     }
