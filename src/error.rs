@@ -2,6 +2,8 @@
 
 mod unheld;
 
+use crate::pose::machine::MachineError;
+
 pub use unheld::{PoseAt, Unheld};
 
 /// A result whose error is [`Error`].
@@ -129,6 +131,9 @@ pub enum Error {
         /// What the format can't hold.
         why: Unheld,
     },
+    /// A state machine's data or text is not what it must be: which part, which line, and why.
+    #[error("{0}")]
+    Machine(Box<MachineError>),
     /// The device or driver lacks something that is needed.
     #[error("unsupported: {what} ({device})")]
     Unsupported {

@@ -43,7 +43,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     // Everyone's local pose in one call, then what works on model poses.
     let upper_body =
         Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
-    let poser = BatchPoser::new(&character)?.with_masks(&[upper_body.weights()])?;
+    let poser = BatchPoser::new(&character)?.with_masks(&[upper_body])?;
     let mut list = PlayList::new();
     for act in &acts {
         list.push(act.samples.iter().copied());

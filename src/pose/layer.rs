@@ -5,6 +5,11 @@ use super::ramp::{Ease, Ramp};
 
 /// What happens past the end of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Looping {
     /// Starts over: the clip's time is taken modulo its duration.
     #[default]

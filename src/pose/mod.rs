@@ -26,6 +26,7 @@ mod lanes;
 mod layer;
 mod layer_stack;
 mod linear;
+pub mod machine;
 mod mask;
 mod method;
 mod morph;
@@ -78,7 +79,7 @@ pub use socket::{Playing, Samples, Socket, Sockets, joint_model};
 pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
 pub use unit::Code;
-pub use wrap::{ClipSpan, Wrap};
+pub use wrap::ClipSpan;
 pub use write_only::WriteOnly;
 
 use crate::character::{Affine, Character, RawClip, Transform};

@@ -96,6 +96,12 @@ impl PlayList {
         self.ends.push(self.samples.len());
     }
 
+    /// [`Self::push`], of what `write` appends.
+    pub(super) fn push_with(&mut self, write: impl FnOnce(&mut Vec<ClipSample>)) {
+        write(&mut self.samples);
+        self.ends.push(self.samples.len());
+    }
+
     /// How many instances there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -2,6 +2,11 @@
 
 /// How a value goes from one to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Ease {
     /// Evenly.
     Linear,

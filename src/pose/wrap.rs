@@ -2,10 +2,6 @@
 
 use super::{Layer, Looping};
 
-/// Another word for [`Looping`].
-#[doc(hidden)]
-pub type Wrap = Looping;
-
 impl Looping {
     /// The clip's own time, in `0..=duration_s`, at an unwrapped time. 0 where there is none: the time is not a
     /// number, or the duration not positive and finite in `f32`. Times beyond 2⁴⁸ passes count as that.

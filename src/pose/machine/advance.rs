@@ -1,0 +1,145 @@
+//! An instance from one time to another, event by event.
+
+use super::fire::{Fired, enter, fire, next_s};
+use super::log::Part;
+use super::pace::set_rates;
+use super::state::MachineState;
+use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, Machine};
+
+/// An update of one instance under way.
+struct Run<'m, 'l> {
+    machine: &'m Machine,
+    log: Option<&'l mut Part>,
+    /// For each layer, up to when it is done.
+    done_s: [f64; MAX_LAYERS],
+    /// How many events and transitions may still come.
+    steps: usize,
+}
+
+/// Takes an instance to `now_s`. It fits the machine.
+pub(super) fn advance(
+    machine: &Machine,
+    state: &mut MachineState,
+    now_s: f64,
+    log: Option<&mut Part>,
+) {
+    let valid = now_s.abs() <= MAX_TIME_S;
+    let now_s = if valid { now_s } else { state.now_s };
+    if now_s < state.now_s {
+        state.move_to(now_s);
+    }
+    let mut run = Run {
+        machine,
+        log,
+        done_s: [state.now_s; MAX_LAYERS],
+        steps: MAX_STEPS,
+    };
+    if state.fresh {
+        run.enter(state);
+    }
+    if state.changed {
+        run.apply(state);
+    }
+    run.to(state, now_s);
+    state.now_s = now_s;
+}
+
+impl Run<'_, '_> {
+    fn enter(&mut self, state: &mut MachineState) {
+        state.fresh = false;
+        state.changed = true;
+        let layers = self.machine.layers.iter().zip(&mut state.layers);
+        for (index, (layer, own)) in layers.enumerate() {
+            enter(layer, own, &mut state.values, state.now_s);
+            if let Some(log) = &mut self.log {
+                log.entered(index, own.current.state, state.now_s);
+            }
+        }
+    }
+
+    /// Takes parameters as they are now.
+    fn apply(&mut self, state: &mut MachineState) {
+        state.changed = false;
+        let time_s = state.now_s;
+        for (layer, own) in self.machine.layers.iter().zip(&mut state.layers) {
+            set_rates(layer, own, &state.values, time_s);
+        }
+        for index in 0..self.machine.layers.len() {
+            self.settle(state, index, (time_s, false));
+        }
+    }
+
+    /// All events up to `now_s`, in the order of time.
+    fn to(&mut self, state: &mut MachineState, now_s: f64) {
+        while self.steps > 0 {
+            let mut first: Option<(usize, f64)> = None;
+            let layers = self.machine.layers.iter().zip(&state.layers);
+            for ((index, (layer, own)), done_s) in layers.enumerate().zip(self.done_s) {
+                let next = next_s(layer, own, &state.values, done_s);
+                if next <= now_s && first.is_none_or(|(_, time)| next < time) {
+                    first = Some((index, next));
+                }
+            }
+            let Some((index, time_s)) = first else {
+                break;
+            };
+            self.steps -= 1;
+            self.note(state, index, time_s);
+            if let Some(own) = state.layers.get_mut(index)
+                && own.fade_end_s() <= time_s
+            {
+                own.end_fade();
+            }
+            self.settle(state, index, (time_s, true));
+        }
+        // What was not reached is looked at in the next update.
+        state.changed |= self.steps == 0;
+        for index in 0..self.machine.layers.len() {
+            self.note(state, index, now_s);
+            if let Some(own) = state.layers.get_mut(index)
+                && own.fade_end_s() <= now_s
+            {
+                own.end_fade();
+            }
+        }
+    }
+
+    /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a ring end. Exit times that
+    /// recur count if `met`, and for what is played already: not for what is entered at that very time.
+    fn settle(&mut self, state: &mut MachineState, index: usize, (time_s, met): (f64, bool)) {
+        let layer = self.machine.layers.get(index);
+        let (Some(layer), Some(own)) = (layer, state.layers.get_mut(index)) else {
+            return;
+        };
+        let mut fired = Fired::NONE;
+        let mut at = (time_s, met);
+        while self.steps > 0 {
+            let Some(taken) = fire(layer, own, &mut state.values, at, &mut fired) else {
+                break;
+            };
+            self.steps -= 1;
+            at.1 = false;
+            if let Some(log) = &mut self.log {
+                log.taken(index, taken, time_s);
+            }
+        }
+        if let Some(done) = self.done_s.get_mut(index) {
+            *done = time_s;
+        }
+    }
+
+    /// Notes the clip time that passed on a layer since what was noted last.
+    fn note(&mut self, state: &mut MachineState, index: usize, to_s: f64) {
+        let (layer, own) = (self.machine.layers.get(index), state.layers.get_mut(index));
+        let (Some(layer), Some(own)) = (layer, own) else {
+            return;
+        };
+        let from_s = self.done_s.get(index).copied().unwrap_or(to_s);
+        if to_s > from_s {
+            if let Some(log) = &mut self.log {
+                log.passed(index, layer, own, &state.values, [from_s, to_s]);
+            }
+            own.plays_mut().for_each(|play| play.begun = true);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What happened in an update: states left and entered, and the clip time that passed.
+
+use super::fire::{Taken, share};
+use super::model::Layer;
+use super::pace::clips;
+use super::state::{LayerState, Value};
+use crate::pose::Looping;
+
+/// A state that an instance left or entered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MachineEvent {
+    /// Its index in the batch.
+    pub instance: usize,
+    /// The layer's index.
+    pub layer: usize,
+    /// Whether it was left or entered.
+    pub kind: MachineEventKind,
+    /// The state's index in the layer.
+    pub state: usize,
+    /// The transition by which, as an index in the layer; `None` for the first state.
+    pub transition: Option<usize>,
+    /// When, in seconds of the engine's clock: to the instant, not to the frame.
+    pub time_s: f64,
+}
+
+/// What a [`MachineEvent`] tells. Both happen when a transition fires: what is left goes on to be seen while it fades out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MachineEventKind {
+    /// A state was left.
+    Left,
+    /// A state was entered.
+    Entered,
+}
+
+/// A stretch of a clip's time that passed for an instance: what [`ClipEvents`](crate::pose::ClipEvents) and
+/// [`RootMotion`](crate::pose::RootMotion) ask for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClipPass {
+    /// The instance's index in the batch.
+    pub instance: usize,
+    /// The layer's index.
+    pub layer: usize,
+    /// The state's index in the layer.
+    pub state: usize,
+    /// Index into the clips that the machine was made with.
+    pub clip: usize,
+    /// From here, in seconds of unwrapped clip time (see [`Looping`]); backwards, it is more than `to_s`.
+    pub from_s: f64,
+    /// To here.
+    pub to_s: f64,
+    /// What the clip does past its end.
+    pub looping: Looping,
+    /// Whether it begins here: the state was just entered, so what lies on `from_s` was not passed yet.
+    pub starts: bool,
+    /// The weight that it had, layer and blend and fade together: the mean over the time.
+    pub weight: f32,
+}
+
+/// What happened in an update, for all instances. Kept from frame to frame, so that nothing is allocated.
+#[derive(Debug, Clone, Default)]
+pub struct MachineLog {
+    parts: Vec<Part>,
+    used: usize,
+    without_passes: bool,
+}
+
+/// What happened to some instances that lie together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Part {
+    events: Vec<MachineEvent>,
+    passes: Vec<ClipPass>,
+    instance: usize,
+    without_passes: bool,
+}
+
+impl MachineLog {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One that notes states and no clip time.
+    #[must_use]
+    pub fn events_only() -> Self {
+        Self {
+            without_passes: true,
+            ..Self::default()
+        }
+    }
+
+    /// States that were left and entered: by instance, in the order in which it happened.
+    pub fn events(&self) -> impl Iterator<Item = &MachineEvent> {
+        self.live().flat_map(|part| &part.events)
+    }
+
+    /// Clip time that passed: by instance; for each layer in the order of time.
+    pub fn passes(&self) -> impl Iterator<Item = &ClipPass> {
+        self.live().flat_map(|part| &part.passes)
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().take(self.used)
+    }
+
+    /// So many empty parts.
+    pub(super) fn parts(&mut self, count: usize) -> &mut [Part] {
+        if self.parts.len() < count {
+            self.parts.resize_with(count, Part::default);
+        }
+        self.used = count;
+        let parts = self.parts.get_mut(..count).unwrap_or(&mut []);
+        for part in parts.iter_mut() {
+            part.events.clear();
+            part.passes.clear();
+            part.without_passes = self.without_passes;
+        }
+        parts
+    }
+}
+
+impl Part {
+    pub(super) fn set_instance(&mut self, instance: usize) {
+        self.instance = instance;
+    }
+
+    pub(super) fn entered(&mut self, layer: usize, state: u16, time_s: f64) {
+        self.events.push(MachineEvent {
+            instance: self.instance,
+            layer,
+            kind: MachineEventKind::Entered,
+            state: state.into(),
+            transition: None,
+            time_s,
+        });
+    }
+
+    pub(super) fn taken(&mut self, layer: usize, taken: Taken, time_s: f64) {
+        let event = |kind, state: u16| MachineEvent {
+            instance: self.instance,
+            layer,
+            kind,
+            state: state.into(),
+            transition: Some(taken.transition.into()),
+            time_s,
+        };
+        let left = event(MachineEventKind::Left, taken.from);
+        let entered = event(MachineEventKind::Entered, taken.to);
+        self.events.extend([left, entered]);
+    }
+
+    /// Notes what a layer played in a stretch of time in which no transition fired.
+    pub(super) fn passed(
+        &mut self,
+        index: usize,
+        layer: &Layer,
+        state: &LayerState,
+        values: &[Value],
+        [from_s, to_s]: [f64; 2],
+    ) {
+        let weight = layer.weight_of(values);
+        if self.without_passes || weight <= 0.0 {
+            return;
+        }
+        // Simpson's rule, which is exact for cubic curves.
+        let middle = share(layer, state, from_s + 0.5 * (to_s - from_s));
+        let ends = share(layer, state, from_s) + share(layer, state, to_s);
+        let done = (ends + 4.0 * middle) / 6.0;
+        let fading = state.fading.live().iter();
+        let fading = fading.map(|source| (&source.play, source.weight * (1.0 - done)));
+        for (play, share) in fading.chain([(&state.current, done)]) {
+            let Some(state) = layer.states.get(usize::from(play.state)) else {
+                continue;
+            };
+            let [from, to] = [from_s, to_s].map(|time_s| play.phase_at(time_s));
+            for (clip, part) in clips(&state.motion, values) {
+                let weight = (f64::from(part) * share * weight) as f32;
+                if weight > 0.0 && from != to {
+                    self.passes.push(ClipPass {
+                        instance: self.instance,
+                        layer: index,
+                        state: play.state.into(),
+                        clip: clip.clip,
+                        from_s: from * clip.duration_s,
+                        to_s: to * clip.duration_s,
+                        looping: state.wrap,
+                        starts: !play.begun,
+                        weight,
+                    });
+                }
+            }
+        }
+    }
+}

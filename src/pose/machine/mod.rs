@@ -1,0 +1,245 @@
+//! State machines: which clips a character plays, from what the game says about it.
+//!
+//! ```text
+//! MachineText ──parse──▶ MachineDesc ──Machine::new──▶ Machine                       once
+//!                                                         │
+//! game: set_float · set_trigger ──▶ MachineState ──update──▶ play ──▶ PlayList       every frame
+//!                                                    └──▶ MachineLog: states entered, clip time passed
+//! ```
+//!
+//! - [`MachineDesc`] is plain data: parameters, masks, and layers of states and transitions; `MachineText` reads
+//!   it from TOML (feature `toml`), with lines for errors.
+//! - [`Machine`] is what was proven of it, for any number of instances and threads.
+//! - [`MachineState`] is one instance, and a saved game.
+//!
+//! # Time
+//! What depends on time alone happens at its own time and not at a frame's: exit times are met and fades end inside an
+//! update, one after the other, on all layers together. So the same time in many steps or in one gives the same states at the
+//! same times, but for rounding. Parameters change between updates, and count from the time of the update before; conditions
+//! are looked at when one changed, and after each event.
+//!
+//! - At one time a transition fires once: transitions that lead in a ring end.
+//! - An update handles 256 events and transitions of an instance. What is left plays on without transitions
+//!   to the end of the update, and is looked at in the next.
+//! - A clock that goes back: no time passes, and all goes on from the new time. To go back in what happened, keep a clone
+//!   of the state.
+//! - A time that is not a number, or beyond 1e12 s: no time passes.
+//! - A time far ahead costs no more than a near one: loops are not counted one by one.
+//!
+//! # Fades
+//! A transition that interrupts a fade starts from the weights reached: nothing jumps. At most [`MAX_FADING`] states fade
+//! out at once; while there are that many, further fades wait for the end of the one under way (cuts do not).
+//!
+//! The rules of exit times, interruptions and steps in sync are at the fields of [`TransitionDesc`]. They are those of
+//! Unity's animator controllers where these say something.
+
+mod advance;
+mod build;
+mod build_motion;
+mod condition;
+mod desc;
+mod desc_transition;
+mod fault;
+mod fire;
+mod fits;
+#[cfg(feature = "toml")]
+mod lines;
+mod log;
+mod model;
+mod names;
+mod pace;
+#[cfg(feature = "serde")]
+mod parameter_text;
+mod parameters;
+mod play;
+mod state;
+#[cfg(feature = "toml")]
+#[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+mod text;
+mod update;
+
+pub use condition::{Condition, ConditionError, Test};
+pub use desc::{
+    LayerDesc, MachineDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
+    Point1Desc, Point2Desc, StateDesc,
+};
+pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
+pub use fault::{MachineError, MachineFault, MachinePart};
+pub use log::{ClipPass, MachineEvent, MachineEventKind, MachineLog};
+pub use parameters::ParameterId;
+pub use play::LayerStatus;
+pub use state::{MAX_FADING, MachineState, Value};
+#[cfg(feature = "toml")]
+pub use text::{MAX_TEXT_BYTES, MachineText};
+
+use crate::character::{Character, RawClip, Skeleton, listed};
+use crate::error::{Error, Result};
+use crate::pose::Mask;
+use model::{Layer, Parameter};
+
+/// The most parameters of a machine.
+pub const MAX_PARAMETERS: usize = 256;
+/// The most masks of a machine.
+pub const MAX_MASKS: usize = 64;
+/// The most layers of a machine.
+pub const MAX_LAYERS: usize = 16;
+/// The most states of a layer.
+pub const MAX_STATES: usize = 256;
+/// The most transitions of a layer.
+pub const MAX_TRANSITIONS: usize = 1024;
+/// The most conditions of a transition.
+pub const MAX_CONDITIONS: usize = 16;
+/// The longest fade, in seconds.
+pub const MAX_FADE_S: f32 = 3600.0;
+/// Times lie within this of 0, in seconds: 30,000 years, where a step of an `f64` is 0.1 ms.
+pub const MAX_TIME_S: f64 = 1e12;
+/// How many events and transitions an update handles for an instance.
+const MAX_STEPS: usize = 256;
+
+/// A clip, as far as a state machine has to know it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MachineClip<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// How long it lasts, in seconds: 0 to [`MAX_TIME_S`].
+    pub duration_s: f64,
+    /// Whether it is additive; `None`: not known, and right for any layer.
+    pub additive: Option<bool>,
+}
+
+impl<'c> From<&'c RawClip> for MachineClip<'c> {
+    fn from(clip: &'c RawClip) -> Self {
+        Self {
+            name: clip.name(),
+            duration_s: clip.duration_s().into(),
+            additive: None,
+        }
+    }
+}
+
+/// A state machine, proven: every name that its data uses exists, and every number makes sense.
+///
+/// ```
+/// use throng::pose::PlayList;
+/// use throng::pose::machine::{
+///     LayerDesc, Machine, MachineDesc, Origin, ParameterDesc, ParameterKind, StateDesc, TransitionDesc,
+/// };
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let speed = ParameterKind::Float { default: 0.0, min: Some(0.0), max: None };
+/// let desc = MachineDesc {
+///     parameters: vec![ParameterDesc { name: "speed".into(), kind: speed }],
+///     masks: Vec::new(),
+///     layers: vec![LayerDesc {
+///         states: vec![StateDesc::clip("stand", "Idle"), StateDesc::clip("go", "Walk")],
+///         transitions: vec![TransitionDesc {
+///             when: vec!["speed > 0.1".parse().unwrap()],
+///             fade_s: 0.5,
+///             ..TransitionDesc::new(Origin::State("stand".into()), "go")
+///         }],
+///         ..LayerDesc::new("body", "stand")
+///     }],
+/// };
+/// let machine = Machine::of(&desc, &character)?;
+/// let speed = machine.parameter("speed")?;
+///
+/// let mut crowd = vec![machine.start(0.0); 3];
+/// machine.set_float(&mut crowd[1], speed, 1.5)?;
+/// machine.update(0.25, &mut crowd)?;
+/// let mut list = PlayList::new();
+/// machine.play(0.25, &crowd, &mut list)?;
+/// assert_eq!(list.samples(0).len(), 1);
+/// assert_eq!(list.samples(1)[1].weight, 0.5); // in the middle of its fade
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    fingerprint: u64,
+    parameters: Vec<Parameter>,
+    masks: Vec<Mask>,
+    layers: Vec<Layer>,
+}
+
+impl Machine {
+    /// Proves `desc` for a skeleton, on which masks lie, and clips, which are found by their names: the first of
+    /// each. The samples of [`Self::play`] have indices into `clips`.
+    ///
+    /// # Errors
+    /// [`Error::Machine`] with the part of the machine, its field, and what is wrong there.
+    pub fn new(desc: &MachineDesc, skeleton: &Skeleton, clips: &[MachineClip<'_>]) -> Result<Self> {
+        build::build(desc, skeleton, clips).map_err(|fault| fault.named(desc).into_error())
+    }
+
+    /// [`Self::new`] for the skeleton and the clips of a character.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(desc: &MachineDesc, character: &Character) -> Result<Self> {
+        let clips: Vec<_> = character.clips().iter().map(MachineClip::from).collect();
+        Self::new(desc, character.skeleton(), &clips)
+    }
+
+    /// The masks that samples refer to.
+    #[must_use]
+    pub fn masks(&self) -> &[Mask] {
+        &self.masks
+    }
+
+    /// How many layers there are.
+    #[must_use]
+    pub fn layer_count(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// The layer of this name.
+    ///
+    /// # Errors
+    /// [`Error::Unnamed`] with the names that there are.
+    pub fn find_layer(&self, name: &str) -> Result<usize> {
+        let names = || self.layers.iter().map(|layer| &*layer.name);
+        let found = names().position(|other| other == name);
+        found.ok_or_else(|| Error::Unnamed {
+            what: "layer",
+            name: name.into(),
+            known: listed(names()),
+        })
+    }
+
+    /// The state of this name.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for the layer, [`Error::Unnamed`] with the names that there are.
+    pub fn find_state(&self, layer: usize, name: &str) -> Result<usize> {
+        let layer = self.layer(layer)?;
+        let names = || layer.states.iter().map(|state| &*state.name);
+        let found = names().position(|other| other == name);
+        found.ok_or_else(|| Error::Unnamed {
+            what: "state",
+            name: name.into(),
+            known: listed(names()),
+        })
+    }
+
+    /// A state's name; empty for one that there is not.
+    #[must_use]
+    pub fn state_name(&self, layer: usize, state: usize) -> &str {
+        let layer = self.layers.get(layer);
+        let state = layer.and_then(|layer| layer.states.get(state));
+        state.map_or("", |state| &state.name)
+    }
+
+    /// A state's tag, if it has one.
+    #[must_use]
+    pub fn state_tag(&self, layer: usize, state: usize) -> Option<&str> {
+        let state = self.layers.get(layer)?.states.get(state)?;
+        state.tag.as_deref()
+    }
+
+    fn layer(&self, index: usize) -> Result<&Layer> {
+        self.layers.get(index).ok_or(Error::NotFound {
+            what: "layer",
+            index: index as u64,
+            count: self.layers.len() as u64,
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! The text form of state machines, in TOML.
+
+use super::desc::MachineDesc;
+use super::fault::{At, Fault, MachineError, MachineFault, MachinePart, cut};
+use super::lines::Lines;
+use super::{Machine, MachineClip};
+use crate::character::{Character, Skeleton};
+use crate::error::{Error, Result};
+
+/// The most bytes that a state machine's text may have.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;
+
+/// A state machine that was read from text, with the lines that errors name.
+///
+/// ```
+/// use throng::pose::machine::MachineText;
+///
+/// let text = r#"
+/// parameter = [{ name = "speed", kind = "float", min = 0.0 }]
+///
+/// [[layer]]
+/// name = "body"
+/// entry = "stand"
+/// state = [
+///     { name = "stand", motion = { clip = "Idle" } },
+///     { name = "go", motion = { clip = "Walk" } },
+/// ]
+/// transition = [
+///     { from = "stand", to = "go", when = ["speed > 0.1"], fade_s = 0.25 },
+///     { from = "go", to = "stnad", when = ["speed <= 0.1"], fade_s = 0.25 },
+/// ]
+/// "#;
+/// let character = throng::builtin::mannequin()?.character;
+/// let error = MachineText::parse("hero.toml", text)?.build(&character).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "hero.toml:13: layer \"body\", transition 1 \"go\" → \"stnad\", to: \
+///      no state is called \"stnad\": there are stand, go"
+/// );
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct MachineText {
+    file: Box<str>,
+    desc: MachineDesc,
+    lines: Lines,
+}
+
+impl MachineText {
+    /// Reads `text`; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// [`Error::Machine`] for text that is not TOML, or not of a state machine's form, with the line, and with the
+    /// part of the machine as far as it can be told; for more than [`MAX_TEXT_BYTES`].
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(MachineError {
+                file: file.into(),
+                line: None,
+                part: MachinePart::Whole,
+                field: Box::default(),
+                why: MachineFault::Cap {
+                    what: "bytes",
+                    asked: text.len(),
+                    cap: MAX_TEXT_BYTES,
+                },
+            }
+            .into_error());
+        }
+        let lines = Lines::of(text);
+        match toml::from_str(text) {
+            Ok(desc) => Ok(Self {
+                file: file.into(),
+                desc,
+                lines,
+            }),
+            Err(error) => {
+                let start = error.span().map(|span| span.start);
+                let (at, field) = start.map_or((At::Whole, String::new()), |at| lines.part_at(at));
+                Err(MachineError {
+                    file: file.into(),
+                    line: start.map(|at| lines.line_of(at)),
+                    part: lines.part(at),
+                    field: field.into(),
+                    why: MachineFault::Text(cut(error.message())),
+                }
+                .into_error())
+            }
+        }
+    }
+
+    /// What was read.
+    #[must_use]
+    pub fn desc(&self) -> &MachineDesc {
+        &self.desc
+    }
+
+    /// [`Machine::of`], with errors that name the file and the line.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build(&self, character: &Character) -> Result<Machine> {
+        let clips: Vec<_> = character.clips().iter().map(MachineClip::from).collect();
+        self.build_with(character.skeleton(), &clips)
+    }
+
+    /// [`Machine::new`], with errors that name the file and the line.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build_with(&self, skeleton: &Skeleton, clips: &[MachineClip<'_>]) -> Result<Machine> {
+        super::build::build(&self.desc, skeleton, clips).map_err(|fault| self.error(fault))
+    }
+
+    fn error(&self, fault: Fault) -> Error {
+        let error = MachineError {
+            line: self.lines.line(fault.at, &fault.field),
+            file: self.file.clone(),
+            ..fault.named(&self.desc)
+        };
+        error.into_error()
+    }
+}
+
+impl MachineDesc {
+    /// The text form, which [`MachineText::parse`] reads back as the same data.
+    ///
+    /// # Errors
+    /// [`Error::Machine`] for data that has no such text, such as a condition on a parameter with white space in its
+    /// name: nothing that [`Machine::new`] takes.
+    pub fn to_toml(&self) -> Result<String> {
+        let fault = |why: &dyn core::fmt::Display| -> Error {
+            MachineError {
+                file: Box::default(),
+                line: None,
+                part: MachinePart::Whole,
+                field: Box::default(),
+                why: MachineFault::Text(cut(&why.to_string())),
+            }
+            .into_error()
+        };
+        let text = toml::to_string(self).map_err(|why| fault(&why))?;
+        let back = MachineText::parse("", &text)?;
+        if back.desc == *self {
+            Ok(text)
+        } else {
+            Err(fault(&"would read back as other data"))
+        }
+    }
+}

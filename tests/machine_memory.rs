@@ -1,0 +1,65 @@
+//! State machines allocate nothing from frame to frame. One test, so that nothing else allocates meanwhile.
+#![cfg(feature = "toml")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use throng::pose::PlayList;
+use throng::pose::machine::{MachineLog, MachineText};
+
+/// Counts what is allocated.
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: it passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Relaxed);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn nothing_is_allocated_from_frame_to_frame() {
+    let character = throng::builtin::mannequin().unwrap().character;
+    let text = include_str!("../examples/machine/hero.toml");
+    let text = MachineText::parse("hero.toml", text).unwrap();
+    let machine = text.build(&character).unwrap();
+    let [speed, jump] = ["speed", "jump"].map(|name| machine.parameter(name).unwrap());
+    let mut states = vec![machine.start(0.0); 100];
+    let (mut log, mut list) = (MachineLog::new(), PlayList::new());
+    let mut entered = 0;
+    let mut frames = |from: u32, count: u32| {
+        for frame in from..from + count {
+            for (index, state) in states.iter_mut().enumerate() {
+                // The same every 90 frames.
+                match (frame as usize + index) % 90 {
+                    0 => machine.set_float(state, speed, 3.0).unwrap(),
+                    45 => machine.set_float(state, speed, 0.0).unwrap(),
+                    10 | 12 => machine.set_trigger(state, jump).unwrap(),
+                    _ => {}
+                }
+            }
+            let now_s = f64::from(frame) / 30.0;
+            machine.update_logged(now_s, &mut states, &mut log).unwrap();
+            machine.update(now_s, &mut states).unwrap();
+            list.clear();
+            machine.play(now_s, &states, &mut list).unwrap();
+            entered += log.events().count();
+        }
+    };
+    frames(0, 400);
+    let before = COUNT.load(Relaxed);
+    frames(400, 400);
+    assert_eq!(COUNT.load(Relaxed) - before, 0);
+    assert!(entered > 1000, "{entered}");
+}
