@@ -237,9 +237,13 @@ fn the_reference_itself_is_no_difference() {
         let clip = Clip::additive(&character, curves, &reference, &ClipOptions::default()).unwrap();
         let mut delta = rest(&character);
         clip.sample(0.0, &mut delta).unwrap();
+        // Packed, it may be off by the clip's bound: at the joint, and at a point beside it, which a turn or a scale moves.
+        let length = (ERROR_M * size(&character)) as f32 + 1e-6;
+        let part = (ERROR_M / POINT_M) as f32 + 1e-6;
         for joint in &delta {
-            assert!(joint.translation.length() < 1e-6 && (joint.scale - Vec3::ONE).length() < 1e-6);
-            assert!(joint.rotation.xyz().length() < 1e-6);
+            assert!(joint.translation.length() < length);
+            assert!((joint.scale - Vec3::ONE).length() < part);
+            assert!(2.0 * joint.rotation.xyz().length() < part);
         }
         clip.sample(clip.duration_s() * 0.4, &mut delta).unwrap();
         assert!(delta.iter().any(|joint| !same(&Transform::IDENTITY, joint)));
