@@ -12,6 +12,8 @@ use throng::pose::{BlendSpace2, Ease, Looping};
 
 /// Below this, times are the same: steps here add up their rounding.
 const SAME_S: f64 = 1e-11;
+/// Weights below are what rounding leaves at the end of a fade.
+const GONE: f64 = 1e-12;
 
 #[derive(Clone)]
 struct Playing {
@@ -258,7 +260,7 @@ impl<'d> Simulation<'d> {
                 }
             }
         };
-        let full = level.fading.iter().filter(|p| p.weight > 0.0).count() >= 4;
+        let full = level.fading.iter().filter(|p| p.weight > GONE).count() >= 4;
         list.retain(|(_, index)| {
             let transition = &desc.transitions[*index];
             let itself = transition.from == Origin::Any
@@ -416,7 +418,7 @@ impl<'d> Simulation<'d> {
                 playing.weight *= 1.0 - done;
                 fading.push(playing);
             }
-            fading.retain(|playing| playing.weight > 0.0);
+            fading.retain(|playing| playing.weight > GONE);
             let mut playing = level.playing.clone();
             playing.weight = done;
             playing.pace = u8::from(sync && current);
