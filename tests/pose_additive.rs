@@ -485,10 +485,9 @@ fn the_batch_adds_them_as_blend_does() {
         let mut mask =
             || Mask::from_weights(rest.iter().map(|_| rng.range(0.0, 1.0)).collect()).unwrap();
         let masks = [mask(), mask()];
-        let weights = [masks[0].weights(), masks[1].weights()];
         let poser = BatchPoser::new(character)
             .unwrap()
-            .with_masks(&weights)
+            .with_masks(&masks)
             .unwrap();
         let mut list = PlayList::new();
         for _ in 0..40 {
