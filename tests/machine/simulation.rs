@@ -75,7 +75,7 @@ fn clip(name: &str) -> usize {
 fn place(playback: Looping, phase: f64) -> f64 {
     match playback {
         Looping::Loop => phase - phase.floor(),
-        Looping::Once => phase.min(1.0).max(0.0),
+        Looping::Once => phase.clamp(0.0, 1.0),
         Looping::PingPong => {
             let part = phase / 2.0 - (phase / 2.0).floor();
             if part < 0.5 {
@@ -123,7 +123,7 @@ impl<'d> Simulation<'d> {
 
     pub(crate) fn apply(&mut self, input: Input) {
         let (name, value) = match input {
-            Input::Float(name, value) => (name, f64::from(value.min(2.0).max(-1.0))),
+            Input::Float(name, value) => (name, f64::from(value.clamp(-1.0, 2.0))),
             Input::Count(value) => ("count", f64::from(value.min(3))),
             Input::Flag(value) => {
                 self.dirty |= self.bools.insert("flag".into(), value) != Some(value);
@@ -226,9 +226,7 @@ impl<'d> Simulation<'d> {
             return 1.0;
         };
         let transition = &self.desc.layers[layer].transitions[transition];
-        let u = ((age_s + ahead_s) / f64::from(transition.fade_s))
-            .min(1.0)
-            .max(0.0);
+        let u = ((age_s + ahead_s) / f64::from(transition.fade_s)).clamp(0.0, 1.0);
         eased(transition.ease, u)
     }
 
@@ -266,8 +264,8 @@ impl<'d> Simulation<'d> {
             let itself = transition.from == Origin::Any
                 && named(desc, &transition.to) == level.playing.state
                 && !transition.to_self;
-            !itself
-                && !(full && transition.fade_s > 0.0)
+            let waits = full && transition.fade_s > 0.0;
+            !(itself || waits)
                 && transition
                     .when
                     .iter()
