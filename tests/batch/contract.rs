@@ -5,7 +5,9 @@ use crate::reference::rig::{chain, keys};
 use throng::Error;
 use throng::character::{Character, Interpolation, RawClip, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, WriteOnly, animate};
+use throng::pose::{
+    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mask, Mat3x4, WriteOnly, animate,
+};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (RawClip, Clip) {
     let raw = RawClip::new("made", tracks, character.skeleton()).unwrap();
