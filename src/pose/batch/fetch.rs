@@ -144,29 +144,30 @@ unsafe fn ends<L: Eight, const N: usize>(
     // SAFETY: a block's rows lie in the clip's frames, of which both of the place's exist; packed frames have padding.
     unsafe {
         let zero = L::splat(0.0);
-        let mut both = [[zero; N]; 2];
+        let [mut a, mut b] = [[zero; N]; 2];
+        let pairs = a.iter_mut().zip(&mut b).enumerate();
         match &played.clip.keys {
             Keys::Plain(keys, stride) => {
                 let keys = keys.as_ptr().add(first);
                 let from = keys.add(place.from * stride);
                 let to = keys.add(place.to * stride);
-                for row in 0..N {
-                    both[0][row] = L::load(from.add(row).cast());
-                    both[1][row] = L::load(to.add(row).cast());
+                for (row, (a, b)) in pairs {
+                    *a = L::load(from.add(row).cast());
+                    *b = L::load(to.add(row).cast());
                 }
             }
             Keys::Packed(packed) => {
                 let rows = packed.rows.as_ptr().add(first);
                 let from = packed.bytes.as_ptr().add(place.from * packed.stride);
                 let to = packed.bytes.as_ptr().add(place.to * packed.stride);
-                for row in 0..N {
+                for (row, (a, b)) in pairs {
                     let info = rows.add(row);
-                    both[0][row] = unpacked(info, from);
-                    both[1][row] = unpacked(info, to);
+                    *a = unpacked(info, from);
+                    *b = unpacked(info, to);
                 }
             }
         }
-        both
+        [a, b]
     }
 }
 

@@ -187,7 +187,7 @@ impl Clip {
     /// `down`, where a shift by 32 gives 0. The key's value is `min + scale * field`.
     ///
     /// Between the frames before and after a time, with `u` the part of the way, translations and scales are `a + (b - a) u`.
-    /// Rotations are that with `u + w (k / 3 + w k (0.14148876 - 0.28853588 u (1 - u)))` instead, where
+    /// Rotations are that with `u + w (k / 3 + w k (0.14148876 - 0.2885359 u (1 - u)))` instead, where
     /// `w = 1 - a·b` and `k = u (1 - u) (1 - 2u)`, brought to length 1.
     #[must_use]
     pub fn packed_words(&self) -> Option<Vec<u32>> {

@@ -45,7 +45,7 @@ impl Slerp {
         let skew = bow * (1.0 - 2.0 * u);
         Self {
             one: skew * (1.0 / 3.0),
-            two: skew * (0.141_488_76 - 0.288_535_88 * bow),
+            two: skew * (0.141_488_76 - 0.288_535_9 * bow),
         }
     }
 
