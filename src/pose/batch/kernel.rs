@@ -138,7 +138,7 @@ unsafe fn run_avx512(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
         match group.count {
             _ if group.product == Product::Local => local_blocks::<Avx2>(rig, group, scratch),
             ..=4 => run_blocks::<Avx2, Sse2<true>, 16>(rig, group, scratch),
-            ..=8 => run_blocks::<Avx2, Avx2, 16>(rig, group, scratch),
+            5..=8 => run_blocks::<Avx2, Avx2, 16>(rig, group, scratch),
             _ => run_blocks::<Avx2, Avx512, 16>(rig, group, scratch),
         }
     }
