@@ -353,7 +353,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
         let mut model = poser.pose(&character, None).unwrap().to_vec();
         crowd.set_model_pose(id, &model).unwrap();
         let before = crowd.instance(id).unwrap();
-        model[1] = model[1] * Affine::from_scale(Vec3::new(1.0, 3.0, 1.0));
+        model[1] *= Affine::from_scale(Vec3::new(1.0, 3.0, 1.0));
         let refused = crowd.set_model_pose(id, &model);
         assert!(
             matches!(refused, Err(Error::Unheld { joint: 1, .. })),

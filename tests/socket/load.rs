@@ -142,7 +142,8 @@ impl Load {
                 let (mut at, mut ar, mut a_s) = ([0.0; 3], [0.0; 4], [0.0; 3]);
                 let below = (threshold - sum).max(0.0);
                 let all = plain.iter().map(|own| (own.0, own.1));
-                for (w, (pt, pr, ps)) in all.chain([(below, (t, r, s))]) {
+                // What lies below comes first: it says to which half space rotations are turned.
+                for (w, (pt, pr, ps)) in std::iter::once((below, (t, r, s))).chain(all) {
                     let dot: f64 = (0..4).map(|k| ar[k] * pr[k]).sum();
                     let sign = if dot < 0.0 { -1.0 } else { 1.0 };
                     at = [0, 1, 2].map(|k| at[k] + w * pt[k]);
