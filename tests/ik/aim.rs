@@ -58,7 +58,7 @@ fn points_at_the_target() {
         body.assert_only_turned(&before);
         let (eye, forward, _) = ray(&body, &aim);
         let off = angle(forward, maths::sub(wide(target.position), eye));
-        // Measured 4e-6: rounding of the model pose, made larger by the scales.
+        // Measured 2e-6: rounding of the model pose, made larger by the scales.
         assert!(off < 2e-5, "{seed}: {off}");
         assert!(report.reached, "{seed}");
         assert!((f64::from(report.angle_rad) - off).abs() < 2e-5);
