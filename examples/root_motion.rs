@@ -23,14 +23,27 @@ const PIXELS: u32 = 900;
 const PIXELS_PER_M: f64 = 130.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let to = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "root_motion.png".into());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let to = match &arguments[..] {
+        [] => "root_motion.png",
+        [path] if !path.starts_with('-') => path,
+        _ => {
+            eprintln!("usage: root_motion [path.png]");
+            std::process::exit(2);
+        }
+    };
     let character = throng::builtin::mannequin()?.character;
     let walk = &character.clips()[character.find_clip("Walk")?];
     let arc = along_an_arc(&character, walk)?;
     let (stays, motion) = RootMotion::extract(&character, &arc, &RootMotionOptions::default())?;
-    println!("a pass: {:?}, {:?}", motion.pass(), motion.report());
+    let (pass, report) = (motion.pass(), motion.report());
+    println!(
+        "a pass goes {:.2} m and turns by {:.2} rad; {} keys, at most {:.2} mm off",
+        pass.translation.length(),
+        pass.yaw_rad,
+        report.keys,
+        1e3 * report.error_m
+    );
 
     let end_s = motion.duration_s();
     // The left foot comes down where the clip starts over, the right one in the middle.
@@ -59,8 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{frame} frames and one step differ by {:.1e} m",
         place.position.distance(at_once)
     );
-    picture.save(&to)?;
-    println!("{to}");
+    picture.save(to)?;
+    println!("wrote {to}");
     Ok(())
 }
 

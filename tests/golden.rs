@@ -20,6 +20,9 @@ use clap::Parser as _;
 use image::RgbImage;
 use throng::glam::Vec2;
 
+#[allow(dead_code, reason = "the example's command line is not used here")]
+#[path = "../examples/animation/main.rs"]
+mod animation;
 #[allow(
     dead_code,
     reason = "the example's window and command line are not drawn here"
@@ -138,6 +141,11 @@ fn models() {
 #[test]
 fn minimal() {
     example("minimal", minimal::main);
+}
+
+#[test]
+fn animation() {
+    example("animation", animation::picture);
 }
 
 #[test]
