@@ -5,6 +5,55 @@
 //!            └─animate_weights──▶ morph weights ──morph──▶ morphed vertices ─┘
 //! ```
 //!
+//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance by the file's own curves ([`RawClip`]), exactly. For
+//! crowds, clips are packed once ([`Clip`]), a [`PlayList`] says what each instance plays, and a [`BatchPoser`] evaluates all:
+//!
+//! | to | there is |
+//! |---|---|
+//! | play clips over time: loops, speeds, fades, steps kept in phase | [`Layer`], [`LayerStack`], [`Ramp`], [`SyncAnchor`] |
+//! | say which joints, and what is added | [`Mask`], [`AdditiveReference`], [`Clip::additive`] |
+//! | blend by a speed or a direction | [`BlendSpace1`], [`BlendSpace2`], [`GradientBands`], [`cycle_duration_s`] |
+//! | decide what plays | [`machine`]: state machines as data and text |
+//! | change pose without a fade | [`Inertia`] |
+//! | move the instance, hear footsteps | [`RootMotion`], [`ClipEvents`] |
+//! | reach, look, stand on uneven ground | [`ik`] |
+//! | hold a sword | [`Socket`], [`joint_model`] |
+//! | play another skeleton's clips | [`retarget`], and `import::add_clips` for the same names |
+//! | blend poses of one's own | [`blend()`] |
+//!
+//! ```
+//! use throng::character::{Affine, Transform};
+//! use throng::pose::{BatchPoser, Clip, ClipOptions, Layer, LayerStack, Mask, PlayList, model_pose};
+//!
+//! let character = throng::builtin::mannequin()?.character;
+//! let pack = |raw| Clip::new(&character, raw, &ClipOptions::default());
+//! let clips = character.clips().iter().map(pack).collect::<throng::Result<Vec<_>>>()?;
+//! let durations_s: Vec<f64> = clips.iter().map(Clip::duration_s).collect();
+//! let [walk, wave] = [character.find_clip("Walk")?, character.find_clip("Wave")?];
+//! let arms = Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
+//! let poser = BatchPoser::new(&character)?.with_masks(&[arms])?;
+//!
+//! // Each walks from a time of its own; the first waves from second 2 on.
+//! let mut crowd: Vec<LayerStack> = vec![LayerStack::new(); 3];
+//! for (number, layers) in crowd.iter_mut().enumerate() {
+//!     layers.play(Layer::new(walk, -0.3 * number as f64));
+//! }
+//! crowd[0].play(Layer::new(wave, 2.0).on_level(1).with_mask(0).fade_in(2.0, 0.3));
+//!
+//! // A frame: what everyone plays, local poses, whatever changes them, model poses (for `Crowd::set_model_pose`) or palettes.
+//! let now_s = 2.5;
+//! let mut list = PlayList::new();
+//! for layers in &crowd {
+//!     list.push(layers.samples(now_s, &durations_s));
+//! }
+//! let joints = character.skeleton().len();
+//! let mut local = vec![Transform::IDENTITY; joints * crowd.len()];
+//! poser.local_poses(&clips, &list, &mut local)?;
+//! let mut model = vec![Affine::IDENTITY; joints];
+//! model_pose(character.skeleton(), &local[..joints], &mut model)?;
+//! # Ok::<(), throng::Error>(())
+//! ```
+//!
 //! Each stage is a plain function over slices. [`Poser`] owns the two intermediate poses and the
 //! morph weights and runs the stages in order; one poser serves any number of instances of any character in turn.
 
