@@ -9,7 +9,7 @@ use throng::glam::{Quat, Vec3};
 use throng::pose::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
     IkPose, IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget, solve_many,
-    solve_many_parallel,
+    solve_many_par,
 };
 
 fn aim(joints: &[u16]) -> Aim {
@@ -199,7 +199,7 @@ fn many_are_as_one() {
         single.push((report, other.local, other.model));
     }
     let mut reports = vec![TwoBoneReport::NONE; 300];
-    for solve in [solve_many::<TwoBone>, solve_many_parallel::<TwoBone>] {
+    for solve in [solve_many::<TwoBone>, solve_many_par::<TwoBone>] {
         let (mut local, mut model) = (local.clone(), model.clone());
         let poses = IkPose {
             local: &mut local,

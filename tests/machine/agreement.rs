@@ -280,12 +280,12 @@ fn batches_and_threads_change_no_bit() {
                 .update(now_s - 0.05, core::slice::from_mut(state))
                 .unwrap();
         }
-        machine.par_update(now_s - 0.05, &mut many).unwrap();
+        machine.update_par(now_s - 0.05, &mut many).unwrap();
         machine
             .update_logged(now_s, &mut one, &mut one_log)
             .unwrap();
         machine
-            .par_update_logged(now_s, &mut many, &mut many_log)
+            .update_logged_par(now_s, &mut many, &mut many_log)
             .unwrap();
         assert_eq!(one, many);
         assert!(one_log.events().eq(many_log.events()));

@@ -204,7 +204,7 @@ fn states_and_handles_of_other_machines_are_refused() {
         "machine state 1: machine state: is of another machine"
     );
     assert_eq!(states, kept);
-    assert!(machine.par_update(1.0, &mut states).is_err());
+    assert!(machine.update_par(1.0, &mut states).is_err());
     assert!(machine.play(1.0, &states, &mut PlayList::new()).is_err());
     assert!(machine.status(&states[1], 0, 0.0).is_err());
     assert!(machine.status(&states[0], 1, 0.0).is_err());

@@ -92,7 +92,7 @@ pub fn solve_many<J: IkJob>(
 ///
 /// # Errors
 /// As [`solve_many`].
-pub fn solve_many_parallel<J: IkJob>(
+pub fn solve_many_par<J: IkJob>(
     job: &J,
     rig: &IkRig,
     targets: &[J::Target],

@@ -8,7 +8,7 @@
 //! - [`TwoBone`]: a leg or an arm, in closed form; [`Aim`]: joints that look at something together; [`IkChain`]: any number of
 //!   joints, with limits, by iteration; [`FootPlacement`]: pelvis and legs on uneven ground;
 //! - [`IkJob`]: what they have in common. A job is plain data about a skeleton, made once for a character; a *target* is
-//!   plain data about an instance in a frame. [`solve_many`] and [`solve_many_parallel`] take instances whose poses lie one
+//!   plain data about an instance in a frame. [`solve_many`] and [`solve_many_par`] take instances whose poses lie one
 //!   after the other.
 //!
 //! A job changes local rotations (feet: the pelvis's translation, too), then recomputes the model pose of those joints
@@ -43,7 +43,7 @@ mod two_bone;
 pub use aim::{Aim, AimJoint, AimReport, AimTarget, MAX_AIM_JOINTS};
 pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain, MAX_CHAIN_JOINTS};
 pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg, MAX_LEGS};
-pub use job::{IkJob, IkPose, solve_many, solve_many_parallel};
+pub use job::{IkJob, IkPose, solve_many, solve_many_par};
 pub use limit::JointLimit;
 pub use rig::IkRig;
 pub use two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};

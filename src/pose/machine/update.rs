@@ -86,7 +86,7 @@ impl Machine {
     ///
     /// # Errors
     /// As there.
-    pub fn par_update(&self, now_s: f64, states: &mut [MachineState]) -> Result<()> {
+    pub fn update_par(&self, now_s: f64, states: &mut [MachineState]) -> Result<()> {
         self.prove(states)?;
         states.par_chunks_mut(CHUNK).for_each(|states| {
             for state in states {
@@ -100,7 +100,7 @@ impl Machine {
     ///
     /// # Errors
     /// As there.
-    pub fn par_update_logged(
+    pub fn update_logged_par(
         &self,
         now_s: f64,
         states: &mut [MachineState],
