@@ -123,7 +123,7 @@ fn joint(rest: Local, parts: &[Part]) -> Local {
         for Part { weight, pose, .. } in level.iter().filter(|part| part.additive) {
             let turn = if pose.q.w < 0.0 { -pose.q } else { pose.q };
             let turn = (DQuat::IDENTITY * (1.0 - weight) + turn * *weight).normalize();
-            below.q = below.q * turn;
+            below.q *= turn;
             below.t += pose.t * *weight;
             below.s *= DVec3::ONE + (pose.s - DVec3::ONE) * *weight;
         }
