@@ -137,12 +137,7 @@ impl PackedRow {
 
 impl Packed {
     /// Frames of `bits` bits each, all 0.
-    pub(super) fn empty(
-        rows: Vec<PackedRow>,
-        windows: Vec<u32>,
-        bits: u32,
-        frames: usize,
-    ) -> Self {
+    pub(super) fn empty(rows: Vec<PackedRow>, windows: Vec<u32>, bits: u32, frames: usize) -> Self {
         let stride = bits.div_ceil(8) as usize;
         Self {
             rows,
@@ -303,7 +298,11 @@ impl PackedRow {
         for (pair, word) in scale.chunks_exact(2).zip(&mut words[8..12]) {
             *word = pair[0] | pair[1] << 16;
         }
-        for (four, word) in tables.as_flattened().chunks_exact(4).zip(&mut words[12..18]) {
+        for (four, word) in tables
+            .as_flattened()
+            .chunks_exact(4)
+            .zip(&mut words[12..18])
+        {
             *word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
         }
         words

@@ -37,7 +37,10 @@ impl<const FUSED: bool> Sse2<FUSED> {
     pub(super) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
         // SAFETY: the caller's contract: at most bytes 15 to 18.
         Self(unsafe {
-            let at = |lane: usize| from.add(usize::from((*bytes.add(lane))[0] & 15)).cast::<i32>();
+            let at = |lane: usize| {
+                from.add(usize::from((*bytes.add(lane))[0] & 15))
+                    .cast::<i32>()
+            };
             let bits = _mm_setr_epi32(
                 at(0).read_unaligned(),
                 at(1).read_unaligned(),
