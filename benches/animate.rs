@@ -57,7 +57,12 @@ fn measure() -> Outcome {
         _ => 31,
     };
     let mut rows = Vec::new();
+    // `only=Rotations(24)`, or with `,1000` after it: these loads alone, to look at them closely.
+    let only = arguments.iter().find_map(|one| one.strip_prefix("only="));
     for (who, instances) in LOADS {
+        if only.is_some_and(|only| !format!("{who:?},{instances}").contains(only)) {
+            continue;
+        }
         for clips in [1, 3] {
             let instances = if test { instances.min(32) } else { instances };
             let mut load = Load::new(who, instances, clips)?;

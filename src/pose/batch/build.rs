@@ -123,9 +123,9 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         TrackValues::Rotation(keys) => size_of_val(&keys.values[..]),
     };
     let kept = clip.kept.iter().map(|track| keys(track) + values(track));
-    let (packing, moving) = match &clip.keys {
-        Keys::Plain(rows, _) => (ClipPacking::None, size_of_val(&rows[..])),
-        Keys::Packed(packed) => (ClipPacking::Quantised, packed.size()),
+    let (packing, moving, unfolded) = match &clip.keys {
+        Keys::Plain(rows, _) => (ClipPacking::None, size_of_val(&rows[..]), 0),
+        Keys::Packed(packed) => (ClipPacking::Quantised, packed.size(), packed.unfolded()),
     };
     let bytes = size_of::<Clip>()
         + moving
@@ -141,6 +141,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         rate_hz: clip.timing.rate,
         frames: clip.timing.frames,
         bytes,
+        memory_bytes: bytes + unfolded,
         raw_bytes: at_30_hz.saturating_mul(clip.rest.len() * COMPONENTS * size_of::<f32>()),
         error_m: worst.error_m,
         error_joint: worst.joint,
@@ -200,6 +201,7 @@ fn make(
             rate_hz: 0.0,
             frames,
             bytes: 0,
+            memory_bytes: 0,
             raw_bytes: 0,
             error_m: 0.0,
             error_joint: 0,

@@ -46,8 +46,11 @@ pub struct ClipReport {
     pub rate_hz: f64,
     /// How many frames of keys there are.
     pub frames: usize,
-    /// What it takes in memory: all that it holds, but for the skeleton's rest pose, which it shares with its character.
+    /// What it takes, keys as they are packed: all that it holds, but for the skeleton's rest pose, which it shares with its
+    /// character.
     pub bytes: usize,
+    /// What it takes in memory: the same with the tables of packed keys unfolded, ready to be read.
+    pub memory_bytes: usize,
     /// What one `f32` transform (40 bytes) a joint at 30 Hz would take.
     pub raw_bytes: usize,
     /// The worst error that was measured, in metres, as [`ClipOptions::error_m`] says.

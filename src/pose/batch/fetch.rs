@@ -5,7 +5,6 @@ use super::clip::components;
 use super::clip::{Block, COMPONENTS, Keys, Property};
 use super::kernel::Played;
 use super::lanes::{Eight, Row, WIDTH};
-use super::pack::PackedRow;
 use crate::character::{Track, Transform};
 use crate::pose::animate::animate_tracks;
 
@@ -158,31 +157,18 @@ unsafe fn ends<L: Eight, const N: usize>(
             }
             Keys::Packed(packed) => {
                 let rows = packed.rows.as_ptr().add(first);
+                let windows = packed.windows.as_ptr().add(first);
                 let from = packed.bytes.as_ptr().add(place.from * packed.stride);
                 let to = packed.bytes.as_ptr().add(place.to * packed.stride);
                 for (row, (a, b)) in pairs {
-                    let info = rows.add(row);
-                    *a = unpacked(info, from);
-                    *b = unpacked(info, to);
+                    let window = *windows.add(row) as usize;
+                    let row = &*rows.add(row);
+                    *a = row.keys(from.add(window));
+                    *b = row.keys(to.add(window));
                 }
             }
         }
         [a, b]
-    }
-}
-
-/// The keys of a row in a frame.
-///
-/// # Safety
-/// The CPU has what `L` needs; the row is one of the frame's clip.
-#[inline(always)]
-unsafe fn unpacked<L: Eight>(row: *const PackedRow, frame: *const u8) -> L {
-    // SAFETY: the caller's contract; a row's window lies in the frame or in what follows it.
-    unsafe {
-        let row = &*row;
-        let window = frame.add(row.window as usize);
-        let fields = L::fields(window, &row.byte, &row.up, &row.down);
-        fields.times_plus(L::upper_halves(&row.scale), L::load_unaligned(&row.min))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keys as whole numbers of few bits: the format, and reading it in plain code.
 
 use super::clip::{Block, Clip, Keys, Property};
-use super::lanes::WIDTH;
+use super::lanes::{Eight, WIDTH};
 
 /// Bytes behind the last frame, so that what reads 16 from any field's own reads nothing else.
 const PADDING: usize = 32;
@@ -9,32 +9,38 @@ const PADDING: usize = 32;
 pub(super) const WINDOW_BITS: u32 = 128;
 /// The widest field: `f32` has all its values, and with up to 7 bits before it, it lies in 32 bits.
 pub(super) const MAX_BITS: u32 = 24;
+/// The upper 16 bits of the least scale: a 128th of it still has all its bits.
+pub(super) const LEAST_SCALE: u16 = 0x0400;
 
-/// Where the eight fields of a row lie in each frame, and what they mean; one component of one block of joints.
-#[repr(C)]
+/// What the eight fields of a row mean, ready to be read; one component of one block of joints. In the format it takes
+/// [`ROW_BYTES`].
+#[repr(C, align(32))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PackedRow {
     /// What a field of 0 stands for.
     pub(super) min: [f32; WIDTH],
-    /// The upper half of the `f32` that a field is multiplied by: 8 significant bits, so that the product with a field of up to 16
-    /// bits is exact, whether it is fused with the sum or not.
-    pub(super) scale: [u16; WIDTH],
-    /// Of the 32 bits that hold a lane's field, the first byte, in the row's window.
-    pub(super) byte: [u8; WIDTH],
-    /// By how much these bits are shifted up, to drop what lies above the field, and then down.
-    pub(super) up: [u8; WIDTH],
-    pub(super) down: [u8; WIDTH],
-    /// The first byte of the window in a frame.
-    pub(super) window: u32,
+    /// What a lane's masked bits are multiplied by. A field's own scale has 8 significant bits, so that the product with a
+    /// field of up to 16 bits is exact, whether it is fused with the sum or not; this is that, less the bits below the field.
+    scale: [f32; WIDTH],
+    /// Which of the 32 bits are a lane's field, which no shift brings down: at most bits 0 to 30, of which 24 are
+    /// converted exactly wherever they lie.
+    mask: [u32; WIDTH],
+    /// The four bytes that hold a lane's field, by their numbers in the row's window: one after the other.
+    bytes: [[u8; 4]; WIDTH],
 }
 
-const _: () = assert!(size_of::<PackedRow>() == 76 && align_of::<PackedRow>() == 4);
+const _: () = assert!(size_of::<PackedRow>() == 128);
+
+/// What a row takes in the format.
+const ROW_BYTES: usize = 76;
 
 /// The packed keys of a clip.
 #[derive(Debug, Clone)]
 pub(super) struct Packed {
     /// Of each block's moving properties, component by component.
     pub(super) rows: Vec<PackedRow>,
+    /// The first byte of each row's window in a frame.
+    pub(super) windows: Vec<u32>,
     /// Frame by frame, padded.
     pub(super) bytes: Vec<u8>,
     /// Bytes a frame.
@@ -43,8 +49,8 @@ pub(super) struct Packed {
 
 impl PackedRow {
     /// A row of fields of `widths` bits, the first of them at bit `start_bit` of a frame, or at the next byte's first where they
-    /// would not lie in a window else; and the bit behind them. None if that is not enough.
-    pub(super) fn place(widths: [u32; WIDTH], start_bit: u32) -> Option<(Self, u32)> {
+    /// would not lie in a window else; the window, and the bit behind the fields. None if that is not enough.
+    pub(super) fn place(widths: [u32; WIDTH], start_bit: u32) -> Option<(Self, u32, u32)> {
         let sum: u32 = widths.iter().sum();
         let start_bit = if start_bit % 8 + sum > WINDOW_BITS {
             start_bit.next_multiple_of(8)
@@ -56,26 +62,40 @@ impl PackedRow {
         }
         let mut row = Self {
             min: [0.0; WIDTH],
-            scale: [0; WIDTH],
-            byte: [0; WIDTH],
-            up: [0; WIDTH],
-            down: [0; WIDTH],
-            window: start_bit / 8,
+            scale: [0.0; WIDTH],
+            mask: [0; WIDTH],
+            bytes: [[0; 4]; WIDTH],
         };
+        let window = start_bit / 8;
         let mut bit = start_bit % 8;
         for (lane, width) in widths.into_iter().enumerate() {
             // Nothing to read: any byte of the window will do.
             let at = if width > 0 { bit } else { 0 };
-            row.byte[lane] = (at / 8) as u8;
-            row.up[lane] = (32 - at % 8 - width) as u8;
-            row.down[lane] = (32 - width) as u8;
+            let byte = (at / 8) as u8;
+            row.bytes[lane] = [byte, byte + 1, byte + 2, byte + 3];
+            row.mask[lane] = ((1 << width) - 1) << (at % 8);
             bit += width;
         }
-        Some((row, row.window * 8 + bit))
+        Some((row, window, window * 8 + bit))
     }
 
+    /// By how many bits a lane's field is above the lowest.
+    fn shift(&self, lane: usize) -> u32 {
+        match self.mask[lane] {
+            0 => 0,
+            mask => mask.trailing_zeros(),
+        }
+    }
+
+    /// What a field is multiplied by: see [`Self::set_scale`].
     pub(super) fn scale(&self, lane: usize) -> f32 {
-        f32::from_bits(u32::from(self.scale[lane]) << 16)
+        self.scale[lane] * (1_u32 << self.shift(lane)) as f32
+    }
+
+    /// Sets what a field is multiplied by, of which these are the upper 16 bits: none, or at least [`LEAST_SCALE`].
+    pub(super) fn set_scale(&mut self, lane: usize, upper: u16) {
+        let scale = f32::from_bits(u32::from(upper) << 16);
+        self.scale[lane] = scale / (1_u32 << self.shift(lane)) as f32;
     }
 
     /// What a lane's field stands for.
@@ -84,37 +104,44 @@ impl PackedRow {
         self.min[lane] + self.scale(lane) * field as f32
     }
 
-    /// Writes a lane's field into a frame, whose bits there are 0.
-    pub(super) fn write(&self, frame: &mut [u8], lane: usize, field: u32) {
-        let shift = u32::from(self.down[lane] - self.up[lane]);
-        let first = self.window as usize + usize::from(self.byte[lane]);
-        for (byte, bits) in frame[first..]
-            .iter_mut()
-            .zip((field << shift).to_le_bytes())
-        {
+    /// Writes a lane's field into its row's window, whose bits there are 0.
+    pub(super) fn write(&self, window: &mut [u8], lane: usize, field: u32) {
+        let bytes = (field << self.shift(lane)).to_le_bytes();
+        let first = usize::from(self.bytes[lane][0]);
+        for (byte, bits) in window[first..].iter_mut().zip(bytes) {
             *byte |= bits;
         }
     }
 
-    /// A lane's field in a frame, which `bytes` starts with; some bytes follow it.
+    /// A lane's field in a window, which `bytes` starts with; some bytes follow it.
     fn field(&self, bytes: &[u8], lane: usize) -> u32 {
-        let first = self.window as usize + usize::from(self.byte[lane]);
-        let [a, b, c, d, ..] = bytes[first..] else {
+        let [a, b, c, d, ..] = bytes[usize::from(self.bytes[lane][0])..] else {
             return 0;
         };
-        let bits = u32::from_le_bytes([a, b, c, d]);
-        // A field of no bits is shifted by 32.
-        let up = u64::from(bits) << self.up[lane];
-        u32::try_from((up & u64::from(u32::MAX)) >> self.down[lane]).unwrap_or(0)
+        (u32::from_le_bytes([a, b, c, d]) & self.mask[lane]) >> self.shift(lane)
+    }
+
+    /// The keys in a window.
+    ///
+    /// # Safety
+    /// The CPU has what `L` needs; `window` is valid for reading 20 bytes.
+    #[inline(always)]
+    pub(super) unsafe fn keys<L: Eight>(&self, window: *const u8) -> L {
+        // SAFETY: the caller's contract; rows are aligned.
+        unsafe {
+            let fields = L::fields(window, &self.bytes, &self.mask);
+            fields.times_plus(L::load(self.scale.as_ptr()), L::load(self.min.as_ptr()))
+        }
     }
 }
 
 impl Packed {
     /// Frames of `bits` bits each, all 0.
-    pub(super) fn empty(rows: Vec<PackedRow>, bits: u32, frames: usize) -> Self {
+    pub(super) fn empty(rows: Vec<PackedRow>, windows: Vec<u32>, bits: u32, frames: usize) -> Self {
         let stride = bits.div_ceil(8) as usize;
         Self {
             rows,
+            windows,
             bytes: vec![0; stride * frames + PADDING],
             stride,
         }
@@ -122,12 +149,19 @@ impl Packed {
 
     /// The key of a lane of a row.
     pub(super) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
+        let window = frame * self.stride + self.windows[row] as usize;
         let row = &self.rows[row];
-        row.value(lane, row.field(&self.bytes[frame * self.stride..], lane))
+        row.value(lane, row.field(&self.bytes[window..], lane))
     }
 
+    /// Bytes in the format.
     pub(super) fn size(&self) -> usize {
-        size_of_val(&self.rows[..]) + self.bytes.len()
+        self.rows.len() * ROW_BYTES + self.bytes.len()
+    }
+
+    /// Bytes in memory beyond that: rows are held ready to be read.
+    pub(super) fn unfolded(&self) -> usize {
+        self.rows.len() * (size_of::<PackedRow>() + size_of::<u32>() - ROW_BYTES)
     }
 }
 
@@ -196,7 +230,7 @@ impl Clip {
         };
         let constants_at = HEADER_WORDS + 3 * self.blocks.len();
         let rows_at = constants_at + WIDTH * self.constants.len();
-        let frames_at = rows_at + packed.rows.len() * size_of::<PackedRow>() / 4;
+        let frames_at = rows_at + packed.rows.len() * ROW_BYTES / 4;
         let timing = &self.timing;
         let frame_words = packed.bytes.len().div_ceil(4);
         let offsets_at = if timing.offsets.is_empty() {
@@ -220,7 +254,8 @@ impl Clip {
         words.extend(self.blocks.iter().flat_map(Block::words));
         let constants = self.constants.iter().flat_map(|row| row.0);
         words.extend(constants.map(f32::to_bits));
-        words.extend(packed.rows.iter().flat_map(PackedRow::words));
+        let rows = packed.rows.iter().zip(&packed.windows);
+        words.extend(rows.flat_map(|(row, window)| row.words(*window)));
         let frames = packed.bytes.chunks(4).map(|bytes| {
             let mut word = [0; 4];
             word[..bytes.len()].copy_from_slice(bytes);
@@ -249,16 +284,25 @@ impl Block {
 }
 
 impl PackedRow {
-    fn words(&self) -> [u32; 19] {
-        let mut words = [self.window; 19];
-        for (lane, word) in words[..8].iter_mut().enumerate() {
-            *word = self.min[lane].to_bits();
+    fn words(&self, window: u32) -> [u32; ROW_BYTES / 4] {
+        let mut words = [window; ROW_BYTES / 4];
+        let (mut scale, mut tables) = ([0; WIDTH], [[0; WIDTH]; 3]);
+        for lane in 0..WIDTH {
+            words[lane] = self.min[lane].to_bits();
+            scale[lane] = self.scale(lane).to_bits() >> 16;
+            let (shift, width) = (self.shift(lane), self.mask[lane].count_ones());
+            tables[0][lane] = self.bytes[lane][0];
+            tables[1][lane] = (32 - shift - width) as u8;
+            tables[2][lane] = (32 - width) as u8;
         }
-        for (pair, word) in words[8..12].iter_mut().enumerate() {
-            *word = u32::from(self.scale[pair * 2]) | u32::from(self.scale[pair * 2 + 1]) << 16;
+        for (pair, word) in scale.chunks_exact(2).zip(&mut words[8..12]) {
+            *word = pair[0] | pair[1] << 16;
         }
-        let bytes = [self.byte, self.up, self.down];
-        for (four, word) in bytes.as_flattened().chunks_exact(4).zip(&mut words[12..18]) {
+        for (four, word) in tables
+            .as_flattened()
+            .chunks_exact(4)
+            .zip(&mut words[12..18])
+        {
             *word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
         }
         words

@@ -3,7 +3,7 @@
 use super::clip::{Clip, Keys, Property};
 use super::lanes::WIDTH;
 use super::measure::{Measure, Worst};
-use super::pack::{MAX_BITS, Packed, PackedRow};
+use super::pack::{LEAST_SCALE, MAX_BITS, Packed, PackedRow};
 use super::widths::search;
 
 /// A field of so many bits times the 8 of its scale is exact, and so are opposite values of opposite fields.
@@ -116,8 +116,8 @@ impl Span {
         let last = ((1_u32 << width) - 1) as f32;
         let step = self.length() / last;
         let bits = step.to_bits();
-        // Up to the next of 8 significant bits; never 0, nor beyond what is finite.
-        let scale = bits.div_ceil(1 << 16).clamp(1, 0x7F7F) as u16;
+        // Up to the next of 8 significant bits; never too small for all of them, nor beyond what is finite.
+        let scale = bits.div_ceil(1 << 16).clamp(LEAST_SCALE.into(), 0x7F7F) as u16;
         let step = f32::from_bits(u32::from(scale) << 16);
         let min = if self.opposite {
             -0.5 * step * last
@@ -134,18 +134,23 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
         return None;
     };
     let mut rows = Vec::with_capacity(lanes.len());
+    let mut windows = Vec::with_capacity(lanes.len());
     let mut bits = 0;
     for (lane, widths) in lanes.iter().zip(widths) {
-        let (mut row, end) = PackedRow::place(*widths, bits)?;
+        let (mut row, window, end) = PackedRow::place(*widths, bits)?;
         for (number, span) in lane.spans.iter().enumerate() {
-            (row.min[number], row.scale[number]) = span.range(widths[number]);
+            let (min, scale) = span.range(widths[number]);
+            row.min[number] = min;
+            row.set_scale(number, scale);
         }
         rows.push(row);
+        windows.push(window);
         bits = end;
     }
-    let mut packed = Packed::empty(rows, bits, clip.timing.frames);
+    let mut packed = Packed::empty(rows, windows, bits, clip.timing.frames);
     let Packed {
         rows,
+        windows,
         bytes,
         stride: bytes_a_frame,
     } = &mut packed;
@@ -155,6 +160,7 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
         let to = &mut bytes[frame * *bytes_a_frame..];
         for (number, row) in rows.iter().enumerate() {
             let spans = &lanes[number].spans;
+            let to = &mut to[windows[number] as usize..];
             for (lane, width) in widths[number].into_iter().enumerate() {
                 if width == 0 {
                     continue;

@@ -2,7 +2,7 @@
 
 use super::clip::{Block, Property};
 use super::fetch::{fetch3, fetch4};
-use super::kernel::{Group, Instance, Played, Scratch};
+use super::kernel::{Group, Played, Scratch};
 use super::lanes::{Eight, Lanes, WIDTH, Wide};
 use super::levels::{self, Levels};
 use super::rig::Rig;
@@ -24,19 +24,17 @@ pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
     // SAFETY: the caller's contract.
     unsafe {
         let (resting, any) = group.clips.flags(group.played, block);
-        for instance in 0..group.count {
-            sample_instance::<L>(rig, group, (block, resting, any), instance, scratch);
+        if !rests(resting, Property::Rotation) {
+            rotations::<L>(rig, group, (block, any), scratch);
+            transpose::<W, ROW>(group, Property::Rotation, scratch);
         }
-        for property in Property::ALL.into_iter().filter(|p| !rests(resting, *p)) {
-            for component in property.first()..property.first() + property.len() {
-                for part in (0..group.count).step_by(W::WIDTH) {
-                    let columns = W::columns(scratch.sampled[component].as_ptr().add(part));
-                    let to: *mut f32 = scratch.local[component].as_mut_ptr().cast();
-                    for (joint, column) in columns.iter().enumerate() {
-                        column.store(to.add(joint * ROW + part));
-                    }
-                }
-            }
+        if !rests(resting, Property::Translation) {
+            vectors::<L>(rig, group, (block, any), Property::Translation, scratch);
+            transpose::<W, ROW>(group, Property::Translation, scratch);
+        }
+        if !rests(resting, Property::Scale) {
+            vectors::<L>(rig, group, (block, any), Property::Scale, scratch);
+            transpose::<W, ROW>(group, Property::Scale, scratch);
         }
         resting
     }
@@ -47,94 +45,112 @@ pub(super) const fn rests(flags: u8, property: Property) -> bool {
     flags & (Block::REST << property as u8) != 0
 }
 
-/// One instance's, joints in the lanes: what is not at rest in all of them. The flags are what all clips of the group have
-/// in common, and all that any has.
+/// What was sampled of a property, instances in the lanes.
 ///
 /// # Safety
 /// As [`sample_block`].
 #[inline(always)]
-unsafe fn sample_instance<L: Eight>(
-    rig: &Rig,
+unsafe fn transpose<W: Wide, const ROW: usize>(
     group: &Group<'_>,
-    (block, resting, any): (usize, u8, u8),
-    number: usize,
+    property: Property,
     scratch: &mut Scratch,
 ) {
-    // SAFETY: the caller's contract.
-    unsafe {
-        let instance = group.instances.get_unchecked(number);
-        if instance.layered {
-            layered_instance::<L>(rig, group, (block, resting), number, scratch);
-            return;
-        }
-        let all = group.played.get_unchecked(instance.start..instance.end);
-        if !rests(resting, Property::Rotation) {
-            let own = if rests(any, Property::Rotation) {
-                moving(all, block, Property::Rotation)
-            } else {
-                all
-            };
-            put(rotation::<L>(own, block), 0, number, scratch);
-        }
-        for property in [Property::Translation, Property::Scale] {
-            if !rests(resting, property) {
-                let own = if rests(any, property) {
-                    moving(all, block, property)
-                } else {
-                    all
-                };
-                let values = vector::<L>(own, block, property);
-                put(values, property.first(), number, scratch);
+    for component in property.first()..property.first() + property.len() {
+        for part in (0..group.count).step_by(W::WIDTH) {
+            // SAFETY: the caller's contract: rows have room for all parts.
+            unsafe {
+                let columns = W::columns(scratch.sampled[component].as_ptr().add(part));
+                let to: *mut f32 = scratch.local[component].as_mut_ptr().cast();
+                for (joint, column) in columns.iter().enumerate() {
+                    column.store(to.add(joint * ROW + part));
+                }
             }
         }
     }
 }
 
-/// The same of an instance with masks, levels or additive clips.
+/// The rotations of all instances, joints in the lanes. The flags are all that any clip of the group has.
 ///
 /// # Safety
 /// As [`sample_block`].
 #[inline(always)]
-unsafe fn layered_instance<L: Eight>(
+unsafe fn rotations<L: Eight>(
     rig: &Rig,
     group: &Group<'_>,
-    (block, resting): (usize, u8),
-    number: usize,
+    (block, any): (usize, u8),
     scratch: &mut Scratch,
 ) {
-    let Instance { start, end, .. } = group.instances[number];
-    let levels = Levels {
-        played: &group.played[start..end],
+    // SAFETY: the caller's contract.
+    unsafe {
+        for (number, instance) in group.instances.iter().enumerate().take(group.count) {
+            let all = group.played.get_unchecked(instance.start..instance.end);
+            let values = if instance.layered {
+                levels::rotation::<L>(&layers(rig, group, all, block))
+            } else {
+                rotation::<L>(moving(all, (block, any), Property::Rotation), block)
+            };
+            put(values, 0, number, scratch);
+        }
+    }
+}
+
+/// The same of translations or scales.
+///
+/// # Safety
+/// As [`sample_block`].
+#[inline(always)]
+unsafe fn vectors<L: Eight>(
+    rig: &Rig,
+    group: &Group<'_>,
+    (block, any): (usize, u8),
+    property: Property,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        for (number, instance) in group.instances.iter().enumerate().take(group.count) {
+            let all = group.played.get_unchecked(instance.start..instance.end);
+            let values = if instance.layered {
+                levels::vector::<L>(&layers(rig, group, all, block), property)
+            } else {
+                vector::<L>(moving(all, (block, any), property), block, property)
+            };
+            put(values, property.first(), number, scratch);
+        }
+    }
+}
+
+/// What an instance plays, with masks, levels or additive clips.
+#[inline(always)]
+fn layers<'a>(
+    rig: &'a Rig,
+    group: &Group<'a>,
+    played: &'a [Played<'a>],
+    block: usize,
+) -> Levels<'a> {
+    Levels {
+        played,
         masks: group.masks,
         rest: &rig.rest_rows,
         threshold: group.threshold,
         block,
-    };
-    // SAFETY: the caller's contract.
-    unsafe {
-        if !rests(resting, Property::Rotation) {
-            put(levels::rotation::<L>(&levels), 0, number, scratch);
-        }
-        for property in [Property::Translation, Property::Scale] {
-            if !rests(resting, property) {
-                let values = levels::vector::<L>(&levels, property);
-                put(values, property.first(), number, scratch);
-            }
-        }
     }
 }
 
 /// All of them, or one where they all are in the rest pose: then the result has that one's bits, whatever other
-/// instances do.
+/// instances do. The flags are all that any clip of the group has.
 ///
 /// # Safety
 /// The clips have such a block.
 #[inline(always)]
 unsafe fn moving<'a, 'b>(
     all: &'b [Played<'a>],
-    block: usize,
+    (block, any): (usize, u8),
     property: Property,
 ) -> &'b [Played<'a>] {
+    if !rests(any, property) {
+        return all;
+    }
     for played in all {
         // SAFETY: the caller's contract.
         let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
@@ -259,11 +275,16 @@ unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property)
 pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     for first in (0..rig.joints.len()).step_by(WIDTH) {
         let count = WIDTH.min(rig.joints.len() - first);
+        // SAFETY: the caller's contract. Nothing is left out, as nothing is known to be at rest.
+        unsafe {
+            let flags = (first / WIDTH, u8::MAX);
+            rotations::<L>(rig, group, flags, scratch);
+            vectors::<L>(rig, group, flags, Property::Translation, scratch);
+            vectors::<L>(rig, group, flags, Property::Scale, scratch);
+        }
         for instance in 0..group.count {
-            // SAFETY: the caller's contract. Nothing is left out, as nothing is known to be at rest.
+            // SAFETY: the caller's contract.
             unsafe {
-                let flags = (first / WIDTH, 0, u8::MAX);
-                sample_instance::<L>(rig, group, flags, instance, scratch);
                 let to: *mut Transform = group.out[instance].cast();
                 for lane in 0..count {
                     to.add(first + lane)

@@ -89,12 +89,20 @@ impl Timing {
     #[inline]
     pub(super) fn place(&self, time_s: f64) -> Place {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-        // Not `clamp`, which panics where it is unsure of its bounds.
-        let time_s = time_s.max(self.start_s).min(self.end_s);
+        // Not `clamp`, which panics where it is unsure of its bounds, nor `max` and `min`, which ask for more than that.
+        let least = |a: f64, b: f64| if a < b { a } else { b };
+        let time_s = if time_s > self.start_s {
+            time_s
+        } else {
+            self.start_s
+        };
+        let time_s = least(time_s, self.end_s);
         let last = self.frames - 1;
         let at = (time_s - self.start_s) * self.rate;
-        let mut from = (at as usize).min(last);
-        let mut u = (at - from as f64).min(1.0);
+        // There are less frames than 2³², and numbers of 32 bits are converted faster.
+        let number = at as u32;
+        let mut from = (number as usize).min(last);
+        let mut u = least(at - f64::from(number), 1.0);
         if from + 1 >= last || !self.offsets.is_empty() {
             (from, u) = self.between(from, time_s);
         }

@@ -177,46 +177,12 @@ impl Wide for Avx2 {
 
 impl Eight for Avx2 {
     #[inline(always)]
-    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self {
-        // SAFETY: the caller's contract.
-        Self(unsafe { _mm256_loadu_ps(from.as_ptr()) })
-    }
-
-    #[inline(always)]
-    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self {
-        // SAFETY: the caller's contract; there are 16 bytes.
-        Self(unsafe {
-            let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()));
-            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
-        })
-    }
-
-    #[inline(always)]
-    unsafe fn fields(
-        from: *const u8,
-        byte: &[u8; WIDTH],
-        up: &[u8; WIDTH],
-        down: &[u8; WIDTH],
-    ) -> Self {
-        // SAFETY: the caller's contract. Tables are 8 bytes.
+    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
+        // SAFETY: the caller's contract. Tables are 32 bytes.
         Self(unsafe {
             let window = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
-            // Each lane's byte number four times, and the three after it.
-            let spread = _mm256_setr_epi8(
-                0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, //
-                4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7,
-            );
-            let bytes = _mm256_set1_epi64x(byte.as_ptr().cast::<i64>().read_unaligned());
-            let bytes = _mm256_shuffle_epi8(bytes, spread);
-            let bytes = _mm256_add_epi8(bytes, _mm256_set1_epi32(0x0302_0100));
-            let bits = _mm256_shuffle_epi8(window, bytes);
-            // The compiler guards shifts that it does not know to be less than 32.
-            let most = _mm256_set1_epi32(31);
-            let up = _mm256_cvtepu8_epi32(_mm_loadl_epi64(up.as_ptr().cast()));
-            let up = _mm256_and_si256(up, most);
-            let down = _mm256_cvtepu8_epi32(_mm_loadl_epi64(down.as_ptr().cast()));
-            let down = _mm256_and_si256(down, most);
-            let fields = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
+            let bits = _mm256_shuffle_epi8(window, _mm256_load_si256(bytes.as_ptr().cast()));
+            let fields = _mm256_and_si256(bits, _mm256_load_si256(mask.as_ptr().cast()));
             _mm256_cvtepi32_ps(fields)
         })
     }

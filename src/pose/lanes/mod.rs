@@ -89,23 +89,11 @@ pub(super) trait Wide: Lanes {
 
 /// Lanes of a block of joints: as many as a [`Row`] has.
 pub(super) trait Eight: Lanes {
-    /// # Safety
-    /// The CPU has the vector unit.
-    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self;
-    /// Numbers of which these are the upper 16 bits, the lower being 0.
+    /// For each lane, the 32 bits of the bytes with these numbers, one after the other from less than 16 on, as far as its mask
+    /// has them: whole numbers of at most 24 bits between their lowest and their highest, less than 2³¹. What lies beyond
+    /// 16 bytes is masked out.
     ///
     /// # Safety
-    /// The CPU has the vector unit.
-    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self;
-    /// For each lane, the 32 bits at byte number `byte`, less than 16, shifted up and then down: whole numbers of at most 24 bits. A
-    /// shift by 32 gives 0. What lies beyond 16 bytes is shifted out.
-    ///
-    /// # Safety
-    /// The CPU has the vector unit; `from` is valid for reading 20 bytes.
-    unsafe fn fields(
-        from: *const u8,
-        byte: &[u8; WIDTH],
-        up: &[u8; WIDTH],
-        down: &[u8; WIDTH],
-    ) -> Self;
+    /// The CPU has the vector unit; `from` is valid for reading 20 bytes; the mask is aligned to all of it, and the numbers, too.
+    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self;
 }

@@ -29,22 +29,18 @@ unsafe fn transpose4(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
 }
 
 impl Neon {
-    /// # Safety
-    /// `from` is valid for reading four numbers.
-    #[inline(always)]
-    pub(super) unsafe fn load_unaligned(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
-        Self(unsafe { vld1q_f32(from) })
-    }
-
-    /// Four numbers of which these are the upper 16 bits.
+    /// As [`super::Eight::fields`], of four lanes.
     ///
     /// # Safety
-    /// `from` is valid for reading four.
+    /// As there, with four numbers in each table.
     #[inline(always)]
-    pub(super) unsafe fn upper_halves(from: *const u16) -> Self {
-        // SAFETY: the caller's contract.
-        Self(unsafe { vreinterpretq_f32_u32(vshll_n_u16::<16>(vld1_u16(from))) })
+    pub(super) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
+        // SAFETY: the caller's contract. Bytes with numbers from 16 on are 0.
+        Self(unsafe {
+            let bits = vqtbl1q_u8(vld1q_u8(from), vld1q_u8(bytes.cast()));
+            let fields = vandq_u32(vreinterpretq_u32_u8(bits), vld1q_u32(mask));
+            vcvtq_f32_u32(fields)
+        })
     }
 }
 

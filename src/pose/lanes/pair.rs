@@ -1,6 +1,6 @@
 //! Two registers as one of twice the width.
 
-use super::{Eight, Lanes, Plain, WIDTH};
+use super::{Eight, Lanes, WIDTH};
 
 /// The lower lanes and the upper ones.
 #[derive(Debug, Clone, Copy)]
@@ -88,35 +88,14 @@ type Four = super::Neon;
 
 impl Eight for Pair<Four> {
     #[inline(always)]
-    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self {
-        let from = from.as_ptr();
+    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
+        let (bytes, mask) = (bytes.as_ptr(), mask.as_ptr());
         // SAFETY: the caller's contract.
         unsafe {
             Self(
-                Four::load_unaligned(from),
-                Four::load_unaligned(from.add(4)),
+                Four::fields(from, bytes, mask),
+                Four::fields(from, bytes.add(4), mask.add(4)),
             )
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self {
-        let from = from.as_ptr();
-        // SAFETY: the caller's contract.
-        unsafe { Self(Four::upper_halves(from), Four::upper_halves(from.add(4))) }
-    }
-
-    #[inline(always)]
-    unsafe fn fields(
-        from: *const u8,
-        byte: &[u8; WIDTH],
-        up: &[u8; WIDTH],
-        down: &[u8; WIDTH],
-    ) -> Self {
-        // SAFETY: the caller's contract.
-        unsafe {
-            let all = Plain::<WIDTH>::fields(from, byte, up, down);
-            Self::load_unaligned(&all.0)
         }
     }
 }

@@ -133,31 +133,14 @@ impl<const N: usize> Wide for Plain<N> {
 
 impl Eight for Plain<WIDTH> {
     #[inline(always)]
-    unsafe fn load_unaligned(from: &[f32; WIDTH]) -> Self {
-        Self(*from)
-    }
-
-    #[inline(always)]
-    unsafe fn upper_halves(from: &[u16; WIDTH]) -> Self {
-        Self(from.map(|bits| f32::from_bits(u32::from(bits) << 16)))
-    }
-
-    #[inline(always)]
-    unsafe fn fields(
-        from: *const u8,
-        byte: &[u8; WIDTH],
-        up: &[u8; WIDTH],
-        down: &[u8; WIDTH],
-    ) -> Self {
+    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
         let mut fields = [0.0; WIDTH];
         for (lane, field) in fields.iter_mut().enumerate() {
-            let at = from.wrapping_add(usize::from(byte[lane] & 15));
+            let at = from.wrapping_add(usize::from(bytes[lane][0] & 15));
             // SAFETY: the caller's contract: at most bytes 15 to 18.
             let bits = u32::from_le(unsafe { at.cast::<u32>().read_unaligned() });
-            // Not more than 32, by the contract; a shift by 32 empties a number of 32 bits, but not one of 64.
-            let bits = u64::from(bits) << (up[lane] & 63) & u64::from(u32::MAX);
-            // The numbers are positive and small, and conversions of signed ones are faster.
-            *field = (bits >> (down[lane] & 63)) as i32 as f32;
+            // The numbers are positive, and conversions of signed ones are faster.
+            *field = (bits & mask[lane]) as i32 as f32;
         }
         Self(fields)
     }

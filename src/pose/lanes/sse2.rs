@@ -29,24 +29,25 @@ unsafe fn transpose4(rows: [__m128; 4]) -> [__m128; 4] {
 }
 
 impl<const FUSED: bool> Sse2<FUSED> {
-    /// # Safety
-    /// `from` is valid for reading four numbers.
-    #[inline(always)]
-    pub(super) unsafe fn load_unaligned(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
-        Self(unsafe { _mm_loadu_ps(from) })
-    }
-
-    /// Four numbers of which these are the upper 16 bits.
+    /// As [`super::Eight::fields`], of four lanes.
     ///
     /// # Safety
-    /// `from` is valid for reading four.
+    /// As there, with four numbers in each table.
     #[inline(always)]
-    pub(super) unsafe fn upper_halves(from: *const u16) -> Self {
-        // SAFETY: the caller's contract.
+    pub(super) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
+        // SAFETY: the caller's contract: at most bytes 15 to 18.
         Self(unsafe {
-            let bits = _mm_loadl_epi64(from.cast());
-            _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits))
+            let at = |lane: usize| {
+                from.add(usize::from((*bytes.add(lane))[0] & 15))
+                    .cast::<i32>()
+            };
+            let bits = _mm_setr_epi32(
+                at(0).read_unaligned(),
+                at(1).read_unaligned(),
+                at(2).read_unaligned(),
+                at(3).read_unaligned(),
+            );
+            _mm_cvtepi32_ps(_mm_and_si128(bits, _mm_load_si128(mask.cast())))
         })
     }
 }
