@@ -1,4 +1,5 @@
-//! State machines allocate nothing from frame to frame. One test, so that nothing else allocates meanwhile.
+//! State machines allocate nothing from frame to frame, and their text no more than in proportion to its length. One test,
+//! so that nothing else allocates meanwhile.
 #![cfg(feature = "toml")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -6,15 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use throng::pose::PlayList;
 use throng::pose::machine::{MachineLog, MachineText};
 
-/// Counts what is allocated.
+/// Counts what is allocated, and how many bytes.
 struct Counting;
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: it passes everything on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.fetch_add(1, Relaxed);
+        BYTES.fetch_add(layout.size(), Relaxed);
         // SAFETY: the caller's contract is the same.
         unsafe { System.alloc(layout) }
     }
@@ -62,4 +65,21 @@ fn nothing_is_allocated_from_frame_to_frame() {
     frames(400, 400);
     assert_eq!(COUNT.load(Relaxed) - before, 0);
     assert!(entered > 1000, "{entered}");
+    text_with_long_keys();
+}
+
+/// An unknown key of any length, and a long list in it: the path of each element, written out, would be 60 GB.
+fn text_with_long_keys() {
+    let (key, list) = ("k".repeat(400_000), "0,".repeat(300_000));
+    let text = format!("[[layer]]\nname = \"body\"\nentry = \"stand\"\n{key} = [{list}]\n");
+    let before = BYTES.load(Relaxed);
+    let error = MachineText::parse("long.toml", &text).unwrap_err();
+    let bytes = BYTES.load(Relaxed) - before;
+    assert!(bytes < 1000 * text.len(), "{bytes}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("long.toml:4: layer 0 \"body\""),
+        "{error}"
+    );
 }

@@ -1,10 +1,15 @@
 //! Blends of any number of clips, masked and in levels, in batches of any size, by every code.
 
 use crate::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
+use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
-use throng::character::{Character, NO_PARENT, Transform};
-use throng::glam::{DMat4, DQuat, DVec3};
-use throng::pose::{AdditiveReference, BatchPoser, Clip, ClipOptions, ClipSample, Mask, Mat3x4};
+use throng::character::{
+    Character, Interpolation, NO_PARENT, RawClip, Track, TrackValues, Transform,
+};
+use throng::glam::{DMat4, DQuat, DVec3, Quat};
+use throng::pose::{
+    AdditiveReference, BatchPoser, Clip, ClipOptions, ClipSample, Mask, Mat3x4, PlayList,
+};
 
 /// How many masks there are.
 const MASKS: usize = 3;
@@ -285,6 +290,50 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
                 image(&other[entry], point).0
             });
             assert!(off <= 1.0, "{off}, {}", poser.code());
+        }
+    }
+}
+
+#[test]
+fn no_turn_added_by_any_weight_is_no_turn() {
+    let character = chain(5);
+    let turn = [0.0, 0.4].map(Quat::from_rotation_z);
+    // One of the joints of the block turns, so that the others are added, too.
+    let track = Track {
+        joint: 2,
+        values: TrackValues::Rotation(keys(Interpolation::Linear, &[0.0, 1.0], &turn)),
+    };
+    let raw = RawClip::new("nod", vec![track], character.skeleton()).unwrap();
+    let reference = AdditiveReference::Rest;
+    let nod = Clip::additive(&character, &raw, &reference, &ClipOptions::default()).unwrap();
+    let joints = character.skeleton().len();
+    for poser in codes(&character) {
+        for weight in [
+            0.0,
+            1e-45,
+            0.5,
+            1.0,
+            2.0,
+            1e4,
+            1e7,
+            1e8,
+            1e12,
+            1e30,
+            f32::MAX,
+        ] {
+            let mut list = PlayList::new();
+            list.push([ClipSample::new(0, 0.7).weighted(weight)]);
+            let mut local = vec![Transform::IDENTITY; joints];
+            let clips = std::slice::from_ref(&nod);
+            poser.local_poses(clips, &list, &mut local).unwrap();
+            for (joint, local) in local.iter().enumerate() {
+                let w = local.rotation.w.abs();
+                assert!(
+                    (local.rotation.length() - 1.0).abs() < 1e-5,
+                    "{joint}: {local:?}"
+                );
+                assert!(joint == 2 || w > 0.999_999, "{joint}, {weight}: {local:?}");
+            }
         }
     }
 }

@@ -147,3 +147,71 @@ fn single_keys_take_a_frame() {
         assert_eq!(exact, got);
     }
 }
+
+/// What differs most from the curves at these times, in metres of the joints' own translations and points 0.1 m beside them.
+fn worst(character: &Character, raw: &RawClip, clip: &Clip, times: &[f64]) -> f32 {
+    let mut worst = 0.0_f32;
+    for time in times {
+        let [exact, got] = poses(character, raw, clip, *time);
+        for (exact, got) in exact.iter().zip(&got) {
+            let [a, b] = [exact, got].map(|joint| joint.to_affine());
+            for point in [Vec3::ZERO, Vec3::Y * 0.1] {
+                worst = worst.max(
+                    a.transform_point3(point)
+                        .distance(b.transform_point3(point)),
+                );
+            }
+        }
+    }
+    worst
+}
+
+#[test]
+fn one_key_of_very_many_is_not_lost() {
+    let character = chain(4);
+    for keys_in_file in [18_001_usize, 70_001] {
+        let times: Vec<f32> = (0..keys_in_file).map(|key| key as f32 / 30.0).collect();
+        for at in [3333, 3334, 9001, 17_997] {
+            let mut values = vec![Vec3::Y; keys_in_file];
+            values[at].x = 1.0;
+            let (raw, clip) = clip(&character, vec![line(1, &times, &values)]);
+            let around = [at - 1, at, at + 1].map(|key| f64::from(times[key]));
+            let off = worst(&character, &raw, &clip, &around);
+            // The bound is 1e-4 of a human's size; the chain is shorter.
+            assert!(
+                off < 1e-3,
+                "{keys_in_file}, {at}: {off} {:?}",
+                clip.report()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
+    let character = chain(4);
+    let times = [0.0, 0.31, 0.32, 1.0];
+    let swings = |out: Vec3| {
+        let mut values = [Vec3::ZERO, Vec3::Y, Vec3::ZERO].repeat(4);
+        values[5] = out;
+        values
+    };
+    let turns = {
+        let none = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+        let mut values = [none, Quat::IDENTITY, none].repeat(4);
+        values[6] = Quat::from_xyzw(300.0, 0.0, 0.0, 0.0);
+        values
+    };
+    let spline = Interpolation::CubicSpline;
+    for values in [
+        TrackValues::Translation(keys(spline, &times, &swings(Vec3::X * 1000.0))),
+        TrackValues::Rotation(keys(spline, &times, &turns)),
+    ] {
+        let (raw, clip) = clip(&character, vec![Track { joint: 1, values }]);
+        let between: Vec<f64> = (0..=40)
+            .map(|k| 0.308 + 0.014 * f64::from(k) / 40.0)
+            .collect();
+        let off = worst(&character, &raw, &clip, &between);
+        assert!(off < 1e-3, "{off} {:?}", clip.report());
+    }
+}

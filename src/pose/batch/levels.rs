@@ -181,7 +181,8 @@ unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
 }
 
 /// From none of a turn to all of it by `weight`, along the shorter arc, at length 1. The sum is that of 1 − w and w
-/// times the turn, over the larger of w and 1: so it does not overflow.
+/// times the turn, over the larger of w and 1: so it does not overflow. Its real part is 1 + w times what the turn's lacks
+/// to 1, since w less w would leave nothing of no turn at all where w is large.
 ///
 /// # Safety
 /// The CPU has what `L` needs.
@@ -193,7 +194,7 @@ unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
         let over = one.over(weight.max(one).min(L::splat(1e12)));
         let weight = weight.min(one);
         let short = weight.flipped_by(w);
-        let real = w.times_plus(short, over.minus(weight));
+        let real = w.flipped_by(w).minus(one).times_plus(weight, over);
         unit([x.times(short), y.times(short), z.times(short), real])
     }
 }

@@ -2,7 +2,10 @@
 
 use super::base::Base;
 use super::clip::{Clip, ClipOptions};
-use crate::character::{Affine, Character, NO_PARENT, RawClip, Skeleton, Transform};
+use super::key_times;
+use crate::character::{
+    Affine, Character, NO_PARENT, RawClip, Skeleton, Track, TrackValues, Transform,
+};
 use crate::pose::additive::put_onto;
 use crate::pose::animate::animate_tracks;
 use glam::Vec3;
@@ -16,8 +19,9 @@ const ERROR_M: f32 = 1e-4;
 const HUMAN_M: f32 = 1.8;
 /// Of the bound, what may be used at the times that are looked at, so that it holds between them.
 const MARGIN: f32 = 0.9;
-/// At most so many of the file's own key times are looked at, evenly picked.
-const MAX_KEY_TIMES: usize = 1 << 13;
+/// At most so many of the times that the file's own keys ask for are looked at: beyond it, of each stretch the one where the
+/// curves bend the most.
+const MAX_KEY_TIMES: usize = 1 << 16;
 /// And fewer where there are so many joints that their poses are more than these.
 const MAX_POSES: usize = 1 << 24;
 
@@ -62,6 +66,7 @@ impl<'a> Measure<'a> {
             1.0
         };
         let skeleton = character.skeleton();
+        let most = (MAX_POSES / skeleton.len().max(1)).clamp(64, MAX_KEY_TIMES);
         let mut rest = Vec::new();
         let joints = skeleton.joints();
         let local: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
@@ -78,6 +83,16 @@ impl<'a> Measure<'a> {
             let m = model.matrix3;
             Vec3::from([m.x_axis, m.y_axis, m.z_axis].map(|axis| reach(axis.length())))
         });
+        // In parts of a human's size, as far as an end of that length follows a turn or a scale of 1.
+        let worth = |track: &Track| {
+            let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent));
+            let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
+            match track.values {
+                TrackValues::Translation(_) => unit / scale,
+                _ => 1.0,
+            }
+        };
+        let key_times_s = key_times::key_times_s(raw, most, worth);
         Self {
             skeleton,
             raw,
@@ -85,7 +100,7 @@ impl<'a> Measure<'a> {
             bound_m: options.error_m.unwrap_or(ERROR_M * scale),
             point_m: POINT_M * scale,
             reaches: reaches.collect(),
-            key_times_s: key_times_s(raw, skeleton.len()),
+            key_times_s,
         }
     }
 
@@ -186,7 +201,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// The times to look at: the file's keys, and between any two of the clip's.
+    /// The times to look at: what the file's keys ask for, and between any two of the clip's.
     fn times_s<'b>(&'b self, clip: &'b Clip) -> impl Iterator<Item = f64> + 'b {
         let between = (0..clip.timing.frames - 1).flat_map(move |frame| {
             let [from, to] = [frame, frame + 1].map(|frame| clip.timing.time_s(frame));
@@ -297,14 +312,4 @@ fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine>) {
             None => own,
         });
     }
-}
-
-fn key_times_s(raw: &RawClip, joints: usize) -> Vec<f64> {
-    let most = (MAX_POSES / joints.max(1)).clamp(64, MAX_KEY_TIMES);
-    let tracks = raw.tracks().iter();
-    let mut times: Vec<f32> = tracks.flat_map(|t| t.values.times_s().to_vec()).collect();
-    times.sort_by(f32::total_cmp);
-    times.dedup();
-    let step = times.len().div_ceil(most).max(1);
-    times.into_iter().step_by(step).map(f64::from).collect()
 }

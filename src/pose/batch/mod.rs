@@ -1,7 +1,7 @@
 //! Animate and palette, fast: many instances of one skeleton together.
 //!
 //! - [`Clip`]: keys at even times, in blocks of eight joints; `build`: how it is made from the file's curves, and
-//!   `measure`: how far it is from them;
+//!   `measure`: how far it is from them, at `key_times` among others;
 //! - `plan`: what a group of instances plays; `rig`: the character as the kernel needs it;
 //! - `kernel`: the loop over blocks of joints, for every vector unit; `fetch`: reading keys and `sample`: blending them, joints
 //!   in the lanes, `levels`: with masks, levels and additive clips; then a transpose puts the instances into the lanes,
@@ -17,6 +17,7 @@ mod fetch;
 mod finish;
 mod fold;
 mod kernel;
+mod key_times;
 mod levels;
 mod measure;
 mod pack;

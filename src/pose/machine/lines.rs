@@ -74,7 +74,8 @@ impl Lines {
     }
 
     fn fields(&mut self, at: At, path: &str, value: &Spanned<DeValue<'_>>, depth: usize) {
-        if depth == MAX_DEPTH {
+        // What lies in a field of too long a path has a longer one: it is not even made.
+        if depth == MAX_DEPTH || path.len() > MAX_PATH {
             return;
         }
         match value.get_ref() {
