@@ -3,7 +3,7 @@
 use crate::reference::rig::{chain, keys};
 use throng::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, ClipOptions, animate};
+use throng::pose::{Clip, ClipOptions, ClipPacking, animate};
 
 fn clip(character: &Character, tracks: Vec<Track>) -> (RawClip, Clip) {
     let raw = RawClip::new("odd", tracks, character.skeleton()).unwrap();
@@ -214,4 +214,21 @@ fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
         let off = worst(&character, &raw, &clip, &between);
         assert!(off < 1e-3, "{off} {:?}", clip.report());
     }
+}
+
+#[test]
+fn many_joints_that_must_be_precise_are_packed_too() {
+    // Each end of forty joints must be followed: the first eight want more bits than a row of fields may have.
+    let character = chain(40);
+    let times: Vec<f32> = (0..61).map(|key| key as f32 / 30.0).collect();
+    let track = |joint: u16| {
+        let turn = |time: &f32| Quat::from_rotation_z((3.0 * time + f32::from(joint)).sin());
+        let turns: Vec<_> = times.iter().map(turn).collect();
+        let values = TrackValues::Rotation(keys(Interpolation::Linear, &times, &turns));
+        Track { joint, values }
+    };
+    let (_, clip) = clip(&character, (0..40).map(track).collect());
+    let report = clip.report();
+    assert_eq!(report.packing, ClipPacking::Quantised, "{report:?}");
+    assert!(report.ratio() > 3.0, "{report:?}");
 }

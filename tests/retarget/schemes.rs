@@ -602,6 +602,32 @@ fn models_of_plain_styles_are_found() {
 }
 
 #[test]
+fn names_of_one_case_have_sides() {
+    let bones = [
+        ("Hips", None),
+        ("LeftUpLeg", Some(0)),
+        ("LeftLeg", Some(1)),
+        ("LeftFoot", Some(2)),
+        ("RightArm", Some(0)),
+        ("RightForeArm", Some(4)),
+        ("RightHand", Some(5)),
+    ];
+    let roles = |change: fn(&str) -> String| {
+        let node = |(name, parent): (&str, Option<usize>)| RawNode {
+            name: change(name).into(),
+            parent,
+            transform: RawTransform::Trs(Transform::IDENTITY),
+        };
+        let skeleton = skeleton(bones.map(node).into());
+        Humanoid::find(&skeleton).roles().collect::<Vec<_>>()
+    };
+    let mixed = roles(|name| name.into());
+    assert_eq!(mixed.len(), bones.len());
+    assert_eq!(roles(str::to_lowercase), mixed);
+    assert_eq!(roles(str::to_uppercase), mixed);
+}
+
+#[test]
 fn models_are_humanoids() {
     for path in reference::assets::files() {
         let Ok(model) = import::gltf_file(&path, &ImportOptions::default()) else {

@@ -21,7 +21,7 @@ const HUMAN_M: f32 = 1.8;
 const MARGIN: f32 = 0.9;
 /// At most so many of the times that the file's own keys ask for are looked at: beyond it, of each stretch the one where the
 /// curves bend the most.
-const MAX_KEY_TIMES: usize = 1 << 16;
+const MAX_KEY_TIMES: usize = 1 << 15;
 /// And fewer where there are so many joints that their poses are more than these.
 const MAX_POSES: usize = 1 << 24;
 

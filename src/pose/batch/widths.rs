@@ -8,6 +8,7 @@ use super::clip::{Clip, Property};
 use super::fold::{Fate, at_rest, folded};
 use super::lanes::WIDTH;
 use super::measure::{Exact, Measure, Worst};
+use super::pack::WINDOW_BITS;
 use super::quantise::{Lane, lanes, packed};
 use crate::character::NO_PARENT;
 use glam::Vec3;
@@ -138,14 +139,25 @@ fn widths(lanes: &[Lane], base: &[[f32; WIDTH]], powers: &[f32]) -> Vec<[u32; WI
     let pairs = lanes.iter().zip(base);
     pairs
         .map(|(lane, base)| {
-            std::array::from_fn(|number| {
+            let mut row = std::array::from_fn(|number| {
                 let power = powers.get(lane.block * WIDTH + number);
                 power.map_or(0, |power| {
                     lane.spans[number].width(base[number] * power.exp2())
                 })
-            })
+            });
+            fit(&mut row);
+            row
         })
         .collect()
+}
+
+/// Takes bits from the widest fields of a row until it has no more than it may; whether that is enough is measured.
+fn fit(row: &mut [u32; WIDTH]) {
+    while row.iter().sum::<u32>() > WINDOW_BITS {
+        if let Some(widest) = row.iter_mut().max() {
+            *widest -= 1;
+        }
+    }
 }
 
 /// For each joint, the power of 2 by which the error of it and of all its descendants is below the limit, at least.

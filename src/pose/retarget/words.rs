@@ -217,7 +217,7 @@ pub(super) fn named(name: &str) -> Option<Named> {
     if name.len() > LONGEST {
         return None;
     }
-    let words = cut(own_name(name));
+    let words = sides_apart(cut(own_name(name)));
     let mut found = Found::default();
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
@@ -367,6 +367,25 @@ fn cut(name: &str) -> Vec<Word> {
         before = letter;
     }
     words
+}
+
+/// The same with `left` and `right` as words of their own, where a name of one case does not show them.
+fn sides_apart(words: Vec<Word>) -> Vec<Word> {
+    let mut apart = Vec::with_capacity(words.len());
+    for mut word in words {
+        let starts = |side: &&str| word.text.len() > side.len() && word.text.starts_with(*side);
+        if let Some(side) = ["left", "right"].iter().find(|side| starts(side)) {
+            let rest = Word {
+                text: word.text.split_off(side.len()),
+                is_number: false,
+                is_joined: true,
+            };
+            apart.extend([word, rest]);
+        } else {
+            apart.push(word);
+        }
+    }
+    apart
 }
 
 /// The name in a form that namespaces, case, separators and Mixamo's prefix make no difference to.
