@@ -324,3 +324,13 @@ fn ramps_are_what_they_are_said_to_be() {
         }
     }
 }
+
+#[test]
+fn a_loop_never_shows_its_end() {
+    // So little before 0 that the remainder rounds to the whole duration.
+    let layer = Layer::new(0, 0.0);
+    for now_s in [-1e-20, -f64::MIN_POSITIVE, -1e-17] {
+        assert_eq!(layer.clip_time_s(now_s, 1.25), 0.0, "{now_s}");
+    }
+    assert_eq!(layer.clip_time_s(-0.25, 1.25), 1.0);
+}

@@ -161,7 +161,10 @@ impl Layer {
             return 0.0;
         }
         match self.looping {
-            Looping::Loop => raw.rem_euclid(duration),
+            // A little before 0 is, rounded, the duration, where the clip starts over.
+            Looping::Loop => Some(raw.rem_euclid(duration))
+                .filter(|time_s| *time_s < duration)
+                .unwrap_or(0.0),
             Looping::Once => raw.clamp(0.0, duration),
             Looping::PingPong => raw.rem_euclid(2.0 * duration),
         }

@@ -4,7 +4,8 @@
 pub const MAX_FADING: usize = 4;
 
 /// One instance of a [`Machine`](super::Machine): its parameters, and what its layers play. Plain data of about 250 bytes a layer: a
-/// clone, or what serde writes, is a saved game.
+/// clone, or what serde writes, is a saved game. (With `serde_json` its feature `float_roundtrip` is needed: without, times
+/// come back with other last bits.)
 ///
 /// It belongs to the machine that started it, and to any that has the same parameters, layers, states and transitions by
 /// number and name: speeds, clips and fades may be changed under a saved game.
