@@ -1,27 +1,23 @@
 //! Inverse kinematics and sockets: three of them on uneven ground. The first as animated, the second with its feet on the
 //! ground, the third looks at a ball and reaches for it, too, and carries a hat. In `ik.png`.
 
+#[path = "common/draw.rs"]
+mod draw;
+
 use std::error::Error;
 
-use throng::ash::vk;
 use throng::builtin;
 use throng::character::{Affine, Character, Skeleton, Transform};
-use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
-use throng::gpu::Enabled;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
 use throng::pose::Poser;
 use throng::pose::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg,
     Pole, TwoBone, TwoBoneTarget,
 };
-use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
-use throng::{CharacterId, Crowd, CrowdDesc, Gpu, PassDesc, PassId, Spawn, View};
+use throng::standalone::Context;
+use throng::{CharacterId, Crowd, Spawn};
 
-const EXTENT: vk::Extent2D = vk::Extent2D {
-    width: 800,
-    height: 500,
-};
 /// Where the ball is, from the character that reaches for it.
 const BALL: Vec3 = vec3(0.42, 1.35, 0.42);
 /// How high the ground is under the left and the right foot, and how it slopes towards x and z.
@@ -33,48 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("usage: ik, without arguments");
         std::process::exit(2);
     }
-    let mut context = Context::new(&ContextDesc {
-        app_name: "throng ik",
-        validation: Validation::from_env(),
-        ..ContextDesc::default()
-    })?;
-    let desc = TargetDesc {
-        extent: EXTENT,
-        samples: vk::SampleCountFlags::TYPE_4,
-        ..TargetDesc::default()
+    let shot = draw::Shot {
+        path: "ik.png",
+        size: [800, 500],
+        eye: vec3(1.6, 1.7, 4.6),
+        centre: vec3(0.1, 0.82, 0.0),
+        fov_y_rad: 0.55,
     };
-    let target = Target::new(&mut context, &desc)?;
-    let (gpu, allocator) = context.parts();
-    let gpu = Gpu {
-        enabled: &Enabled::NONE,
-        ..gpu
-    };
-    // SAFETY: the context outlives the crowd, and has enabled what throng requires.
-    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
-    let pass = PassDesc {
-        color_formats: &[target.formats().color],
-        depth_format: target.formats().depth.unwrap_or_default(),
-        samples: target.formats().samples,
-        reversed_z: true,
-        ..PassDesc::default()
-    };
-    // SAFETY: the formats are the target's.
-    let pass = unsafe { crowd.create_pass(&pass)? };
-    populate(&mut context, &mut crowd)?;
-    draw(&mut context, &mut crowd, &target, pass)?;
-    let rgba = target.read_rgba(&mut context)?;
-    let (width, height) = (EXTENT.width, EXTENT.height);
-    image::save_buffer("ik.png", &rgba, width, height, image::ColorType::Rgba8)?;
-    println!("wrote ik.png");
-    // SAFETY: reading back has waited for the device.
-    unsafe { crowd.destroy(&mut context.allocator) };
-    target.destroy(&mut context);
-    let messages = context.messages();
-    drop(context);
-    if messages.is_empty() {
-        return Ok(());
-    }
-    Err(messages.report().into())
+    draw::to_file(&shot, populate)
 }
 
 /// The jobs, made once for a character.
@@ -293,37 +255,4 @@ fn cuboid() -> throng::Result<Character> {
         ..RawCharacter::default()
     };
     Ok(raw.build(&ImportOptions::default())?.character)
-}
-
-/// One frame.
-fn draw(
-    context: &mut Context,
-    crowd: &mut Crowd,
-    target: &Target,
-    pass: PassId,
-) -> Result<(), Box<dyn Error>> {
-    let eye = vec3(1.6, 1.7, 4.6);
-    let view_from_world = rh::view::look_at_mat4(eye, vec3(0.1, 0.82, 0.0), Vec3::Y);
-    let aspect = EXTENT.width as f32 / EXTENT.height as f32;
-    let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.55, aspect, 0.1);
-    let view = View::new(clip_from_view * view_from_world, eye, EXTENT);
-    let begin = Begin {
-        color: [0.80, 0.86, 0.92, 1.0],
-        ..Begin::default()
-    };
-    let mut frames = Frames::new(context, 1)?;
-    let slot = frames.begin(context)?;
-    let (device, cmd) = (context.device.clone(), slot.cmd);
-    // SAFETY: the slot was just begun, the recording is submitted below.
-    unsafe {
-        let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.0)?;
-        let views = frame.record_prepare(cmd, &[view])?;
-        target.begin(&device, cmd, &begin);
-        frame.record_draw(cmd, views[0], pass)?;
-        target.end(&device, cmd);
-        frames.submit(context, slot, None)?;
-    }
-    context.wait_idle()?;
-    frames.destroy(context);
-    Ok(())
 }

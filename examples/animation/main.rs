@@ -1,6 +1,7 @@
 //! What the pose level can do, side by side in `animation.png`: a blend space, a masked layer, an additive clip, inverse
 //! kinematics of eyes, hand and feet. Poses are made on the CPU and handed to a crowd.
 
+#[path = "../common/draw.rs"]
 mod draw;
 mod reach;
 mod stage;
@@ -60,7 +61,14 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         println!("{:<52} {said}", act.name);
     }
 
-    draw::to_file("animation.png", |context, crowd| {
+    let shot = draw::Shot {
+        path: "animation.png",
+        size: [1120, 330],
+        eye: vec3(0.0, 1.9, 13.0),
+        centre: vec3(0.0, 0.86, 0.0),
+        fov_y_rad: 0.187,
+    };
+    draw::to_file(&shot, |context, crowd| {
         let kind = crowd.add_character(&mut context.allocator, &character)?;
         let hues = [
             [0.9, 0.45, 0.3],

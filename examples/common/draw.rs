@@ -1,4 +1,4 @@
-//! One frame of a crowd, into a file.
+//! One frame of a crowd, into a file: for examples that are about what is drawn and not about drawing.
 
 use std::error::Error;
 
@@ -8,23 +8,32 @@ use throng::glam::{Vec3, vec3};
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, View};
 
-const EXTENT: vk::Extent2D = vk::Extent2D {
-    width: 1120,
-    height: 330,
-};
+/// A picture to be taken.
+pub(crate) struct Shot {
+    /// Where it goes.
+    pub(crate) path: &'static str,
+    /// In pixels.
+    pub(crate) size: [u32; 2],
+    /// Where the camera is and what it looks at, in metres.
+    pub(crate) eye: Vec3,
+    pub(crate) centre: Vec3,
+    /// From top to bottom, in radians.
+    pub(crate) fov_y_rad: f32,
+}
 
 /// Draws what `populate` puts into the crowd. An error, too, if the validation layer has said anything.
 pub(crate) fn to_file(
-    path: &str,
+    shot: &Shot,
     populate: impl FnOnce(&mut Context, &mut Crowd) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
-        app_name: "throng animation",
+        app_name: shot.path,
         validation: Validation::from_env(),
         ..ContextDesc::default()
     })?;
+    let [width, height] = shot.size;
     let desc = TargetDesc {
-        extent: EXTENT,
+        extent: vk::Extent2D { width, height },
         samples: vk::SampleCountFlags::TYPE_4,
         ..TargetDesc::default()
     };
@@ -42,12 +51,12 @@ pub(crate) fn to_file(
     // SAFETY: the formats are the target's.
     let pass = unsafe { crowd.create_pass(&pass)? };
     populate(&mut context, &mut crowd)?;
-    frame(&mut context, &mut crowd, &target, pass)?;
+    frame(&mut context, &mut crowd, &target, (pass, shot))?;
 
     let rgba = target.read_rgba(&mut context)?;
     let color = image::ColorType::Rgba8;
-    image::save_buffer(path, &rgba, EXTENT.width, EXTENT.height, color)?;
-    println!("wrote {path}");
+    image::save_buffer(shot.path, &rgba, width, height, color)?;
+    println!("wrote {}", shot.path);
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator) };
     target.destroy(&mut context);
@@ -63,18 +72,20 @@ fn frame(
     context: &mut Context,
     crowd: &mut Crowd,
     target: &Target,
-    pass: PassId,
+    (pass, shot): (PassId, &Shot),
 ) -> Result<(), Box<dyn Error>> {
-    let eye = vec3(0.0, 1.9, 13.0);
-    let view_from_world = rh::view::look_at_mat4(eye, vec3(0.0, 0.86, 0.0), Vec3::Y);
-    let aspect = EXTENT.width as f32 / EXTENT.height as f32;
-    let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.187, aspect, 0.1);
+    let view_from_world = rh::view::look_at_mat4(shot.eye, shot.centre, Vec3::Y);
+    let [width, height] = shot.size;
+    let aspect = width as f32 / height as f32;
+    let clip_from_view =
+        rh::proj::vulkan::perspective_infinite_reverse(shot.fov_y_rad, aspect, 0.1);
+    let extent = vk::Extent2D { width, height };
     let view = View {
         lighting: Lighting {
             sun_direction: vec3(0.5, 0.8, 0.6),
             ..Lighting::default()
         },
-        ..View::new(clip_from_view * view_from_world, eye, EXTENT)
+        ..View::new(clip_from_view * view_from_world, shot.eye, extent)
     };
     let begin = Begin {
         color: [0.72, 0.80, 0.88, 1.0],
