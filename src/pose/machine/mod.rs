@@ -133,7 +133,7 @@ impl<'c> From<&'c RawClip> for MachineClip<'c> {
 ///     layers: vec![LayerDesc {
 ///         states: vec![StateDesc::clip("stand", "Idle"), StateDesc::clip("go", "Walk")],
 ///         transitions: vec![TransitionDesc {
-///             when: vec!["speed > 0.1".parse().unwrap()],
+///             when: vec!["speed > 0.1".parse()?],
 ///             fade_s: 0.5,
 ///             ..TransitionDesc::new(Origin::State("stand".into()), "go")
 ///         }],
@@ -150,7 +150,7 @@ impl<'c> From<&'c RawClip> for MachineClip<'c> {
 /// machine.play(0.25, &crowd, &mut list)?;
 /// assert_eq!(list.samples(0).len(), 1);
 /// assert_eq!(list.samples(1)[1].weight, 0.5); // in the middle of its fade
-/// # Ok::<(), throng::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
