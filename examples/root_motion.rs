@@ -10,10 +10,11 @@
 
 use image::{Rgb, RgbImage};
 use std::error::Error;
-use throng::character::{Affine, Character, Interpolation, Keys, RawClip, TrackValues};
+use throng::character::{Affine, Character, CurveClip, Interpolation, Keys, TrackValues};
 use throng::glam::{DVec3, Quat, Vec3};
 use throng::pose::{
-    ClipEvents, EventCursor, Looping, RootMotion, RootMotionOptions, RootPlace, animate, model_pose,
+    ClipEvents, EventCursor, LoopMode, RootMotion, RootMotionOptions, RootPlace, animate,
+    model_pose,
 };
 
 /// How far the walk turns in a pass, in radians.
@@ -60,14 +61,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     while now_s < PASSES * end_s {
         // From 4 to 34 milliseconds.
         let next_s = now_s + 0.004 + 0.03 * f64::from(frame * 7 % 10) / 9.0;
-        place.advance(&motion.delta(now_s, next_s, Looping::Loop), 1.0);
+        place.advance(&motion.delta(now_s, next_s, LoopMode::Loop), 1.0);
         scene.frame(&place, next_s.rem_euclid(end_s), frame)?;
-        for hit in cursor.advance(&events, next_s, Looping::Loop, 16) {
+        for hit in cursor.advance(&events, next_s, LoopMode::Loop, 16) {
             scene.event(&place, hit.time_s, hit.name)?;
         }
         (now_s, frame) = (next_s, frame + 1);
     }
-    let at_once = motion.delta(0.0, now_s, Looping::Loop).translation;
+    let at_once = motion.delta(0.0, now_s, LoopMode::Loop).translation;
     println!(
         "{frame} frames and one step differ by {:.1e} m",
         place.position.distance(at_once)
@@ -78,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The walk with its hips going along an arc at the walk's own speed.
-fn along_an_arc(character: &Character, walk: &RawClip) -> throng::Result<RawClip> {
+fn along_an_arc(character: &Character, walk: &CurveClip) -> throng::Result<CurveClip> {
     let end_s = walk.duration_s();
     let radius_m = throng::builtin::WALK_SPEED_M_S * end_s / TURN_RAD;
     let turn = |time_s: f32| Quat::from_rotation_y(TURN_RAD * time_s / end_s);
@@ -95,7 +96,7 @@ fn along_an_arc(character: &Character, walk: &RawClip) -> throng::Result<RawClip
             TrackValues::Scale(_) => {}
         }
     }
-    RawClip::new("Walk an arc", tracks, character.skeleton())
+    CurveClip::new("Walk an arc", tracks, character.skeleton())
 }
 
 fn keyed<T: Copy>(keys: &mut Keys<T>, change: impl Fn(f32, T) -> T) {
@@ -107,7 +108,7 @@ fn keyed<T: Copy>(keys: &mut Keys<T>, change: impl Fn(f32, T) -> T) {
 
 struct Scene<'a> {
     character: &'a Character,
-    stays: &'a RawClip,
+    stays: &'a CurveClip,
     picture: &'a mut RgbImage,
 }
 

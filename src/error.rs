@@ -2,7 +2,7 @@
 
 mod unheld;
 
-use crate::pose::machine::MachineError;
+use crate::pose::state_machine::StateMachineError;
 
 pub use unheld::{PoseAt, Unheld};
 
@@ -133,7 +133,7 @@ pub enum Error {
     },
     /// A state machine's data or text is not what it must be: which part, which line, and why.
     #[error("{0}")]
-    Machine(Box<MachineError>),
+    StateMachine(Box<StateMachineError>),
     /// The device or driver lacks something that is needed.
     #[error("unsupported: {what} ({device})")]
     Unsupported {

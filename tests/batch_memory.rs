@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use throng::character::{Affine, Transform};
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipSample, Code, Mask, Mat3x4, PlayList, WriteOnly,
+    BatchPoser, Clip, ClipOptions, ClipSample, Code, Mask, Mat3x4, SampleList, WriteOnly,
 };
 
 /// Counts what is allocated.
@@ -42,7 +42,7 @@ fn nothing_is_allocated_after_the_first_call() {
         .collect();
     let last = clips.len() - 1;
     let mask = [Mask::all(character.skeleton())];
-    let fill = |list: &mut PlayList, frame: usize| {
+    let fill = |list: &mut SampleList, frame: usize| {
         list.clear();
         for number in 0..INSTANCES {
             let time_s = 0.02 * number as f64 + 0.016 * frame as f64;
@@ -56,7 +56,7 @@ fn nothing_is_allocated_after_the_first_call() {
             list.push(all.into_iter().take(number % 6));
         }
     };
-    let mut list = PlayList::new();
+    let mut list = SampleList::new();
     fill(&mut list, 0);
     let joints = INSTANCES * character.skeleton().len();
     let mut palettes = vec![Mat3x4::IDENTITY; INSTANCES * character.palette().len()];

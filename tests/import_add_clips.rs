@@ -9,7 +9,7 @@ use reference::random;
 use reference::rng::Rng;
 use serde_json::{Value, json};
 use throng::Error;
-use throng::character::{Character, RawClip, Track, TrackValues, Transform};
+use throng::character::{Character, CurveClip, Track, TrackValues, Transform};
 use throng::error::AssetFault;
 use throng::glam::Vec3;
 use throng::import::{
@@ -44,7 +44,7 @@ fn stripped(file: &Builder) -> Builder {
     bare
 }
 
-fn same_tracks(a: &RawClip, b: &RawClip) {
+fn same_tracks(a: &CurveClip, b: &CurveClip) {
     assert_eq!(a.tracks(), b.tracks());
     assert_eq!(a.weight_tracks(), b.weight_tracks());
     assert_eq!((a.start_s(), a.duration_s()), (b.start_s(), b.duration_s()));
@@ -253,7 +253,7 @@ fn moving(mut raw: RawCharacter, moved: &[usize]) -> RawCharacter {
 }
 
 /// Which joint each node's track ended on: a node's track holds its number.
-fn landed(clip: &RawClip) -> Vec<(usize, u16)> {
+fn landed(clip: &CurveClip) -> Vec<(usize, u16)> {
     let of = |track: &Track| match &track.values {
         TrackValues::Translation(keys) => (keys.values[0].x as usize, track.joint),
         _ => unreachable!("translations only"),

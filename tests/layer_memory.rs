@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use throng::glam::Vec2;
 use throng::pose::{
     BLEND_THRESHOLD, BlendSpace2, Ease, GradientBands, Inertia, Layer, LayerStack, Mask, Moving,
-    PlayList, PoseLayer, blend,
+    PoseLayer, SampleList, blend,
 };
 
 /// Counts what is allocated.
@@ -41,7 +41,8 @@ fn nothing_is_allocated_after_the_first_round() {
         BlendSpace2::new(&corners).unwrap(),
         GradientBands::new(&corners).unwrap(),
     );
-    let (mut layers, mut list, mut inertia) = (LayerStack::new(), PlayList::new(), Inertia::new());
+    let (mut layers, mut list, mut inertia) =
+        (LayerStack::new(), SampleList::new(), Inertia::new());
     let (mut out, mut weights) = (rest.clone(), [0.0; 4]);
     let durations_s = [1.2, 0.8];
     let mut round = |number: u32| {

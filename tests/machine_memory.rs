@@ -4,8 +4,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use throng::pose::PlayList;
-use throng::pose::machine::{MachineLog, MachineText};
+use throng::pose::SampleList;
+use throng::pose::state_machine::{StateMachineLog, StateMachineText};
 
 /// Counts what is allocated, and how many bytes.
 struct Counting;
@@ -35,11 +35,11 @@ static ALLOCATOR: Counting = Counting;
 fn nothing_is_allocated_from_frame_to_frame() {
     let character = throng::builtin::mannequin().unwrap().character;
     let text = include_str!("../examples/machine/hero.toml");
-    let text = MachineText::parse("hero.toml", text).unwrap();
+    let text = StateMachineText::parse("hero.toml", text).unwrap();
     let machine = text.build(&character).unwrap();
     let [speed, jump] = ["speed", "jump"].map(|name| machine.parameter(name).unwrap());
     let mut states = vec![machine.start(0.0); 100];
-    let (mut log, mut list) = (MachineLog::new(), PlayList::new());
+    let (mut log, mut list) = (StateMachineLog::new(), SampleList::new());
     let mut entered = 0;
     let mut frames = |from: u32, count: u32| {
         for frame in from..from + count {
@@ -73,7 +73,7 @@ fn text_with_long_keys() {
     let (key, list) = ("k".repeat(400_000), "0,".repeat(300_000));
     let text = format!("[[layer]]\nname = \"body\"\nentry = \"stand\"\n{key} = [{list}]\n");
     let before = BYTES.load(Relaxed);
-    let error = MachineText::parse("long.toml", &text).unwrap_err();
+    let error = StateMachineText::parse("long.toml", &text).unwrap_err();
     let bytes = BYTES.load(Relaxed) - before;
     assert!(bytes < 1000 * text.len(), "{bytes}");
     assert!(

@@ -9,13 +9,13 @@ use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use throng::Error;
 use throng::character::{
-    Character, Interpolation, Keys, NO_PARENT, RawClip, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, Keys, NO_PARENT, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::pose::{
-    AdditiveReference, BLEND_THRESHOLD, BatchPoser, Clip, ClipOptions, ClipSample, Mask, PlayList,
-    PoseLayer, animate, blend,
+    AdditiveReference, BLEND_THRESHOLD, BatchPoser, Clip, ClipOptions, ClipSample, Mask, PoseLayer,
+    SampleList, animate, blend,
 };
 
 /// The bound of a clip's error and how far from its joint a point lies for that, for a character of 1.8 m.
@@ -250,7 +250,7 @@ fn the_reference_itself_is_no_difference() {
     }
 }
 
-fn sine_clip(character: &Character, interpolation: Interpolation) -> RawClip {
+fn sine_clip(character: &Character, interpolation: Interpolation) -> CurveClip {
     let per_key = if interpolation == Interpolation::CubicSpline {
         3
     } else {
@@ -280,7 +280,7 @@ fn sine_clip(character: &Character, interpolation: Interpolation) -> RawClip {
         TrackValues::Scale(sizes),
     ];
     let tracks = tracks.map(|values| Track { joint: 1, values });
-    RawClip::new("made", tracks.into(), character.skeleton()).unwrap()
+    CurveClip::new("made", tracks.into(), character.skeleton()).unwrap()
 }
 
 #[test]
@@ -489,7 +489,7 @@ fn the_batch_adds_them_as_blend_does() {
             .unwrap()
             .with_masks(&masks)
             .unwrap();
-        let mut list = PlayList::new();
+        let mut list = SampleList::new();
         for _ in 0..40 {
             list.push(samples(&mut rng, &clips));
         }

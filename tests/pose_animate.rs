@@ -6,17 +6,17 @@ use reference::rig::{chain, clip, keys};
 use reference::rng::Rng;
 use throng::Error;
 use throng::character::Interpolation::{CubicSpline, Linear, Step};
-use throng::character::{Interpolation, RawClip, Track, TrackValues, Transform};
+use throng::character::{CurveClip, Interpolation, Track, TrackValues, Transform};
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
 use throng::pose::animate;
 
-fn sample(clip: &RawClip, time_s: f64) -> Transform {
+fn sample(clip: &CurveClip, time_s: f64) -> Transform {
     let mut local = [Transform::IDENTITY];
     animate(clip, time_s, &mut local).unwrap();
     local[0]
 }
 
-fn translations(interpolation: Interpolation, times_s: &[f32], values: &[Vec3]) -> RawClip {
+fn translations(interpolation: Interpolation, times_s: &[f32], values: &[Vec3]) -> CurveClip {
     clip(TrackValues::Translation(keys(
         interpolation,
         times_s,
@@ -24,7 +24,7 @@ fn translations(interpolation: Interpolation, times_s: &[f32], values: &[Vec3]) 
     )))
 }
 
-fn rotations(interpolation: Interpolation, times_s: &[f32], values: &[Quat]) -> RawClip {
+fn rotations(interpolation: Interpolation, times_s: &[f32], values: &[Quat]) -> CurveClip {
     clip(TrackValues::Rotation(keys(interpolation, times_s, values)))
 }
 
@@ -284,7 +284,7 @@ fn only_what_a_track_drives_is_written() {
         ),
         track(1, TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z]))),
     ];
-    let clip = RawClip::new("some", tracks, character.skeleton()).unwrap();
+    let clip = CurveClip::new("some", tracks, character.skeleton()).unwrap();
     let before = Transform {
         translation: Vec3::splat(7.0),
         rotation: Quat::from_xyzw(0.6, 0.8, 0.0, 0.0),

@@ -4,9 +4,9 @@ mod reference;
 
 use reference::rng::Rng;
 use throng::Error;
-use throng::pose::{ClipEvents, EventCursor, EventHit, Layer, Looping};
+use throng::pose::{ClipEvents, EventCursor, EventHit, Layer, LoopMode};
 
-const LOOPINGS: [Looping; 3] = [Looping::Loop, Looping::Once, Looping::PingPong];
+const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
 /// Whole numbers of this many seconds are exact in `f64` and in their sums and products.
 const TICK_S: f64 = 1.0 / 1024.0;
@@ -15,14 +15,21 @@ const TICK_S: f64 = 1.0 / 1024.0;
 type Met = (usize, i64, i64);
 
 /// The definition, point by point, in whole ticks: an event at `t` of pass `k` lies at `k·d + t` (or `(k + 1)·d − t`).
-fn reference(times: &[i64], d: i64, from: i64, to: i64, looping: Looping, start: bool) -> Vec<Met> {
+fn reference(
+    times: &[i64],
+    d: i64,
+    from: i64,
+    to: i64,
+    loop_mode: LoopMode,
+    start: bool,
+) -> Vec<Met> {
     let mut met = Vec::new();
-    let passes = match looping {
-        Looping::Once => 0..1,
+    let passes = match loop_mode {
+        LoopMode::Once => 0..1,
         _ => from.min(to).div_euclid(d) - 2..from.max(to).div_euclid(d) + 3,
     };
     for k in passes {
-        let back = looping == Looping::PingPong && k.rem_euclid(2) == 1;
+        let back = loop_mode == LoopMode::PingPong && k.rem_euclid(2) == 1;
         let mut order: Vec<usize> = (0..times.len()).collect();
         if back {
             order.reverse();
@@ -31,7 +38,7 @@ fn reference(times: &[i64], d: i64, from: i64, to: i64, looping: Looping, start:
             let t = times[event];
             let at = if back { (k + 1) * d - t } else { k * d + t };
             // A turning point belongs to the pass that begins there.
-            if looping == Looping::PingPong && at == (k + 1) * d {
+            if loop_mode == LoopMode::PingPong && at == (k + 1) * d {
                 continue;
             }
             let inside = if from < to {
@@ -40,7 +47,7 @@ fn reference(times: &[i64], d: i64, from: i64, to: i64, looping: Looping, start:
                 to <= at && at < from
             };
             // At a loop's seam, a play starts with the pass that it goes into.
-            let goes_in = looping != Looping::Loop
+            let goes_in = loop_mode != LoopMode::Loop
                 || (if from < to {
                     from < (k + 1) * d
                 } else {
@@ -93,19 +100,19 @@ fn steps_deliver_what_the_definition_says() {
         let events = in_ticks(&times, d);
         let from = rng.below(81) as i64 - 40;
         let to = rng.below(81) as i64 - 40;
-        for looping in LOOPINGS {
+        for loop_mode in LOOPINGS {
             for start in [false, true] {
                 let (a, b) = (from as f64 * TICK_S, to as f64 * TICK_S);
                 let passed = if start {
-                    events.passed_from_start(a, b, looping)
+                    events.passed_from_start(a, b, loop_mode)
                 } else {
-                    events.passed(a, b, looping)
+                    events.passed(a, b, loop_mode)
                 };
                 let got: Vec<Met> = passed.clone().map(|hit| met(&hit)).collect();
-                let expected = reference(&times, d, from, to, looping, start);
+                let expected = reference(&times, d, from, to, loop_mode, start);
                 assert_eq!(
                     got, expected,
-                    "{times:?} of {d}, {from}..{to}, {looping:?}, {start}"
+                    "{times:?} of {d}, {from}..{to}, {loop_mode:?}, {start}"
                 );
                 assert_eq!(passed.left(), expected.len() as u64);
                 assert_eq!(
@@ -113,7 +120,7 @@ fn steps_deliver_what_the_definition_says() {
                     expected.last().copied()
                 );
                 if !start {
-                    assert_eq!(events.count_passed(a, b, looping), expected.len() as u64);
+                    assert_eq!(events.count_passed(a, b, loop_mode), expected.len() as u64);
                 }
                 delivered += expected.len();
             }
@@ -133,7 +140,7 @@ fn each_is_delivered_once_however_time_is_cut() {
             .collect();
         times.extend([0.0, duration]);
         let events = ClipEvents::new(duration, times.iter().map(|t| ("", *t))).unwrap();
-        for looping in LOOPINGS {
+        for loop_mode in LOOPINGS {
             let near_s = [0.0, DAY_S, 30.0 * DAY_S, -DAY_S][round % 4];
             let sign = if round % 3 == 0 { -1.0 } else { 1.0 };
             let mut cursor = EventCursor::new(near_s);
@@ -149,20 +156,20 @@ fn each_is_delivered_once_however_time_is_cut() {
                     }
                     _ => at + sign * f64::from(rng.range(0.0, 0.3)),
                 };
-                got.extend(cursor.advance(&events, at, looping, usize::MAX));
+                got.extend(cursor.advance(&events, at, loop_mode, usize::MAX));
             }
-            let whole: Vec<_> = events.passed_from_start(near_s, at, looping).collect();
-            assert_eq!(got, whole, "round {round}, {looping:?}");
+            let whole: Vec<_> = events.passed_from_start(near_s, at, loop_mode).collect();
+            assert_eq!(got, whole, "round {round}, {loop_mode:?}");
             // In order, and no point twice.
             for pair in got.windows(2) {
                 assert!((pair[1].unwrapped_s - pair[0].unwrapped_s) * sign >= 0.0);
                 assert_ne!((pair[0].event, pair[0].pass), (pair[1].event, pair[1].pass));
             }
             // As many as there are passes: of each whole pass, each event.
-            if looping != Looping::Once {
+            if loop_mode != LoopMode::Once {
                 let passes = (at - near_s).abs() / duration;
                 let per_pass = times.len() as f64
-                    - if looping == Looping::PingPong {
+                    - if loop_mode == LoopMode::PingPong {
                         1.0
                     } else {
                         0.0
@@ -189,7 +196,7 @@ fn layers_at_any_frame_rate_and_speed_deliver_the_same() {
                 for frame in 0..20 * hz {
                     let at = |frame: usize| start_s + frame as f64 / hz as f64;
                     let span = layer.span(at(frame), at(frame + 1));
-                    let passed = events.passed(span.from_s, span.to_s, layer.looping);
+                    let passed = events.passed(span.from_s, span.to_s, layer.loop_mode);
                     hits.extend(passed.map(|hit| (hit.name.to_string(), hit.pass)));
                 }
                 hits
@@ -237,14 +244,14 @@ fn the_time_of_a_layer_is_that_of_its_unwrapped_time() {
     let mut rng = Rng::new(5);
     for _ in 0..3_000 {
         let layer = Layer {
-            looping: LOOPINGS[rng.below(3)],
+            loop_mode: LOOPINGS[rng.below(3)],
             speed: rng.range(-2.0, 2.0).into(),
             ..Layer::new(0, [0.0, DAY_S, -30.0 * DAY_S][rng.below(3)])
         };
         let duration_s = f64::from(rng.range(0.1, 3.0));
         let now_s = f64::from(rng.range(-9.0, 9.0));
         let unwrapped_s = layer.unwrapped_s(now_s).unwrap();
-        let got = layer.looping.clip_time_s(unwrapped_s, duration_s);
+        let got = layer.loop_mode.clip_time_s(unwrapped_s, duration_s);
         // Either rounds an exact remainder once; the way back of ping-pong twice.
         let off = (got - layer.clip_time_s(now_s, duration_s)).abs();
         assert!(off <= 2e-15, "{layer:?} {now_s} {duration_s}: {off}");
@@ -259,64 +266,67 @@ fn a_start_and_a_seek_deliver_what_they_should() {
     };
     let mut cursor = EventCursor::new(0.0);
     // A frame of no length at the start does not use the start up.
-    assert!(names(cursor.advance(&events, 0.0, Looping::Loop, 9)).is_empty());
+    assert!(names(cursor.advance(&events, 0.0, LoopMode::Loop, 9)).is_empty());
     assert_eq!(
-        names(cursor.advance(&events, 0.5, Looping::Loop, 9)),
+        names(cursor.advance(&events, 0.5, LoopMode::Loop, 9)),
         ["zero"]
     );
     assert_eq!(
-        names(cursor.advance(&events, 1.0, Looping::Loop, 9)),
+        names(cursor.advance(&events, 1.0, LoopMode::Loop, 9)),
         ["one"]
     );
     // Turning round on an event does not deliver it again; coming back over it does.
-    assert!(names(cursor.advance(&events, 0.5, Looping::Loop, 9)).is_empty());
+    assert!(names(cursor.advance(&events, 0.5, LoopMode::Loop, 9)).is_empty());
     assert_eq!(
-        names(cursor.advance(&events, 1.5, Looping::Loop, 9)),
+        names(cursor.advance(&events, 1.5, LoopMode::Loop, 9)),
         ["one"]
     );
     cursor.seek(3.5);
     assert_eq!(cursor.unwrapped_s(), 3.5);
-    assert!(names(cursor.advance(&events, 3.75, Looping::Loop, 9)).is_empty());
+    assert!(names(cursor.advance(&events, 3.75, LoopMode::Loop, 9)).is_empty());
     assert_eq!(
-        names(cursor.seek_delivering(&events, 1.5, Looping::Loop, 9)),
+        names(cursor.seek_delivering(&events, 1.5, LoopMode::Loop, 9)),
         ["one", "zero", "two"]
     );
     cursor.seek(3.0);
     assert_eq!(
-        names(cursor.advance(&events, 3.5, Looping::Loop, 9)),
+        names(cursor.advance(&events, 3.5, LoopMode::Loop, 9)),
         ["one"]
     );
 
     // A backward play of a loop from its end, and from its seam.
     let mut back = EventCursor::new(2.0);
     assert_eq!(
-        names(back.advance(&events, 0.5, Looping::Loop, 9)),
+        names(back.advance(&events, 0.5, LoopMode::Loop, 9)),
         ["two", "one"]
     );
     // Reaching the seam gives both of its events, leaving it none.
     assert_eq!(
-        names(back.advance(&events, 0.0, Looping::Loop, 9)),
+        names(back.advance(&events, 0.0, LoopMode::Loop, 9)),
         ["zero", "two"]
     );
-    assert!(names(back.advance(&events, -0.5, Looping::Loop, 9)).is_empty());
+    assert!(names(back.advance(&events, -0.5, LoopMode::Loop, 9)).is_empty());
 
     // Once: delivered when passed, silent while held, also by a play that starts late.
     let mut once = EventCursor::new(-1.0);
     assert_eq!(
-        names(once.advance(&events, 1.5, Looping::Once, 9)),
+        names(once.advance(&events, 1.5, LoopMode::Once, 9)),
         ["zero", "one"]
     );
-    assert_eq!(names(once.advance(&events, 7.0, Looping::Once, 9)), ["two"]);
-    assert!(names(once.advance(&events, 9.0, Looping::Once, 9)).is_empty());
     assert_eq!(
-        names(once.advance(&events, -5.0, Looping::Once, 9)),
+        names(once.advance(&events, 7.0, LoopMode::Once, 9)),
+        ["two"]
+    );
+    assert!(names(once.advance(&events, 9.0, LoopMode::Once, 9)).is_empty());
+    assert_eq!(
+        names(once.advance(&events, -5.0, LoopMode::Once, 9)),
         ["two", "one", "zero"]
     );
 
     // There and back: turning points once.
     let mut pong = EventCursor::new(0.0);
     assert_eq!(
-        names(pong.advance(&events, 6.0, Looping::PingPong, 99)),
+        names(pong.advance(&events, 6.0, LoopMode::PingPong, 99)),
         ["zero", "one", "two", "one", "zero", "one", "two"]
     );
 }
@@ -325,30 +335,30 @@ fn a_start_and_a_seek_deliver_what_they_should() {
 fn a_billion_passes_cost_nothing() {
     let events = ClipEvents::new(0.001, [("a", 0.0), ("b", 0.0005), ("c", 0.001)]).unwrap();
     let month_s = 30.0 * DAY_S;
-    let whole = events.count_passed(0.0, month_s, Looping::Loop);
+    let whole = events.count_passed(0.0, month_s, LoopMode::Loop);
     // 2,592,000,000 passes of three; 0.001 is not quite a thousandth, so the last seam may not be reached.
     assert!(whole.abs_diff(3 * 2_592_000_000) <= 3, "{whole}");
-    let ping = events.count_passed(0.0, month_s, Looping::PingPong);
+    let ping = events.count_passed(0.0, month_s, LoopMode::PingPong);
     assert!(ping.abs_diff(2 * 2_592_000_000) <= 2, "{ping}");
     for (from, to) in [(0.0, month_s), (month_s, 0.0)] {
         let mut cursor = EventCursor::new(from);
-        let passed = cursor.advance(&events, to, Looping::Loop, 5);
+        let passed = cursor.advance(&events, to, LoopMode::Loop, 5);
         assert!(passed.left_out().abs_diff(whole - 5) <= 3);
         assert_eq!(passed.count(), 5);
         assert_eq!(cursor.unwrapped_s(), to);
         let far = events
-            .passed(from, to, Looping::Loop)
+            .passed(from, to, LoopMode::Loop)
             .nth(7_000_000_000)
             .unwrap();
         assert!((far.unwrapped_s - from).abs() > 0.89 * month_s);
-        assert!(events.passed(from, to, Looping::Loop).count() > 7_000_000_000);
+        assert!(events.passed(from, to, LoopMode::Loop).count() > 7_000_000_000);
     }
     // Cut in two at random, nothing is lost.
     let mut rng = Rng::new(4);
     for _ in 0..2_000 {
         let cut = f64::from(rng.range(0.0, 1.0)) * month_s;
-        let parts = events.count_passed(0.0, cut, Looping::Loop)
-            + events.count_passed(cut, month_s, Looping::Loop);
+        let parts = events.count_passed(0.0, cut, LoopMode::Loop)
+            + events.count_passed(cut, month_s, LoopMode::Loop);
         assert_eq!(parts, whole);
     }
 }
@@ -374,15 +384,15 @@ fn nothing_breaks_it() {
         let at = [0.0, 0.5 * duration, duration];
         let events = ClipEvents::new(duration, at.map(|t| ("x", t))).unwrap();
         for (from, to) in odd.iter().flat_map(|a| odd.map(|b| (*a, b))) {
-            for looping in LOOPINGS {
+            for loop_mode in LOOPINGS {
                 for passed in [
-                    events.passed(from, to, looping),
-                    events.passed_from_start(from, to, looping),
+                    events.passed(from, to, loop_mode),
+                    events.passed_from_start(from, to, loop_mode),
                 ] {
                     if from.is_nan() || to.is_nan() || from == to {
                         assert_eq!(passed.left(), 0);
                     }
-                    if looping == Looping::Once {
+                    if loop_mode == LoopMode::Once {
                         assert!(passed.left() <= 3);
                     }
                     assert_eq!(passed.clone().limited(0).count(), 0);
@@ -391,15 +401,15 @@ fn nothing_breaks_it() {
                 }
             }
             let mut cursor = EventCursor::new(from);
-            let _ = cursor.advance(&events, to, Looping::Loop, 3).count();
+            let _ = cursor.advance(&events, to, LoopMode::Loop, 3).count();
             assert!(!cursor.unwrapped_s().is_nan());
         }
     }
     // A clip without duration has one pass, whatever is asked.
     let flat = ClipEvents::new(0.0, [("x", 0.0)]).unwrap();
-    assert_eq!(flat.count_passed(-1.0, 1e9, Looping::Loop), 1);
+    assert_eq!(flat.count_passed(-1.0, 1e9, LoopMode::Loop), 1);
     assert_eq!(
-        ClipEvents::default().count_passed(-1.0, 1e9, Looping::Loop),
+        ClipEvents::default().count_passed(-1.0, 1e9, LoopMode::Loop),
         0
     );
 }
@@ -415,7 +425,7 @@ fn lists_are_checked_sorted_and_named_once() {
         (4, false, 1.0)
     );
     let ids = events
-        .passed_from_start(0.0, 1.0, Looping::Once)
+        .passed_from_start(0.0, 1.0, LoopMode::Once)
         .map(|hit| hit.name_id);
     assert_eq!(ids.collect::<Vec<_>>(), [0, 1, 2, 0]);
 

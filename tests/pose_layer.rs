@@ -3,18 +3,18 @@
 mod reference;
 
 use reference::rng::Rng;
-use throng::pose::{ClipSample, Ease, Layer, Looping, Ramp};
+use throng::pose::{ClipSample, Ease, Layer, LoopMode, Ramp};
 
-fn layer(looping: Looping) -> Layer {
+fn layer(loop_mode: LoopMode) -> Layer {
     Layer {
-        looping,
+        loop_mode,
         ..Layer::new(0, 10.0)
     }
 }
 
 #[test]
 fn loops_start_over() {
-    let layer = layer(Looping::Loop);
+    let layer = layer(LoopMode::Loop);
     for (now, expected) in [
         (10.0, 0.0),
         (11.5, 1.5),
@@ -28,7 +28,7 @@ fn loops_start_over() {
 
 #[test]
 fn once_holds_both_ends() {
-    let layer = layer(Looping::Once);
+    let layer = layer(LoopMode::Once);
     for (now, expected) in [
         (10.0, 0.0),
         (11.5, 1.5),
@@ -45,13 +45,13 @@ fn speed_and_offset_apply() {
     let backwards = Layer {
         speed: -0.5,
         offset_s: 1.5,
-        ..layer(Looping::Loop)
+        ..layer(LoopMode::Loop)
     };
     for (now, expected) in [(10.0, 1.5), (12.0, 0.5), (14.0, 1.5), (15.0, 1.0)] {
         assert_eq!(backwards.clip_time_s(now, 2.0), expected, "{now}");
     }
     let once = Layer {
-        looping: Looping::Once,
+        loop_mode: LoopMode::Once,
         ..backwards
     };
     assert_eq!(once.clip_time_s(14.0, 2.0), 0.0);
@@ -84,7 +84,7 @@ fn times_lie_within_the_clip() {
         let layer = Layer::new(0, rng.range(-1e6, 1e6).into())
             .with_offset(rng.range(-10.0, 10.0).into())
             .with_speed(rng.range(-3.0, 3.0).into())
-            .with_looping([Looping::Loop, Looping::Once, Looping::PingPong][rng.below(3)]);
+            .with_loop_mode([LoopMode::Loop, LoopMode::Once, LoopMode::PingPong][rng.below(3)]);
         let duration = rng.range(0.0, 5.0);
         let time = layer.clip_time_s(rng.range(-1e6, 1e6).into(), duration);
         assert!(
@@ -99,16 +99,16 @@ fn times_lie_within_the_clip() {
 #[test]
 fn what_is_no_time_is_zero() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308];
-    for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
+    for loop_mode in [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong] {
         for duration in [0.0, -0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             assert_eq!(
-                layer(looping).clip_time_s(11.0, duration),
+                layer(loop_mode).clip_time_s(11.0, duration),
                 0.0,
                 "{duration}"
             );
         }
         for value in odd {
-            let good = layer(looping);
+            let good = layer(loop_mode);
             let layers = [
                 good,
                 Layer {
@@ -142,7 +142,7 @@ fn what_is_no_time_is_zero() {
 
 #[test]
 fn ping_pong_turns_round_at_both_ends() {
-    let layer = layer(Looping::PingPong);
+    let layer = layer(LoopMode::PingPong);
     for (now, expected) in [
         (10.0, 0.0),
         (11.5, 1.5),
@@ -182,21 +182,21 @@ fn times_are_as_exact_after_thirty_days_as_at_the_start() {
             let offset = rng.below(1 << 22) as f64 / f64::from(1 << 20);
             let duration = rng.range(0.1, 9.0);
             let duration = (f64::from(duration) * 1024.0).round() / 1024.0;
-            for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
+            for loop_mode in [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong] {
                 let layer = Layer::new(0, 0.0)
                     .with_offset(offset)
                     .with_speed(speed)
-                    .with_looping(looping);
+                    .with_loop_mode(loop_mode);
                 let raw = ticks(now) * (speed * 1024.0) as i128 / 1024 + ticks(offset);
                 let length = ticks(duration);
-                let want = match looping {
-                    Looping::Loop => raw.rem_euclid(length),
-                    Looping::Once => raw.clamp(0, length),
-                    Looping::PingPong => length - (raw.rem_euclid(2 * length) - length).abs(),
+                let want = match loop_mode {
+                    LoopMode::Loop => raw.rem_euclid(length),
+                    LoopMode::Once => raw.clamp(0, length),
+                    LoopMode::PingPong => length - (raw.rem_euclid(2 * length) - length).abs(),
                 };
                 let got = layer.clip_time_s(now, duration);
                 let mut off = (got - want as f64 * TICK).abs();
-                if looping == Looping::Loop {
+                if loop_mode == LoopMode::Loop {
                     off = off.min(duration - off);
                 }
                 worst[age] = worst[age].max(off);
@@ -211,11 +211,11 @@ fn times_are_as_exact_after_thirty_days_as_at_the_start() {
 fn a_speed_may_change_without_a_jump() {
     let mut rng = Rng::new(12);
     for _ in 0..5000 {
-        let looping = [Looping::Loop, Looping::Once, Looping::PingPong][rng.below(3)];
+        let loop_mode = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong][rng.below(3)];
         let speed = |rng: &mut Rng| f64::from(rng.range(-3.0, 3.0));
         let layer = Layer::new(0, 2.0)
             .with_speed(speed(&mut rng))
-            .with_looping(looping);
+            .with_loop_mode(loop_mode);
         let (now, to) = (f64::from(rng.range(-20.0, 50.0)), speed(&mut rng));
         let changed = layer.re_timed(now, to, 1.5);
         assert_eq!(changed.clip_time_s(now, 1.5), layer.clip_time_s(now, 1.5));
@@ -224,7 +224,7 @@ fn a_speed_may_change_without_a_jump() {
             changed.clip_time_s(now + 1e-6, 1.5),
         );
         let off = (after - before).abs();
-        let off = if looping == Looping::Loop {
+        let off = if loop_mode == LoopMode::Loop {
             off.min(1.5 - off)
         } else {
             off
@@ -233,7 +233,7 @@ fn a_speed_may_change_without_a_jump() {
         // Going on at the same speed changes nothing, but where it has come to an end.
         let same = layer.re_timed(now, layer.speed, 1.5);
         let later = now + 0.37;
-        if looping != Looping::Once {
+        if loop_mode != LoopMode::Once {
             let off = (same.clip_time_s(later, 1.5) - layer.clip_time_s(later, 1.5)).abs();
             assert!(off.min(1.5 - off) <= 1e-12, "{layer:?} at {now}: {off}");
         }
@@ -247,7 +247,7 @@ fn a_layer_says_what_it_plays() {
     let layer = Layer::new(4, 10.0)
         .with_offset(0.5)
         .with_speed(2.0)
-        .with_looping(Looping::Once)
+        .with_loop_mode(LoopMode::Once)
         .with_weight(Ramp::new(0.25, 0.75, 10.0, 2.0, Ease::Linear))
         .with_mask(3)
         .on_level(2);

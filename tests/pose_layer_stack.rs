@@ -3,7 +3,7 @@
 mod reference;
 
 use reference::rng::Rng;
-use throng::pose::{ClipSample, Ease, Layer, LayerStack, Looping, Ramp};
+use throng::pose::{ClipSample, Ease, Layer, LayerStack, LoopMode, Ramp};
 
 /// Of walk, run, jog and a wave.
 const DURATIONS_S: [f64; 4] = [1.25, 0.75, 1.0, 2.0];
@@ -248,13 +248,13 @@ fn going_back_and_forth_in_step_adds_no_layers() {
 #[test]
 fn only_loops_keep_step() {
     let mut layers = LayerStack::new();
-    layers.play(Layer::new(0, 0.0).with_looping(Looping::PingPong));
+    layers.play(Layer::new(0, 0.0).with_loop_mode(LoopMode::PingPong));
     layers.cross_fade_in_step(Layer::new(1, 3.0), 3.0, 1.0, Ease::Linear, &DURATIONS_S);
     assert_eq!(at(&layers, 3.0)[0].time_s, 0.5);
     assert_eq!(at(&layers, 3.25)[1].time_s, 0.25);
     assert!(layers.anchor(0).is_none());
     layers.cross_fade_in_step(
-        Layer::new(2, 5.0).with_looping(Looping::Once),
+        Layer::new(2, 5.0).with_loop_mode(LoopMode::Once),
         5.0,
         1.0,
         Ease::Linear,

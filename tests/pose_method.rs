@@ -4,7 +4,7 @@
 mod reference;
 
 use throng::Error;
-use throng::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
+use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use throng::error::{PoseAt, Unheld};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -58,8 +58,8 @@ fn keys<T: Copy>(times_s: &[f32], values: &[T]) -> throng::character::Keys<T> {
     reference::rig::keys(Interpolation::Linear, times_s, values)
 }
 
-fn clip(character: &Character, joint: u16, values: TrackValues) -> RawClip {
-    RawClip::new("move", vec![Track { joint, values }], character.skeleton()).unwrap()
+fn clip(character: &Character, joint: u16, values: TrackValues) -> CurveClip {
+    CurveClip::new("move", vec![Track { joint, values }], character.skeleton()).unwrap()
 }
 
 fn turn() -> TrackValues {

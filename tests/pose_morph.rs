@@ -6,7 +6,7 @@ use reference::rng::Rng;
 use reference::{random, rig::keys};
 use throng::Error;
 use throng::character::{
-    Character, Influences, Interpolation, JointIndices, Keys, MorphTarget, Primitive, RawClip,
+    Character, CurveClip, Influences, Interpolation, JointIndices, Keys, MorphTarget, Primitive,
     Transform, WeightTrack,
 };
 use throng::error::ArgumentFault;
@@ -210,18 +210,18 @@ fn weights_that_do_not_fit_are_refused() {
     assert_eq!(out.positions, plain.positions);
 }
 
-fn clip(interpolation: Interpolation, values: &[f32]) -> RawClip {
+fn clip(interpolation: Interpolation, values: &[f32]) -> CurveClip {
     let skeleton = reference::rig::chain(1);
     let track = WeightTrack {
         first_weight: 1,
         count: 2,
         keys: keys(interpolation, &[0.5, 1.5, 4.0], values),
     };
-    let clip = RawClip::new("clip", Vec::new(), skeleton.skeleton()).unwrap();
+    let clip = CurveClip::new("clip", Vec::new(), skeleton.skeleton()).unwrap();
     clip.with_weight_tracks(vec![track], 4).unwrap()
 }
 
-fn weights_at(clip: &RawClip, time_s: f64) -> [f32; 4] {
+fn weights_at(clip: &CurveClip, time_s: f64) -> [f32; 4] {
     let mut weights = [9.0; 4];
     animate_weights(clip, time_s, &mut weights).unwrap();
     assert_eq!((weights[0], weights[3]), (9.0, 9.0), "not driven");
@@ -284,7 +284,7 @@ fn curves_move_between_their_keys_as_the_format_says() {
 #[test]
 fn weight_tracks_are_checked() {
     let chain = reference::rig::chain(1);
-    let plain = || RawClip::new("clip", Vec::new(), chain.skeleton()).unwrap();
+    let plain = || CurveClip::new("clip", Vec::new(), chain.skeleton()).unwrap();
     let track = |first_weight, count, times: &[f32], values: usize| WeightTrack {
         first_weight,
         count,

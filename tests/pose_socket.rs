@@ -16,8 +16,8 @@ use throng::character::{Affine, Character, Interpolation, NO_PARENT, TrackValues
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, gltf_file};
 use throng::pose::{
-    Clip, ClipOptions, ClipSample, PlayList, Playing, Poser, Samples, Socket, Sockets, joint_model,
-    model_pose,
+    Clip, ClipOptions, ClipSample, Playing, Poser, SampleList, Samples, Socket, Sockets,
+    joint_model, model_pose,
 };
 
 /// The largest difference of two matrices' elements.
@@ -151,7 +151,7 @@ fn sockets_share_their_ancestors() {
             .collect();
         let mut set = Sockets::new(skeleton, &sockets).unwrap();
         assert!(set.joints() <= skeleton.len() && set.len() == 5 && !set.is_empty());
-        let mut list = PlayList::new();
+        let mut list = SampleList::new();
         let mut places = Vec::new();
         for _ in 0..7 {
             list.push(load.samples(rng));
@@ -299,7 +299,7 @@ fn faults_are_named() {
     }
     // No sockets, no instances.
     let mut none = Sockets::new(skeleton, &[]).unwrap();
-    let list = PlayList::new();
+    let list = SampleList::new();
     none.worlds_of(&load.of(&[]), &list, &[], &mut []).unwrap();
     assert_eq!(none.joints(), 0);
 }

@@ -11,7 +11,7 @@ use throng::import::{
     RawTransform,
 };
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mat3x4, PlayList, Poser,
+    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mat3x4, Poser, SampleList,
     WriteOnly,
 };
 
@@ -114,7 +114,7 @@ pub(crate) struct Load {
     pub(crate) who: Who,
     pub(crate) joints: usize,
     pub(crate) blended: usize,
-    pub(crate) list: PlayList,
+    pub(crate) list: SampleList,
     pub(crate) clips: Vec<Clip>,
     unpacked: Vec<Clip>,
     character: Character,
@@ -140,7 +140,7 @@ impl Load {
         };
         let clips = made(ClipPacking::default())?;
         let mut random = Random(9);
-        let mut list = PlayList::new();
+        let mut list = SampleList::new();
         for instance in 0..instances {
             list.push((0..blended).map(|number| {
                 let clip = (instance + number) % clips.len();

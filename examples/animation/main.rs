@@ -11,7 +11,7 @@ use std::error::Error;
 use throng::character::{Affine, Character, Transform};
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::pose::{
-    AdditiveReference, BatchPoser, BlendSpace1, Clip, ClipOptions, ClipSample, Mask, PlayList,
+    AdditiveReference, BatchPoser, BlendSpace1, Clip, ClipOptions, ClipSample, Mask, SampleList,
     cycle_duration_s, model_pose,
 };
 use throng::{Spawn, builtin};
@@ -45,7 +45,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let upper_body =
         Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
     let poser = BatchPoser::new(&character)?.with_masks(&[upper_body])?;
-    let mut list = PlayList::new();
+    let mut list = SampleList::new();
     for act in &acts {
         list.push(act.samples.iter().copied());
     }

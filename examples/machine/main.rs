@@ -5,8 +5,10 @@
 
 use std::error::Error;
 use throng::builtin;
-use throng::pose::PlayList;
-use throng::pose::machine::{Machine, MachineEventKind, MachineLog, MachineState, MachineText};
+use throng::pose::SampleList;
+use throng::pose::state_machine::{
+    StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog, StateMachineText,
+};
 
 const TEXT: &str = include_str!("hero.toml");
 const FRAME_S: f64 = 1.0 / 60.0;
@@ -34,17 +36,17 @@ enum Input {
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let character = builtin::mannequin()?.character;
-    let machine = MachineText::parse("hero.toml", TEXT)?.build(&character)?;
+    let machine = StateMachineText::parse("hero.toml", TEXT)?.build(&character)?;
     let mut hero = [machine.start(0.0)];
-    let (mut log, mut list) = (MachineLog::new(), PlayList::new());
+    let (mut log, mut list) = (StateMachineLog::new(), SampleList::new());
     let mut script = SCRIPT.iter().peekable();
     for frame in 0..=390 {
         let now_s = f64::from(frame) * FRAME_S;
         machine.update_logged(now_s, &mut hero, &mut log)?;
         for event in log.events() {
             let word = match event.kind {
-                MachineEventKind::Left => "leaves",
-                MachineEventKind::Entered => "enters",
+                StateMachineEventKind::Left => "leaves",
+                StateMachineEventKind::Entered => "enters",
             };
             let name = machine.state_name(event.layer, event.state);
             println!(
@@ -74,7 +76,11 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// What is set counts from the update before.
-fn apply(machine: &Machine, hero: &mut MachineState, input: Input) -> throng::Result<()> {
+fn apply(
+    machine: &StateMachine,
+    hero: &mut StateMachineInstance,
+    input: Input,
+) -> throng::Result<()> {
     match input {
         Input::Speed(speed) => machine.set_float(hero, machine.parameter("speed")?, speed),
         Input::Wave => machine.set_trigger(hero, machine.parameter("wave")?),

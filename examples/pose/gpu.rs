@@ -7,7 +7,7 @@ use throng::crowd::SkinMode;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, Vec4};
 use throng::gpu::SkinnedStream;
-use throng::pose::{Looping, Method, PosedVertices, SkinnedLayout};
+use throng::pose::{LoopMode, Method, PosedVertices, SkinnedLayout};
 use throng::standalone::{
     Begin, Context, ContextDesc, StandaloneError, Target, TargetDesc, read_buffer,
 };
@@ -210,7 +210,7 @@ fn spawn(
     let play = subject.moment.map_or(Play::REST, |(clip, time_s)| Play {
         offset_s: time_s,
         speed: 0.0,
-        looping: Looping::Once,
+        loop_mode: LoopMode::Once,
         ..clip.into()
     });
     let spawn = Spawn {

@@ -3,7 +3,7 @@
 use super::{plural, title};
 use std::fmt::Write as _;
 use throng::character::{
-    AlphaMode, Character, Material, MorphWeight, NO_PARENT, Primitive, RawClip, SkinInfo,
+    AlphaMode, Character, CurveClip, Material, MorphWeight, NO_PARENT, Primitive, SkinInfo,
 };
 use throng::import::Imported;
 
@@ -107,7 +107,7 @@ fn joints(model: &Character) -> Vec<Vec<String>> {
 }
 
 fn clips(model: &Character) -> Vec<Vec<String>> {
-    let row = |(index, clip): (usize, &RawClip)| {
+    let row = |(index, clip): (usize, &CurveClip)| {
         let mut row = vec![index.to_string(), title(clip.name())];
         row.extend([format!("{:.4}", clip.duration_s()), "s".into()]);
         row.extend(counted(clip.tracks().len(), "track"));

@@ -1,6 +1,6 @@
 //! The same character with more clips.
 
-use super::{Character, RawClip, mark_flips};
+use super::{Character, CurveClip, mark_flips};
 use crate::error::{Error, Result};
 
 impl Character {
@@ -8,15 +8,15 @@ impl Character {
     /// anew: [`PaletteJoint::may_flip`](super::PaletteJoint::may_flip), and with it [`facings`](Self::facings).
     ///
     /// The clips keep their names, so one may hide behind another of the same name at [`find_clip`](Self::find_clip):
-    /// [`RawClip::with_name`] gives another. A character that was added to a [`Crowd`](crate::Crowd) before is not
+    /// [`CurveClip::with_name`] gives another. A character that was added to a [`Crowd`](crate::Crowd) before is not
     /// changed by this: add the new one.
     ///
     /// ```
     /// use throng::builtin;
-    /// use throng::character::RawClip;
+    /// use throng::character::CurveClip;
     ///
     /// let character = builtin::mannequin()?.character;
-    /// let nod = RawClip::new("Nod", Vec::new(), character.skeleton())?;
+    /// let nod = CurveClip::new("Nod", Vec::new(), character.skeleton())?;
     /// let more = character.clone().with_clips(vec![nod])?;
     /// assert_eq!(more.find_clip("Nod")?, character.clips().len());
     /// # Ok::<(), throng::Error>(())
@@ -25,7 +25,7 @@ impl Character {
     /// # Errors
     /// [`Error::Each`] with the index of the clip in the list, around an [`Error::NotFound`] for a joint or a morph
     /// weight that this character lacks.
-    pub fn with_clips(mut self, clips: Vec<RawClip>) -> Result<Self> {
+    pub fn with_clips(mut self, clips: Vec<CurveClip>) -> Result<Self> {
         for (index, clip) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| Error::Each {
                 what: "clip",
@@ -40,7 +40,7 @@ impl Character {
 
     /// Whether the character has all that the clip drives. Both kinds of tracks are sorted and do not overlap: where
     /// the last one's joint or weights exist, all do.
-    fn check_clip(&self, clip: &RawClip) -> Result<()> {
+    fn check_clip(&self, clip: &CurveClip) -> Result<()> {
         let joint = clip.tracks().last().map(|track| u64::from(track.joint));
         let weight = clip.weight_tracks().last();
         let weight = weight.map(|track| u64::from(track.first_weight) + u64::from(track.count) - 1);

@@ -77,7 +77,7 @@ pub struct WeightTrack {
 /// last key that one. The duration is the last key of any track; a loop runs over
 /// `0..duration`. A property that no track drives stays at rest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RawClip {
+pub struct CurveClip {
     name: Box<str>,
     start_s: f32,
     duration_s: f32,
@@ -85,7 +85,7 @@ pub struct RawClip {
     weight_tracks: Vec<WeightTrack>,
 }
 
-impl RawClip {
+impl CurveClip {
     /// Checks the tracks against `skeleton` and keeps them, sorted by joint.
     ///
     /// # Errors

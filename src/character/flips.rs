@@ -1,6 +1,6 @@
 //! Which palette entries a clip may mirror.
 
-use super::{Affine, Character, Interpolation, Keys, NO_PARENT, RawClip, Skeleton, TrackValues};
+use super::{Affine, Character, CurveClip, Interpolation, Keys, NO_PARENT, Skeleton, TrackValues};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
 /// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their sign.
@@ -58,12 +58,12 @@ impl Signs {
 }
 
 /// The signs that the determinant of each joint's model matrix may take.
-fn chain_signs(skeleton: &Skeleton, clips: &[RawClip]) -> Vec<Signs> {
+fn chain_signs(skeleton: &Skeleton, clips: &[CurveClip]) -> Vec<Signs> {
     let rest = skeleton.joints().iter().map(|joint| joint.rest.scale);
     let mut hulls: Vec<Hull> = rest
         .map(|scale| Hull::EMPTY.with(scale.as_dvec3()))
         .collect();
-    for track in clips.iter().flat_map(RawClip::tracks) {
+    for track in clips.iter().flat_map(CurveClip::tracks) {
         if let TrackValues::Scale(keys) = &track.values {
             let hull = &mut hulls[usize::from(track.joint)];
             *hull = hull.with_keys(keys);

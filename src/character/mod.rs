@@ -20,7 +20,7 @@ mod skeleton;
 mod split;
 mod triangles;
 
-pub use clip::{Interpolation, Keys, RawClip, Track, TrackValues, WeightTrack};
+pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
@@ -158,7 +158,7 @@ pub struct Character {
     pub(crate) primitives: Vec<Primitive>,
     pub(crate) materials: Vec<Material>,
     pub(crate) images: Vec<Image>,
-    pub(crate) clips: Vec<RawClip>,
+    pub(crate) clips: Vec<CurveClip>,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) rest_bounds: Aabb,
@@ -237,7 +237,7 @@ impl Character {
 
     /// The clips, in the file's order.
     #[must_use]
-    pub fn clips(&self) -> &[RawClip] {
+    pub fn clips(&self) -> &[CurveClip] {
         &self.clips
     }
 
@@ -304,7 +304,7 @@ impl Character {
             .ok_or_else(|| Error::Unnamed {
                 what: "clip",
                 name: name.into(),
-                known: listed(self.clips.iter().map(RawClip::name)),
+                known: listed(self.clips.iter().map(CurveClip::name)),
             })
     }
 

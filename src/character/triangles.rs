@@ -1,6 +1,6 @@
 //! Kinds of triangles, which draws tell apart.
 
-use super::{Character, NO_PARENT, PaletteJoint, Primitive, RawClip, TrackValues};
+use super::{Character, CurveClip, NO_PARENT, PaletteJoint, Primitive, TrackValues};
 use std::collections::BTreeMap;
 
 impl Primitive {
@@ -88,7 +88,7 @@ impl Character {
     /// drives.
     fn deciders(&self, primitive: &Primitive) -> Vec<Option<u32>> {
         let mut scaled = vec![false; self.skeleton.len()];
-        for track in self.clips.iter().flat_map(RawClip::tracks) {
+        for track in self.clips.iter().flat_map(CurveClip::tracks) {
             if matches!(track.values, TrackValues::Scale(_)) {
                 scaled[usize::from(track.joint)] = true;
             }

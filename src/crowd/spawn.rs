@@ -6,7 +6,7 @@ use super::{CharacterId, Crowd, InstanceId};
 use crate::character::{Affine, Character};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout;
-use crate::pose::{Layer, Looping, Mat3x4};
+use crate::pose::{Layer, LoopMode, Mat3x4};
 use bytemuck::Zeroable;
 
 /// A clip of a character.
@@ -34,7 +34,7 @@ pub struct Play<'a> {
     /// Clip seconds per second; negative plays backwards, 0 holds.
     pub speed: f64,
     /// What happens past the end.
-    pub looping: Looping,
+    pub loop_mode: LoopMode,
 }
 
 impl Play<'_> {
@@ -44,7 +44,7 @@ impl Play<'_> {
         start_s: None,
         offset_s: 0.0,
         speed: 1.0,
-        looping: Looping::Loop,
+        loop_mode: LoopMode::Loop,
     };
 }
 
@@ -152,7 +152,7 @@ fn layer(rig: &Character, play: &Play<'_>, now_s: f64) -> Result<Option<Layer>> 
         Layer::new(clip, start_s)
             .with_offset(play.offset_s)
             .with_speed(play.speed)
-            .with_looping(play.looping),
+            .with_loop_mode(play.loop_mode),
     ))
 }
 

@@ -3,7 +3,7 @@
 use super::build::{Adopted, adopt};
 use super::weight_match::{match_weights, matched_parts};
 use super::{ImportOptions, RawCharacter, Repair};
-use crate::character::{Character, MorphWeight, NO_PARENT, RawClip, Skeleton, Transform, listed};
+use crate::character::{Character, CurveClip, MorphWeight, NO_PARENT, Skeleton, Transform, listed};
 use crate::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +33,7 @@ pub struct AddedClip {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipsFor {
     /// The clips, in the file's order, under the file's names; those without a name bear the file's.
-    pub clips: Vec<RawClip>,
+    pub clips: Vec<CurveClip>,
     /// What was matched and what was not.
     pub report: ClipsReport,
 }
@@ -169,7 +169,7 @@ impl RawCharacter {
 
 /// Clips with their names in the file.
 struct Fitted {
-    clips: Vec<(Box<str>, RawClip)>,
+    clips: Vec<(Box<str>, CurveClip)>,
     report: ClipsReport,
 }
 
@@ -325,7 +325,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(clips: &[RawClip]) -> Self {
+    fn of(clips: &[CurveClip]) -> Self {
         Self {
             taken: clips.iter().map(|clip| clip.name().into()).collect(),
             next: HashMap::new(),

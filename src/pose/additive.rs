@@ -3,7 +3,7 @@
 use super::animate;
 use super::palette::expect_len;
 use crate::character::{
-    Character, Interpolation, Keys, RawClip, Skeleton, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform,
 };
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{DQuat, DVec3, Quat, Vec3};
@@ -85,9 +85,9 @@ pub(super) fn put_onto(reference: &Transform, difference: &Transform) -> Transfo
 /// angles between rotations.
 pub(super) fn curves(
     character: &Character,
-    raw: &RawClip,
+    raw: &CurveClip,
     reference: &AdditiveReference,
-) -> Result<(RawClip, Vec<Transform>)> {
+) -> Result<(CurveClip, Vec<Transform>)> {
     let skeleton = character.skeleton();
     let reference = reference_pose(skeleton, raw, reference)?;
     let tracks = raw.tracks().iter().map(|track| {
@@ -115,7 +115,7 @@ pub(super) fn curves(
         })
     });
     let tracks = tracks.collect::<Result<Vec<_>>>()?;
-    let curves = RawClip::new(raw.name(), tracks, skeleton)?;
+    let curves = CurveClip::new(raw.name(), tracks, skeleton)?;
     // They may last longer than the others.
     let weights = raw.weight_tracks().to_vec();
     let curves = curves.with_weight_tracks(weights, character.morph_weights().len())?;
@@ -124,7 +124,7 @@ pub(super) fn curves(
 
 fn reference_pose(
     skeleton: &Skeleton,
-    raw: &RawClip,
+    raw: &CurveClip,
     reference: &AdditiveReference,
 ) -> Result<Vec<Transform>> {
     let rest = skeleton.joints().iter().map(|joint| joint.rest);

@@ -1,6 +1,6 @@
 //! The animate stage: a clip's curves at a time → local pose.
 
-use crate::character::{Interpolation, Keys, RawClip, Track, TrackValues, Transform};
+use crate::character::{CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
 use crate::error::{Error, Result};
 use core::ops::{Add, Mul};
 use glam::{Quat, Vec3};
@@ -16,7 +16,7 @@ use glam::{Quat, Vec3};
 /// # Errors
 /// [`Error::NotFound`] if the clip drives a joint that `local` does not have; nothing is written
 /// then.
-pub fn animate(clip: &RawClip, time_s: f64, local: &mut [Transform]) -> Result<()> {
+pub fn animate(clip: &CurveClip, time_s: f64, local: &mut [Transform]) -> Result<()> {
     let time_s = if time_s.is_nan() { 0.0 } else { time_s };
     // Tracks are sorted by joint: where the last one's exists, all do.
     if let Some(last) = clip.tracks().last()

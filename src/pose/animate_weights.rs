@@ -1,7 +1,7 @@
 //! The animate stage's other half: a clip's curves at a time → morph weights.
 
 use super::animate::{Playhead, Span, find, hermite};
-use crate::character::{Interpolation, RawClip, WeightTrack};
+use crate::character::{CurveClip, Interpolation, WeightTrack};
 use crate::error::{Error, Result};
 
 /// Samples `clip` at `time_s` (the clip's own time; before the first and after the last key of a
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// # Errors
 /// [`Error::NotFound`] if the clip drives a weight that `weights` does not have; nothing is written
 /// then.
-pub fn animate_weights(clip: &RawClip, time_s: f64, weights: &mut [f32]) -> Result<()> {
+pub fn animate_weights(clip: &CurveClip, time_s: f64, weights: &mut [f32]) -> Result<()> {
     let time_s = if time_s.is_nan() { 0.0 } else { time_s };
     // Tracks are sorted and do not overlap: where the last one's weights exist, all do.
     if let Some(last) = clip.weight_tracks().last() {

@@ -1,7 +1,7 @@
 //! Layers: which clip an instance plays, as a closed form of time.
 
-use super::play_list::ClipSample;
 use super::ramp::{Ease, Ramp};
+use super::sample_list::ClipSample;
 
 /// What happens past the end of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -10,7 +10,7 @@ use super::ramp::{Ease, Ramp};
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case")
 )]
-pub enum Looping {
+pub enum LoopMode {
     /// Starts over: the clip's time is taken modulo its duration.
     #[default]
     Loop,
@@ -25,13 +25,13 @@ pub enum Looping {
 /// start, at up to four times the speed, the clip's time is exact to 1e-8 s.
 ///
 /// ```
-/// use throng::pose::{Layer, Looping};
+/// use throng::pose::{Layer, LoopMode};
 ///
 /// // From 10 s on, once and backwards from the clip's end at 2 s, faded in over 0.25 s.
 /// let layer = Layer::new(3, 10.0)
 ///     .with_offset(2.0)
 ///     .with_speed(-1.0)
-///     .with_looping(Looping::Once)
+///     .with_loop_mode(LoopMode::Once)
 ///     .fade_in(10.0, 0.25);
 /// let sample = layer.sample(11.5, 2.0);
 /// assert_eq!((sample.clip, sample.time_s, sample.weight), (3, 0.5, 1.0));
@@ -47,7 +47,7 @@ pub struct Layer {
     /// Clip seconds per second; negative plays backwards, 0 holds.
     pub speed: f64,
     /// What happens past the end.
-    pub looping: Looping,
+    pub loop_mode: LoopMode,
     /// Its part in the blend; see [`ClipSample::weight`].
     pub weight: Ramp,
     /// Which joints it is for; see [`ClipSample::mask`].
@@ -65,7 +65,7 @@ impl Layer {
             start_s,
             offset_s: 0.0,
             speed: 1.0,
-            looping: Looping::Loop,
+            loop_mode: LoopMode::Loop,
             weight: Ramp::ONE,
             mask: None,
             level: 0,
@@ -86,8 +86,8 @@ impl Layer {
 
     /// The same with something else past the end.
     #[must_use]
-    pub const fn with_looping(self, looping: Looping) -> Self {
-        Self { looping, ..self }
+    pub const fn with_loop_mode(self, loop_mode: LoopMode) -> Self {
+        Self { loop_mode, ..self }
     }
 
     /// The same with this weight.
@@ -160,13 +160,13 @@ impl Layer {
         if !(duration > 0.0 && (2.0 * duration).is_finite() && raw.is_finite()) {
             return 0.0;
         }
-        match self.looping {
+        match self.loop_mode {
             // A little before 0 is, rounded, the duration, where the clip starts over.
-            Looping::Loop => Some(raw.rem_euclid(duration))
+            LoopMode::Loop => Some(raw.rem_euclid(duration))
                 .filter(|time_s| *time_s < duration)
                 .unwrap_or(0.0),
-            Looping::Once => raw.clamp(0.0, duration),
-            Looping::PingPong => raw.rem_euclid(2.0 * duration),
+            LoopMode::Once => raw.clamp(0.0, duration),
+            LoopMode::PingPong => raw.rem_euclid(2.0 * duration),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Any number of layers of an instance, and the cross-fades between them.
 
-use super::layer::{Layer, Looping};
-use super::play_list::ClipSample;
+use super::layer::{Layer, LoopMode};
 use super::ramp::{Ease, Ramp};
+use super::sample_list::ClipSample;
 use super::sync::SyncAnchor;
 
 /// What an instance plays: layers, ascending in level, and for each level the phase of those that keep step.
@@ -13,7 +13,7 @@ use super::sync::SyncAnchor;
 /// held as many layers as it will, nothing is allocated.
 ///
 /// ```
-/// use throng::pose::{Ease, Layer, LayerStack, PlayList};
+/// use throng::pose::{Ease, Layer, LayerStack, SampleList};
 ///
 /// let durations_s = [1.2, 0.8, 2.0]; // walk, run, wave
 /// let mut layers = LayerStack::new();
@@ -22,7 +22,7 @@ use super::sync::SyncAnchor;
 /// layers.cross_fade_in_step(Layer::new(1, 10.0), 10.0, 0.5, Ease::Smooth, &durations_s);
 /// layers.play(Layer::new(2, 10.0).on_level(1).with_mask(0).fade_in(10.0, 0.2));
 ///
-/// let mut crowd = PlayList::new();
+/// let mut crowd = SampleList::new();
 /// crowd.push(layers.samples(10.25, &durations_s));
 /// let [walk, run, wave] = crowd.samples(0) else { unreachable!() };
 /// assert_eq!((walk.weight, run.weight, wave.weight), (0.5, 0.5, 1.0));
@@ -116,7 +116,7 @@ impl LayerStack {
     ) {
         self.prune(now_s);
         let leader = self.leader(to.level, now_s);
-        let loops = |layer: &Layer| layer.looping == Looping::Loop;
+        let loops = |layer: &Layer| layer.loop_mode == LoopMode::Loop;
         if !loops(&to) || leader.is_some_and(|index| !loops(&self.entries[index].layer)) {
             return self.cross_fade(to, now_s, seconds, ease);
         }
@@ -174,7 +174,7 @@ impl LayerStack {
         });
     }
 
-    /// What each layer plays at `now_s` that has any weight then; for [`PlayList::push`](super::PlayList::push).
+    /// What each layer plays at `now_s` that has any weight then; for [`SampleList::push`](super::SampleList::push).
     /// `durations_s` has the duration of each clip, in seconds; those that it lacks are 0.
     pub fn samples<'a>(
         &'a self,

@@ -3,7 +3,7 @@
 use super::held::{Tolerance, unheld};
 use super::{DualQuat, DualQuatStretch, Method, QuatOffset, animate, model_pose};
 use crate::character::{
-    Affine, Character, Joint, NO_PARENT, PaletteJoint, RawClip, Skeleton, TrackValues, Transform,
+    Affine, Character, CurveClip, Joint, NO_PARENT, PaletteJoint, Skeleton, TrackValues, Transform,
 };
 use crate::error::{PoseAt, Result, Unheld};
 
@@ -68,7 +68,7 @@ pub fn check_method(character: &Character, method: Method) -> Result<MethodPlan>
 ///
 /// # Errors
 /// As [`check_method`]; [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the character lacks.
-pub fn check_clip(character: &Character, method: Method, clip: &RawClip) -> Result<MethodPlan> {
+pub fn check_clip(character: &Character, method: Method, clip: &CurveClip) -> Result<MethodPlan> {
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
@@ -114,7 +114,7 @@ impl<'a> Check<'a> {
         self.pose(&all, || PoseAt::Rest)
     }
 
-    fn clip(&mut self, clip: &RawClip) -> Result<()> {
+    fn clip(&mut self, clip: &CurveClip) -> Result<()> {
         // Its joints are checked even if nothing has to be looked at.
         self.local.copy_from_slice(&self.rest);
         animate(clip, 0.0, &mut self.local)?;
@@ -180,7 +180,7 @@ enum Shape {
 
 /// Which joints' skinning matrices change in more than a rotation from the left and a translation while `clip`
 /// plays. Where they don't, `MᵀM` is constant, and with it every length and angle that the formats' limits are about.
-fn changing_shapes(skeleton: &Skeleton, clip: &RawClip) -> Vec<bool> {
+fn changing_shapes(skeleton: &Skeleton, clip: &CurveClip) -> Vec<bool> {
     let (mut turns, mut scales) = (vec![false; skeleton.len()], vec![false; skeleton.len()]);
     for track in clip.tracks() {
         let list = match track.values {
@@ -218,7 +218,7 @@ fn is_uniform(joint: &Joint) -> bool {
 }
 
 /// The times that a clip is looked at: all keys and three times between each two, or as many as are allowed.
-fn times(clip: &RawClip, joints: usize) -> Vec<f64> {
+fn times(clip: &CurveClip, joints: usize) -> Vec<f64> {
     let mut keys: Vec<f32> = Vec::new();
     for track in clip.tracks() {
         keys.extend(track.values.times_s());

@@ -5,8 +5,8 @@
 //!            └─animate_weights──▶ morph weights ──morph──▶ morphed vertices ─┘
 //! ```
 //!
-//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance by the file's own curves ([`RawClip`]), exactly. For
-//! crowds, clips are packed once ([`Clip`]), a [`PlayList`] says what each instance plays, and a [`BatchPoser`] evaluates all:
+//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance by the file's own curves ([`CurveClip`]), exactly. For
+//! crowds, clips are packed once ([`Clip`]), a [`SampleList`] says what each instance plays, and a [`BatchPoser`] evaluates all:
 //!
 //! | to | there is |
 //! |---|---|
@@ -23,7 +23,7 @@
 //!
 //! ```
 //! use throng::character::{Affine, Transform};
-//! use throng::pose::{BatchPoser, Clip, ClipOptions, Layer, LayerStack, Mask, PlayList, model_pose};
+//! use throng::pose::{BatchPoser, Clip, ClipOptions, Layer, LayerStack, Mask, SampleList, model_pose};
 //!
 //! let character = throng::builtin::mannequin()?.character;
 //! let pack = |raw| Clip::new(&character, raw, &ClipOptions::default());
@@ -42,7 +42,7 @@
 //!
 //! // A frame: what everyone plays, local poses, whatever changes them, model poses (for `Crowd::set_model_pose`) or palettes.
 //! let now_s = 2.5;
-//! let mut list = PlayList::new();
+//! let mut list = SampleList::new();
 //! for layers in &crowd {
 //!     list.push(layers.samples(now_s, &durations_s));
 //! }
@@ -75,22 +75,22 @@ mod lanes;
 mod layer;
 mod layer_stack;
 mod linear;
-pub mod machine;
 mod mask;
 mod method;
 mod morph;
 mod palette;
 mod pick;
-mod play_list;
 mod project;
 mod ramp;
 mod ray;
 pub mod retarget;
 mod root_motion;
+mod sample_list;
 mod skin;
 mod skinned_layout;
 mod skinner;
 mod socket;
+pub mod state_machine;
 mod sync;
 mod turned;
 mod unit;
@@ -108,19 +108,19 @@ pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
 pub use inertia::{Inertia, Moving};
-pub use layer::{Layer, Looping};
+pub use layer::{Layer, LoopMode};
 pub use layer_stack::LayerStack;
 pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
-pub use play_list::{ClipSample, PlayList};
 pub use ramp::{Ease, Ramp};
 pub use root_motion::{
     RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootMotionReport, RootPass, RootPlace,
     RootReference,
 };
+pub use sample_list::{ClipSample, SampleList};
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
@@ -131,7 +131,7 @@ pub use unit::Code;
 pub use wrap::ClipSpan;
 pub use write_only::WriteOnly;
 
-use crate::character::{Affine, Character, RawClip, Transform};
+use crate::character::{Affine, Character, CurveClip, Transform};
 use crate::error::{Error, Result};
 
 /// The intermediate poses of the stages, kept so that nothing is allocated per frame.
@@ -243,7 +243,7 @@ impl Poser {
     }
 }
 
-fn find_clip(character: &Character, index: usize) -> Result<&RawClip> {
+fn find_clip(character: &Character, index: usize) -> Result<&CurveClip> {
     let clips = character.clips();
     clips.get(index).ok_or(Error::NotFound {
         what: "clip",

@@ -1,8 +1,8 @@
 //! Unwrapped clip time: the time of a clip that runs on through its passes, and what becomes of it at the ends.
 
-use super::{Layer, Looping};
+use super::{Layer, LoopMode};
 
-impl Looping {
+impl LoopMode {
     /// The clip's own time, in `0..=duration_s`, at an unwrapped time. 0 where there is none: the time is not a
     /// number, or the duration not positive and finite in `f32`. Times beyond 2⁴⁸ passes count as that.
     #[must_use]
@@ -25,7 +25,7 @@ impl Looping {
 ///
 /// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is `k·D..(k + 1)·D`, for
 /// negative `k` too. It is what `(now − start) · speed + offset` gives, and says where the clip is and how it came
-/// there; a [`Looping`] says what becomes of it.
+/// there; a [`LoopMode`] says what becomes of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ClipSpan {
     /// Where it starts, in seconds.

@@ -4,11 +4,11 @@ use crate::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use throng::character::{
-    Character, Interpolation, NO_PARENT, RawClip, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, NO_PARENT, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DQuat, DVec3, Quat};
 use throng::pose::{
-    AdditiveReference, BatchPoser, Clip, ClipOptions, ClipSample, Mask, Mat3x4, PlayList,
+    AdditiveReference, BatchPoser, Clip, ClipOptions, ClipSample, Mask, Mat3x4, SampleList,
 };
 
 /// How many masks there are.
@@ -303,7 +303,7 @@ fn no_turn_added_by_any_weight_is_no_turn() {
         joint: 2,
         values: TrackValues::Rotation(keys(Interpolation::Linear, &[0.0, 1.0], &turn)),
     };
-    let raw = RawClip::new("nod", vec![track], character.skeleton()).unwrap();
+    let raw = CurveClip::new("nod", vec![track], character.skeleton()).unwrap();
     let reference = AdditiveReference::Rest;
     let nod = Clip::additive(&character, &raw, &reference, &ClipOptions::default()).unwrap();
     let joints = character.skeleton().len();
@@ -321,7 +321,7 @@ fn no_turn_added_by_any_weight_is_no_turn() {
             1e30,
             f32::MAX,
         ] {
-            let mut list = PlayList::new();
+            let mut list = SampleList::new();
             list.push([ClipSample::new(0, 0.7).weighted(weight)]);
             let mut local = vec![Transform::IDENTITY; joints];
             let clips = std::slice::from_ref(&nod);

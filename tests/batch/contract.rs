@@ -3,14 +3,14 @@
 use crate::load::{clips, codes, list, palettes};
 use crate::reference::rig::{chain, keys};
 use throng::Error;
-use throng::character::{Character, Interpolation, RawClip, Track, TrackValues};
+use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mask, Mat3x4, WriteOnly, animate,
 };
 
-fn made(character: &Character, tracks: Vec<Track>) -> (RawClip, Clip) {
-    let raw = RawClip::new("made", tracks, character.skeleton()).unwrap();
+fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
+    let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
     let clip = Clip::new(character, &raw, &ClipOptions::default()).unwrap();
     (raw, clip)
 }
@@ -20,14 +20,14 @@ fn track(joint: u16, values: TrackValues) -> Track {
 }
 
 /// A turn of the first joint that loops.
-fn turning(character: &Character) -> (RawClip, Clip) {
+fn turning(character: &Character) -> (CurveClip, Clip) {
     let turns = [0.0, 0.4, -0.3, 0.0].map(Quat::from_rotation_z);
     let times = [0.0, 0.31, 0.74, 1.0];
     let rotations = keys(Interpolation::Linear, &times, &turns);
     made(character, vec![track(0, TrackValues::Rotation(rotations))])
 }
 
-fn locals(character: &Character, raw: &RawClip, clip: &Clip, time_s: f64) -> [Vec<[f32; 10]>; 2] {
+fn locals(character: &Character, raw: &CurveClip, clip: &Clip, time_s: f64) -> [Vec<[f32; 10]>; 2] {
     let joints = character.skeleton().joints();
     let mut exact: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
     let mut got = exact.clone();

@@ -7,7 +7,9 @@ use throng::builtin;
 use throng::character::{Affine, Character};
 use throng::glam::{DMat4, DVec3, Mat4};
 use throng::import::{self, ImportOptions};
-use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, PlayList, WriteOnly};
+use throng::pose::{
+    BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, SampleList, WriteOnly,
+};
 
 /// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a point lies for that.
 pub(crate) const ERROR_M: f64 = 1e-4;
@@ -63,8 +65,8 @@ pub(crate) fn codes(character: &Character) -> Vec<BatchPoser> {
 }
 
 /// A list of what each instance plays.
-pub(crate) fn list<S: AsRef<[ClipSample]>>(instances: &[S]) -> PlayList {
-    let mut list = PlayList::new();
+pub(crate) fn list<S: AsRef<[ClipSample]>>(instances: &[S]) -> SampleList {
+    let mut list = SampleList::new();
     for samples in instances {
         list.push(samples.as_ref().iter().copied());
     }

@@ -4,7 +4,7 @@ use crate::load::{UNWRITTEN, codes, image, list, palettes};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use throng::character::{
-    Affine, Character, Interpolation, NO_PARENT, RawClip, Track, TrackValues, Transform,
+    Affine, Character, CurveClip, Interpolation, NO_PARENT, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DVec3, Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -61,7 +61,7 @@ fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
             ];
             tracks.extend(values.map(|values| Track { joint, values }));
         }
-        let raw = RawClip::new("made", tracks, character.skeleton()).unwrap();
+        let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
         let options = ClipOptions {
             error_m: Some(0.01),
             ..ClipOptions::default()
@@ -233,7 +233,7 @@ fn the_threshold_lets_the_rest_pose_in() {
         joint: 1,
         values: TrackValues::Translation(up),
     };
-    let raw = RawClip::new("up", vec![track], character.skeleton()).unwrap();
+    let raw = CurveClip::new("up", vec![track], character.skeleton()).unwrap();
     let clip = Clip::new(&character, &raw, &ClipOptions::default()).unwrap();
     let clips = [clip];
     // At rest it is 1 up.

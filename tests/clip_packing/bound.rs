@@ -2,7 +2,7 @@
 
 use crate::curves::{apart, exact, local, model, models, points, scale};
 use crate::reference::rng::Rng;
-use throng::character::{Character, RawClip, Transform};
+use throng::character::{Character, CurveClip, Transform};
 use throng::pose::{Clip, ClipOptions, ClipPacking};
 
 /// In metres, for a character of 1.8 m.
@@ -12,7 +12,7 @@ const BOUND_M: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
 
 /// The clip's keys, at most 256, and 64 times in it and a little beyond.
-fn times(raw: &RawClip, rng: &mut Rng) -> Vec<f64> {
+fn times(raw: &CurveClip, rng: &mut Rng) -> Vec<f64> {
     let tracks = raw.tracks().iter();
     let mut keys: Vec<f32> = tracks.flat_map(|t| t.values.times_s().to_vec()).collect();
     keys.sort_by(f32::total_cmp);
@@ -24,7 +24,7 @@ fn times(raw: &RawClip, rng: &mut Rng) -> Vec<f64> {
         .collect()
 }
 
-fn clip(character: &Character, raw: &RawClip, packing: ClipPacking) -> Clip {
+fn clip(character: &Character, raw: &CurveClip, packing: ClipPacking) -> Clip {
     let options = ClipOptions {
         packing,
         ..ClipOptions::default()

@@ -3,7 +3,7 @@
 use crate::reference::maths::{M4, Q, mul, point, slerp, trs, unit4};
 use crate::reference::{assets, random};
 use throng::character::{
-    Character, Interpolation, Keys, NO_PARENT, RawClip, TrackValues, Transform,
+    Character, CurveClip, Interpolation, Keys, NO_PARENT, TrackValues, Transform,
 };
 use throng::import::{self, ImportOptions};
 
@@ -37,7 +37,7 @@ pub(crate) fn local(joint: &Transform) -> Local {
 }
 
 /// The local pose of the curves at a time.
-pub(crate) fn exact(character: &Character, clip: &RawClip, time: f64) -> Vec<Local> {
+pub(crate) fn exact(character: &Character, clip: &CurveClip, time: f64) -> Vec<Local> {
     let joints = character.skeleton().joints();
     let mut pose: Vec<Local> = joints.iter().map(|joint| local(&joint.rest)).collect();
     for track in clip.tracks() {

@@ -2,7 +2,7 @@
 
 use crate::curves::models;
 use crate::reference::rig::{chain, keys};
-use throng::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
+use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::pose::{Clip, ClipOptions, ClipPacking, animate};
 
@@ -18,7 +18,7 @@ fn same(a: &Transform, b: &Transform) -> bool {
     turned && a.translation == b.translation && a.scale == b.scale
 }
 
-fn both(character: &Character, raw: &RawClip) -> [Clip; 2] {
+fn both(character: &Character, raw: &CurveClip) -> [Clip; 2] {
     [ClipPacking::None, ClipPacking::Quantised].map(|packing| {
         let options = ClipOptions {
             packing,
@@ -28,8 +28,8 @@ fn both(character: &Character, raw: &RawClip) -> [Clip; 2] {
     })
 }
 
-fn made(character: &Character, tracks: Vec<Track>) -> RawClip {
-    RawClip::new("made", tracks, character.skeleton()).unwrap()
+fn made(character: &Character, tracks: Vec<Track>) -> CurveClip {
+    CurveClip::new("made", tracks, character.skeleton()).unwrap()
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Clips as no exporter should write them: nothing panics, nothing grows without a bound, and nothing is wrong in silence.
 
 use crate::reference::rig::{chain, keys};
-use throng::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
+use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::pose::{Clip, ClipOptions, ClipPacking, animate};
 
-fn clip(character: &Character, tracks: Vec<Track>) -> (RawClip, Clip) {
-    let raw = RawClip::new("odd", tracks, character.skeleton()).unwrap();
+fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
+    let raw = CurveClip::new("odd", tracks, character.skeleton()).unwrap();
     let clip = Clip::new(character, &raw, &ClipOptions::default()).unwrap();
     (raw, clip)
 }
@@ -16,7 +16,7 @@ fn line(joint: u16, times: &[f32], values: &[Vec3]) -> Track {
     Track { joint, values }
 }
 
-fn poses(character: &Character, raw: &RawClip, clip: &Clip, time: f64) -> [Vec<Transform>; 2] {
+fn poses(character: &Character, raw: &CurveClip, clip: &Clip, time: f64) -> [Vec<Transform>; 2] {
     let joints = character.skeleton().joints();
     let mut exact: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
     let mut got = exact.clone();
@@ -149,7 +149,7 @@ fn single_keys_take_a_frame() {
 }
 
 /// What differs most from the curves at these times, in metres of the joints' own translations and points 0.1 m beside them.
-fn worst(character: &Character, raw: &RawClip, clip: &Clip, times: &[f64]) -> f32 {
+fn worst(character: &Character, raw: &CurveClip, clip: &Clip, times: &[f64]) -> f32 {
     let mut worst = 0.0_f32;
     for time in times {
         let [exact, got] = poses(character, raw, clip, *time);

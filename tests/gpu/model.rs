@@ -13,7 +13,7 @@ use throng::character::{Affine, Character, PaletteJoint};
 use throng::crowd::{ClipRef, Stats};
 use throng::glam::Vec3;
 use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
-use throng::pose::{Looping, Mat3x4, Poser};
+use throng::pose::{LoopMode, Mat3x4, Poser};
 use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn};
 
 const SLOTS: u32 = 3;
@@ -44,7 +44,7 @@ struct Playing {
     start_s: f64,
     offset_s: f64,
     speed: f64,
-    looping: Looping,
+    loop_mode: LoopMode,
 }
 
 impl Playing {
@@ -54,10 +54,10 @@ impl Playing {
         if duration_s <= 0.0 {
             return 0.0;
         }
-        match self.looping {
-            Looping::Loop => time - duration_s * (time / duration_s).floor(),
-            Looping::Once => time.min(duration_s).max(0.0),
-            Looping::PingPong => {
+        match self.loop_mode {
+            LoopMode::Loop => time - duration_s * (time / duration_s).floor(),
+            LoopMode::Once => time.min(duration_s).max(0.0),
+            LoopMode::PingPong => {
                 let twice = time - 2.0 * duration_s * (time / (2.0 * duration_s)).floor();
                 twice.min(2.0 * duration_s - twice)
             }
@@ -154,20 +154,20 @@ impl Model {
         }
         let clip = self.rng.below(clips);
         let start_s = (!self.rng.chance(3)).then(|| f64::from(self.rng.range(-50.0, 50.0)));
-        let looping = [Looping::Loop, Looping::Once, Looping::PingPong][self.rng.below(3)];
+        let loop_mode = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong][self.rng.below(3)];
         let play = Play {
             clip: ClipRef::Index(clip),
             start_s,
             offset_s: f64::from(self.rng.range(-1.0, 1.0)),
             speed: [1.0, -0.7, 0.0, 2.5][self.rng.below(4)],
-            looping,
+            loop_mode,
         };
         let playing = Playing {
             clip,
             start_s: start_s.unwrap_or(self.now_s),
             offset_s: play.offset_s,
             speed: play.speed,
-            looping,
+            loop_mode,
         };
         (play, Some(playing))
     }

@@ -135,7 +135,7 @@ fn what_turns_over_is_drawn_from_its_front() {
                             play: Play {
                                 offset_s: time_s,
                                 speed: 0.0,
-                                looping: throng::pose::Looping::Once,
+                                loop_mode: throng::pose::LoopMode::Once,
                                 ..clip.into()
                             },
                             ..Spawn::default()
@@ -207,7 +207,7 @@ fn the_heavier_part_decides() {
                     play: Play {
                         offset_s: time_s,
                         speed: 0.0,
-                        looping: throng::pose::Looping::Once,
+                        loop_mode: throng::pose::LoopMode::Once,
                         ..0.into()
                     },
                     ..Spawn::default()

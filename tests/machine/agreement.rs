@@ -3,8 +3,10 @@
 use crate::made::{self, CLIPS, Input};
 use crate::reference::rng::Rng;
 use crate::simulation::{Sample, Simulation};
-use throng::pose::machine::{Machine, MachineEventKind, MachineLog, MachineState};
-use throng::pose::{ClipSample, PlayList};
+use throng::pose::state_machine::{
+    StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog,
+};
+use throng::pose::{ClipSample, SampleList};
 
 /// The crate's events of an update are 256 at most; the simulation has no such end.
 const MAX_STEPS: usize = 250;
@@ -13,8 +15,8 @@ const TIME_S: f64 = 1e-10;
 /// `f32` weights, which are products of five that are rounded once each, and blends' own.
 const WEIGHT: f64 = 1e-6;
 
-fn samples(machine: &Machine, state: &MachineState) -> Vec<ClipSample> {
-    let mut list = PlayList::new();
+fn samples(machine: &StateMachine, state: &StateMachineInstance) -> Vec<ClipSample> {
+    let mut list = SampleList::new();
     let now_s = state.now_s();
     machine
         .play(now_s, core::slice::from_ref(state), &mut list)
@@ -46,11 +48,11 @@ fn same_samples(got: &[ClipSample], want: &[Sample]) {
     }
 }
 
-fn same_events(log: &MachineLog, want: &[(usize, bool, usize, f64)], seed: u64) {
+fn same_events(log: &StateMachineLog, want: &[(usize, bool, usize, f64)], seed: u64) {
     let got: Vec<_> = log.events().collect();
     assert_eq!(got.len(), want.len(), "seed {seed}: {got:?}\n{want:?}");
     for (got, (layer, entered, state, time_s)) in got.iter().zip(want) {
-        let kind = got.kind == MachineEventKind::Entered;
+        let kind = got.kind == StateMachineEventKind::Entered;
         assert_eq!(
             (got.layer, kind, got.state),
             (*layer, *entered, *state),
@@ -64,7 +66,7 @@ fn same_events(log: &MachineLog, want: &[(usize, bool, usize, f64)], seed: u64) 
 }
 
 /// The time that passed, times the weight that it passed with.
-fn same_passes(log: &MachineLog, want: &[f64]) {
+fn same_passes(log: &StateMachineLog, want: &[f64]) {
     let mut got = [0.0; CLIPS.len()];
     for pass in log.passes() {
         got[pass.clip] += (pass.to_s - pass.from_s) * f64::from(pass.weight);
@@ -98,7 +100,7 @@ fn random_machines_do_what_a_plain_simulation_does() {
         let start_s = f64::from(rng.range(-100.0, 100.0));
         let mut state = [machine.start(start_s)];
         let mut want = Simulation::new(&desc, start_s);
-        let (mut log, mut now_s) = (MachineLog::new(), start_s);
+        let (mut log, mut now_s) = (StateMachineLog::new(), start_s);
         for _ in 0..120 {
             while rng.chance(3) {
                 let input = made::input(&mut rng);
@@ -150,11 +152,14 @@ fn script(rng: &mut Rng) -> (Vec<(f64, Input)>, f64) {
 
 /// Plays a script, with so many updates between one input and the next.
 fn played(
-    machine: &Machine,
+    machine: &StateMachine,
     script: &(Vec<(f64, Input)>, f64),
     mut parts: impl FnMut() -> Vec<f64>,
-) -> (MachineState, Vec<(usize, MachineEventKind, usize, f64)>) {
-    let (mut state, mut log) = ([machine.start(0.0)], MachineLog::new());
+) -> (
+    StateMachineInstance,
+    Vec<(usize, StateMachineEventKind, usize, f64)>,
+) {
+    let (mut state, mut log) = ([machine.start(0.0)], StateMachineLog::new());
     let mut events = Vec::new();
     let ends = script
         .0
@@ -240,7 +245,7 @@ fn a_saved_state_goes_on_as_if_nothing_had_been() {
             machine.update(now_s, &mut state).unwrap();
         }
         let saved = toml::to_string(&state[0]).unwrap();
-        let restored: MachineState = toml::from_str(&saved).unwrap();
+        let restored: StateMachineInstance = toml::from_str(&saved).unwrap();
         assert_eq!(restored, state[0]);
         // A machine made anew from the data takes it too.
         let again = made::machine(&desc);
@@ -267,7 +272,7 @@ fn batches_and_threads_change_no_bit() {
         .map(|i| machine.start(0.01 * f64::from(i)))
         .collect();
     let mut many = one.clone();
-    let (mut one_log, mut many_log) = (MachineLog::new(), MachineLog::new());
+    let (mut one_log, mut many_log) = (StateMachineLog::new(), StateMachineLog::new());
     for frame in 0..50 {
         for (a, b) in one.iter_mut().zip(&mut many) {
             let input = made::input(&mut rng);

@@ -4,10 +4,10 @@ use crate::made::{self, CLIPS};
 use crate::reference::rng::Rng;
 use throng::Error;
 use throng::character::Skeleton;
-use throng::pose::PlayList;
-use throng::pose::machine::{
-    LayerDesc, Machine, MachineClip, MachineDesc, MachineFault, MachineLog, MachineState, Origin,
-    ParameterKind, StateDesc, TransitionDesc,
+use throng::pose::SampleList;
+use throng::pose::state_machine::{
+    LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, StateMachineClip, StateMachineDesc,
+    StateMachineFault, StateMachineInstance, StateMachineLog, TransitionDesc,
 };
 
 const NUMBERS: [f32; 9] = [
@@ -23,7 +23,7 @@ const NUMBERS: [f32; 9] = [
 ];
 
 /// Replaces a few numbers.
-fn spoil(desc: &mut MachineDesc, rng: &mut Rng) {
+fn spoil(desc: &mut StateMachineDesc, rng: &mut Rng) {
     for _ in 0..1 + rng.below(3) {
         let number = NUMBERS[rng.below(NUMBERS.len())];
         let layer = rng.below(desc.layers.len());
@@ -70,9 +70,9 @@ fn no_number_in_data_time_or_input_breaks_anything() {
         let mut rng = Rng::new(seed);
         let mut desc = made::desc(&mut rng);
         spoil(&mut desc, &mut rng);
-        let machine = match Machine::new(&desc, &Skeleton::default(), &made::clips()) {
+        let machine = match StateMachine::new(&desc, &Skeleton::default(), &made::clips()) {
             Ok(machine) => machine,
-            Err(Error::Machine(error)) => {
+            Err(Error::StateMachine(error)) => {
                 assert!(!error.to_string().is_empty());
                 refused += 1;
                 continue;
@@ -81,7 +81,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
         };
         taken += 1;
         let mut state = [machine.start(times[rng.below(times.len())])];
-        let (mut log, mut list) = (MachineLog::new(), PlayList::new());
+        let (mut log, mut list) = (StateMachineLog::new(), SampleList::new());
         for _ in 0..40 {
             let name = made::FLOATS[rng.below(3)];
             let value = NUMBERS[rng.below(NUMBERS.len())];
@@ -117,14 +117,14 @@ fn no_number_in_data_time_or_input_breaks_anything() {
         }
         // What it came to is what it may come to.
         let saved = toml::to_string(&state[0]).unwrap();
-        let mut restored = [toml::from_str::<MachineState>(&saved).unwrap()];
+        let mut restored = [toml::from_str::<StateMachineInstance>(&saved).unwrap()];
         machine.update(f64::NAN, &mut restored).unwrap();
     }
     println!("{taken} taken, {refused} refused");
     assert!(taken > 200 && refused > 200);
 }
 
-fn simple() -> MachineDesc {
+fn simple() -> StateMachineDesc {
     let end = TransitionDesc {
         exit: Some(1.0),
         ..TransitionDesc::new(Origin::State("b".into()), "a")
@@ -134,7 +134,7 @@ fn simple() -> MachineDesc {
         fade_s: 0.25,
         ..TransitionDesc::new(Origin::State("a".into()), "b")
     };
-    MachineDesc {
+    StateMachineDesc {
         parameters: made::parameters(),
         masks: Vec::new(),
         layers: vec![LayerDesc {
@@ -148,7 +148,7 @@ fn simple() -> MachineDesc {
 #[test]
 fn a_month_in_one_update_is_bounded_and_what_follows_goes_on() {
     let machine = made::machine(&simple());
-    let (mut state, mut log) = ([machine.start(0.0)], MachineLog::new());
+    let (mut state, mut log) = ([machine.start(0.0)], StateMachineLog::new());
     let month_s = 30.0 * 86_400.0;
     machine
         .update_logged(month_s, &mut state, &mut log)
@@ -175,7 +175,7 @@ fn a_month_in_one_update_is_bounded_and_what_follows_goes_on() {
 #[test]
 fn a_clock_that_goes_back_stops_nothing_and_repeats_nothing() {
     let machine = made::machine(&simple());
-    let (mut state, mut log) = ([machine.start(10.0)], MachineLog::new());
+    let (mut state, mut log) = ([machine.start(10.0)], StateMachineLog::new());
     machine.update(11.3, &mut state).unwrap();
     let before = machine.status(&state[0], 0, 11.3).unwrap();
     machine.update_logged(2.0, &mut state, &mut log).unwrap();
@@ -205,7 +205,7 @@ fn states_and_handles_of_other_machines_are_refused() {
     );
     assert_eq!(states, kept);
     assert!(machine.update_par(1.0, &mut states).is_err());
-    assert!(machine.play(1.0, &states, &mut PlayList::new()).is_err());
+    assert!(machine.play(1.0, &states, &mut SampleList::new()).is_err());
     assert!(machine.status(&states[1], 0, 0.0).is_err());
     assert!(machine.status(&states[0], 1, 0.0).is_err());
     let [own, foreign] = ["hit", "x"].map(|name| machine.parameter(name).unwrap());
@@ -250,7 +250,7 @@ fn saved_states_that_were_tampered_with_are_refused_or_harmless() {
             bytes[at] = b"0123456789-.e,[]{}\""[rng.below(19)];
         }
         let text = String::from_utf8(bytes).unwrap();
-        let Ok(read) = serde_json::from_str::<MachineState>(&text) else {
+        let Ok(read) = serde_json::from_str::<StateMachineInstance>(&text) else {
             unread += 1;
             continue;
         };
@@ -259,7 +259,7 @@ fn saved_states_that_were_tampered_with_are_refused_or_harmless() {
             refused += 1;
             continue;
         }
-        let mut list = PlayList::new();
+        let mut list = SampleList::new();
         machine.play(10.0, &read, &mut list).unwrap();
         for sample in list.samples(0) {
             assert!(sample.time_s.is_finite() && sample.weight.is_finite());
@@ -272,11 +272,11 @@ fn saved_states_that_were_tampered_with_are_refused_or_harmless() {
 
 #[test]
 fn too_much_is_refused_with_its_cap() {
-    let cap = |desc: &MachineDesc| {
-        let error = Machine::new(desc, &Skeleton::default(), &made::clips()).unwrap_err();
+    let cap = |desc: &StateMachineDesc| {
+        let error = StateMachine::new(desc, &Skeleton::default(), &made::clips()).unwrap_err();
         match error {
-            Error::Machine(error) => match error.why {
-                MachineFault::Cap { what, asked, cap } => (what, asked, cap),
+            Error::StateMachine(error) => match error.why {
+                StateMachineFault::Cap { what, asked, cap } => (what, asked, cap),
                 other => panic!("{other}"),
             },
             other => panic!("{other}"),
@@ -319,12 +319,12 @@ fn too_much_is_refused_with_its_cap() {
 fn clips_are_checked() {
     let desc = simple();
     let with = |duration_s, additive| {
-        let clip = |name| MachineClip {
+        let clip = |name| StateMachineClip {
             name,
             duration_s,
             additive,
         };
-        Machine::new(&desc, &Skeleton::default(), &["a", "b"].map(clip))
+        StateMachine::new(&desc, &Skeleton::default(), &["a", "b"].map(clip))
     };
     assert!(with(1.0, Some(false)).is_ok());
     let message = with(1.0, Some(true)).unwrap_err().to_string();

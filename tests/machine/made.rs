@@ -2,11 +2,12 @@
 
 use crate::reference::rng::Rng;
 use throng::character::Skeleton;
-use throng::pose::machine::{
-    Condition, Interruption, LayerDesc, Machine, MachineClip, MachineDesc, MotionDesc, Origin,
-    ParameterDesc, ParameterKind, Point1Desc, Point2Desc, StateDesc, Sync, Test, TransitionDesc,
+use throng::pose::state_machine::{
+    Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc, ParameterKind,
+    Point1Desc, Point2Desc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Sync,
+    Test, TransitionDesc,
 };
-use throng::pose::{Ease, Looping};
+use throng::pose::{Ease, LoopMode};
 
 /// Names and durations; one is a pose.
 pub(crate) const CLIPS: [(&str, f64); 6] = [
@@ -19,8 +20,8 @@ pub(crate) const CLIPS: [(&str, f64); 6] = [
 ];
 pub(crate) const FLOATS: [&str; 3] = ["x", "y", "z"];
 
-pub(crate) fn clips() -> Vec<MachineClip<'static>> {
-    let clip = |&(name, duration_s): &(&'static str, f64)| MachineClip {
+pub(crate) fn clips() -> Vec<StateMachineClip<'static>> {
+    let clip = |&(name, duration_s): &(&'static str, f64)| StateMachineClip {
         name,
         duration_s,
         additive: None,
@@ -28,8 +29,8 @@ pub(crate) fn clips() -> Vec<MachineClip<'static>> {
     CLIPS.iter().map(clip).collect()
 }
 
-pub(crate) fn machine(desc: &MachineDesc) -> Machine {
-    Machine::new(desc, &Skeleton::default(), &clips()).unwrap()
+pub(crate) fn machine(desc: &StateMachineDesc) -> StateMachine {
+    StateMachine::new(desc, &Skeleton::default(), &clips()).unwrap()
 }
 
 pub(crate) fn parameters() -> Vec<ParameterDesc> {
@@ -163,7 +164,7 @@ fn state(rng: &mut Rng, index: usize) -> StateDesc {
             rng.range(-1.0, 2.0)
         },
         speed_parameter: rng.chance(3).then(|| "y".into()),
-        looping: one_of(rng, &[Looping::Loop, Looping::Once, Looping::PingPong]),
+        loop_mode: one_of(rng, &[LoopMode::Loop, LoopMode::Once, LoopMode::PingPong]),
         start: if rng.chance(2) {
             0.0
         } else {
@@ -173,7 +174,7 @@ fn state(rng: &mut Rng, index: usize) -> StateDesc {
     }
 }
 
-pub(crate) fn desc(rng: &mut Rng) -> MachineDesc {
+pub(crate) fn desc(rng: &mut Rng) -> StateMachineDesc {
     let layers = (0..1 + rng.below(3)).map(|index| {
         let states = 1 + rng.below(5);
         LayerDesc {
@@ -189,7 +190,7 @@ pub(crate) fn desc(rng: &mut Rng) -> MachineDesc {
             )
         }
     });
-    MachineDesc {
+    StateMachineDesc {
         parameters: parameters(),
         masks: Vec::new(),
         layers: layers.collect(),
@@ -216,8 +217,8 @@ pub(crate) fn input(rng: &mut Rng) -> Input {
 }
 
 pub(crate) fn apply(
-    machine: &Machine,
-    state: &mut throng::pose::machine::MachineState,
+    machine: &StateMachine,
+    state: &mut throng::pose::state_machine::StateMachineInstance,
     input: Input,
 ) {
     let id = |name: &str| machine.parameter(name).unwrap();

@@ -2,17 +2,18 @@
 
 use crate::made;
 use throng::character::Skeleton;
-use throng::pose::machine::{
-    Interruption, LayerDesc, Machine, MachineClip, MachineDesc, MachineLog, MachineState,
-    MotionDesc, Origin, Point1Desc, StateDesc, Sync, TransitionDesc,
+use throng::pose::state_machine::{
+    Interruption, LayerDesc, MotionDesc, Origin, Point1Desc, StateDesc, StateMachine,
+    StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, Sync,
+    TransitionDesc,
 };
-use throng::pose::{ClipEvents, ClipSample, Ease, Looping, PlayList};
+use throng::pose::{ClipEvents, ClipSample, Ease, LoopMode, SampleList};
 
 /// Lasts a second each, but `c`, which lasts two.
 const CLIPS: [(&str, f64); 3] = [("a", 1.0), ("b", 1.0), ("c", 2.0)];
 
-fn desc(transitions: Vec<TransitionDesc>) -> MachineDesc {
-    MachineDesc {
+fn desc(transitions: Vec<TransitionDesc>) -> StateMachineDesc {
+    StateMachineDesc {
         parameters: made::parameters(),
         masks: Vec::new(),
         layers: vec![LayerDesc {
@@ -23,13 +24,13 @@ fn desc(transitions: Vec<TransitionDesc>) -> MachineDesc {
     }
 }
 
-fn machine(desc: &MachineDesc) -> Machine {
-    let clips = CLIPS.map(|(name, duration_s)| MachineClip {
+fn machine(desc: &StateMachineDesc) -> StateMachine {
+    let clips = CLIPS.map(|(name, duration_s)| StateMachineClip {
         name,
         duration_s,
         additive: None,
     });
-    Machine::new(desc, &Skeleton::default(), &clips).unwrap()
+    StateMachine::new(desc, &Skeleton::default(), &clips).unwrap()
 }
 
 fn way(from: &str, to: &str, when: &[&str]) -> TransitionDesc {
@@ -41,19 +42,19 @@ fn way(from: &str, to: &str, when: &[&str]) -> TransitionDesc {
 }
 
 struct Played {
-    machine: Machine,
-    state: [MachineState; 1],
-    log: MachineLog,
+    machine: StateMachine,
+    state: [StateMachineInstance; 1],
+    log: StateMachineLog,
 }
 
 impl Played {
-    fn of(desc: &MachineDesc) -> Self {
+    fn of(desc: &StateMachineDesc) -> Self {
         let machine = machine(desc);
         let state = [machine.start(0.0)];
         Self {
             machine,
             state,
-            log: MachineLog::new(),
+            log: StateMachineLog::new(),
         }
     }
 
@@ -79,7 +80,7 @@ impl Played {
         machine.update_logged(now_s, state, log).unwrap();
         let entered = log
             .events()
-            .filter(|e| e.kind == throng::pose::machine::MachineEventKind::Entered);
+            .filter(|e| e.kind == throng::pose::state_machine::StateMachineEventKind::Entered);
         entered
             .map(|event| {
                 let name = machine.state_name(event.layer, event.state);
@@ -90,7 +91,7 @@ impl Played {
     }
 
     fn samples(&self) -> Vec<(usize, f64, f32)> {
-        let mut list = PlayList::new();
+        let mut list = SampleList::new();
         let now_s = self.state[0].now_s();
         self.machine.play(now_s, &self.state, &mut list).unwrap();
         let rounded = |sample: &ClipSample| {
@@ -119,7 +120,7 @@ fn an_exit_below_1_is_met_once_a_loop_and_one_above_is_passed() {
     }
     // A state that plays once passes it once, too; backwards the end is its start.
     let mut once = desc(vec![exit(0.25)]);
-    once.layers[0].states[0].looping = Looping::Once;
+    once.layers[0].states[0].loop_mode = LoopMode::Once;
     let mut played = Played::of(&once);
     played.to(0.7);
     played.set("flag", 1.0);
@@ -131,7 +132,7 @@ fn an_exit_below_1_is_met_once_a_loop_and_one_above_is_passed() {
     assert_eq!(played.to(9.0), named(&[("a", 0.0), ("b", 0.5)]));
     // Forth and back, a place is met twice.
     let mut back = desc(vec![exit(0.25)]);
-    back.layers[0].states[0].looping = Looping::PingPong;
+    back.layers[0].states[0].loop_mode = LoopMode::PingPong;
     let mut played = Played::of(&back);
     played.to(1.1);
     played.set("flag", 1.0);
@@ -436,7 +437,7 @@ fn clip_time_that_passed_is_told_without_a_gap() {
 }
 
 /// The names of the events that passes go over: sorted, as those of a frame come by layer and by state.
-fn heard(desc: &MachineDesc, steps: usize) -> Vec<(usize, i64, u32)> {
+fn heard(desc: &StateMachineDesc, steps: usize) -> Vec<(usize, i64, u32)> {
     let events = CLIPS.map(|(_, duration_s)| {
         ClipEvents::new(duration_s, [("start", 0.0), ("foot", 0.37 * duration_s)]).unwrap()
     });
@@ -450,9 +451,9 @@ fn heard(desc: &MachineDesc, steps: usize) -> Vec<(usize, i64, u32)> {
             for pass in played.log.passes() {
                 let events = &events[pass.clip];
                 let hits = if pass.starts {
-                    events.passed_from_start(pass.from_s, pass.to_s, pass.looping)
+                    events.passed_from_start(pass.from_s, pass.to_s, pass.loop_mode)
                 } else {
-                    events.passed(pass.from_s, pass.to_s, pass.looping)
+                    events.passed(pass.from_s, pass.to_s, pass.loop_mode)
                 };
                 heard.extend(hits.map(|hit| (pass.clip, hit.pass, hit.name_id)));
             }
@@ -477,9 +478,9 @@ fn events_of_clips_are_heard_once_in_any_steps() {
         fade("b", "c", &["tap"]),
         fade("c", "a", &["hit"]),
     ];
-    for wrap in [Looping::Loop, Looping::Once, Looping::PingPong] {
+    for wrap in [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong] {
         let mut desc = desc(ways.clone());
-        desc.layers[0].states[1].looping = wrap;
+        desc.layers[0].states[1].loop_mode = wrap;
         let whole = heard(&desc, 1);
         assert!(whole.len() > 15, "{whole:?}");
         for steps in [2, 7, 100] {
@@ -491,13 +492,14 @@ fn events_of_clips_are_heard_once_in_any_steps() {
 #[test]
 fn masks_and_levels_reach_the_samples() {
     let character = throng::builtin::mannequin().unwrap().character;
-    let text = throng::pose::machine::MachineText::parse("hero.toml", crate::text::HERO).unwrap();
+    let text = throng::pose::state_machine::StateMachineText::parse("hero.toml", crate::text::HERO)
+        .unwrap();
     let machine = text.build(&character).unwrap();
     let mut state = [machine.start(0.0)];
     let wave = machine.parameter("wave").unwrap();
     machine.set_trigger(&mut state[0], wave).unwrap();
     machine.update(0.5, &mut state).unwrap();
-    let mut list = PlayList::new();
+    let mut list = SampleList::new();
     machine.play(0.5, &state, &mut list).unwrap();
     let [idle, waving] = list.samples(0) else {
         panic!("{list:?}");

@@ -4,11 +4,11 @@
 use crate::made::{CLIPS, Input};
 use std::collections::BTreeMap;
 use throng::glam::Vec2;
-use throng::pose::machine::{
-    Condition, Interruption, LayerDesc, MachineDesc, MotionDesc, Origin, ParameterKind, StateDesc,
-    Sync, Test, TransitionDesc,
+use throng::pose::state_machine::{
+    Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterKind, StateDesc,
+    StateMachineDesc, Sync, Test, TransitionDesc,
 };
-use throng::pose::{BlendSpace2, Ease, Looping};
+use throng::pose::{BlendSpace2, Ease, LoopMode};
 
 /// Below this, times are the same: steps here add up their rounding.
 const SAME_S: f64 = 1e-11;
@@ -33,7 +33,7 @@ struct Level {
 }
 
 pub(crate) struct Simulation<'d> {
-    desc: &'d MachineDesc,
+    desc: &'d StateMachineDesc,
     pub(crate) floats: BTreeMap<String, f64>,
     pub(crate) bools: BTreeMap<String, bool>,
     levels: Vec<Level>,
@@ -72,11 +72,11 @@ fn clip(name: &str) -> usize {
     CLIPS.iter().position(|clip| clip.0 == name).unwrap()
 }
 
-fn place(playback: Looping, phase: f64) -> f64 {
+fn place(playback: LoopMode, phase: f64) -> f64 {
     match playback {
-        Looping::Loop => phase - phase.floor(),
-        Looping::Once => phase.clamp(0.0, 1.0),
-        Looping::PingPong => {
+        LoopMode::Loop => phase - phase.floor(),
+        LoopMode::Once => phase.clamp(0.0, 1.0),
+        LoopMode::PingPong => {
             let part = phase / 2.0 - (phase / 2.0).floor();
             if part < 0.5 {
                 2.0 * part
@@ -88,7 +88,7 @@ fn place(playback: Looping, phase: f64) -> f64 {
 }
 
 impl<'d> Simulation<'d> {
-    pub(crate) fn new(desc: &'d MachineDesc, now_s: f64) -> Self {
+    pub(crate) fn new(desc: &'d StateMachineDesc, now_s: f64) -> Self {
         let (mut floats, mut bools) = (BTreeMap::new(), BTreeMap::new());
         for parameter in &desc.parameters {
             let name = parameter.name.clone();
@@ -289,7 +289,7 @@ impl<'d> Simulation<'d> {
         let state = &self.desc.layers[layer].states[playing.state];
         let exit = f64::from(transition.exit.unwrap());
         let (phase, rate) = (playing.phase, playing.rate);
-        let recurs = exit < 1.0 && state.looping != Looping::Once;
+        let recurs = exit < 1.0 && state.loop_mode != LoopMode::Once;
         if rate == 0.0 {
             let passed = !recurs && phase >= exit;
             return (if passed { 0.0 } else { f64::INFINITY }, recurs);
@@ -303,7 +303,7 @@ impl<'d> Simulation<'d> {
         let around = phase.floor() as i64;
         for turn in around - 3..=around + 3 {
             let mut places = vec![turn as f64 + exit];
-            if state.looping == Looping::PingPong {
+            if state.loop_mode == LoopMode::PingPong {
                 places = if turn.rem_euclid(2) == 0 {
                     vec![turn as f64 + exit, turn as f64 - exit]
                 } else {
@@ -393,11 +393,11 @@ impl<'d> Simulation<'d> {
         let done = self.done(layer, 0.0);
         let to = named(desc, &transition.to);
         let old = self.offered(layer, current).clone();
-        let how = desc.states[old.state].looping;
+        let how = desc.states[old.state].loop_mode;
         let sync = transition.sync == Sync::Phase;
         let phase = if !sync {
             f64::from(transition.start.unwrap_or(desc.states[to].start))
-        } else if how == Looping::PingPong && desc.states[to].looping == Looping::PingPong {
+        } else if how == LoopMode::PingPong && desc.states[to].loop_mode == LoopMode::PingPong {
             old.phase - 2.0 * (old.phase / 2.0).floor()
         } else {
             place(how, old.phase)
@@ -558,9 +558,9 @@ impl<'d> Simulation<'d> {
                     out.push(Sample {
                         level: index,
                         clip,
-                        time_s: place(state.looping, playing.phase) * CLIPS[clip].1,
+                        time_s: place(state.loop_mode, playing.phase) * CLIPS[clip].1,
                         weight: weight * share * part,
-                        looped: state.looping == Looping::Loop,
+                        looped: state.loop_mode == LoopMode::Loop,
                     });
                 }
             }

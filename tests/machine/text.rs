@@ -3,7 +3,9 @@
 use crate::made;
 use crate::reference::rng::Rng;
 use throng::character::{Character, Skeleton};
-use throng::pose::machine::{MachineDesc, MachineFault, MachinePart, MachineText};
+use throng::pose::state_machine::{
+    StateMachineDesc, StateMachineFault, StateMachinePart, StateMachineText,
+};
 use throng::{Error, builtin};
 
 pub(crate) const HERO: &str = include_str!("../../examples/machine/hero.toml");
@@ -13,7 +15,7 @@ fn character() -> Character {
 }
 
 fn build(character: &Character, text: &str) -> Result<(), Error> {
-    MachineText::parse("hero.toml", text)?.build(character)?;
+    StateMachineText::parse("hero.toml", text)?.build(character)?;
     Ok(())
 }
 
@@ -22,20 +24,20 @@ fn data_comes_back_from_its_text() {
     for seed in 0..300 {
         let desc = made::desc(&mut Rng::new(seed));
         let text = desc.to_toml().unwrap();
-        let back = MachineText::parse("random", &text).unwrap();
+        let back = StateMachineText::parse("random", &text).unwrap();
         assert_eq!(back.desc(), &desc, "{text}");
         let machine = back
             .build_with(&Skeleton::default(), &made::clips())
             .unwrap();
         assert_eq!(machine, made::machine(&desc));
     }
-    let hero = MachineText::parse("hero.toml", HERO).unwrap();
-    let again = MachineText::parse("again", &hero.desc().to_toml().unwrap()).unwrap();
+    let hero = StateMachineText::parse("hero.toml", HERO).unwrap();
+    let again = StateMachineText::parse("again", &hero.desc().to_toml().unwrap()).unwrap();
     assert_eq!(hero.desc(), again.desc());
     hero.build(&character()).unwrap();
     assert_eq!(
-        MachineText::parse("", "").unwrap().desc(),
-        &MachineDesc::default()
+        StateMachineText::parse("", "").unwrap().desc(),
+        &StateMachineDesc::default()
     );
 }
 
@@ -201,8 +203,8 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "empty",
     ),
     (
-        "looping = \"once\"\nspeed",
-        "looping = \"twice\"\nspeed",
+        "loop_mode = \"once\"\nspeed",
+        "loop_mode = \"twice\"\nspeed",
         "layer \"body\", state 2 \"leap\"",
         "twice",
     ),
@@ -312,7 +314,7 @@ fn errors_name_the_part_and_the_line() {
         let at = HERO.find(there).unwrap();
         let text = HERO.replace(there, instead);
         let error = build(&character, &text).unwrap_err();
-        let Error::Machine(found) = &error else {
+        let Error::StateMachine(found) = &error else {
             panic!("{error}");
         };
         let message = error.to_string();
@@ -431,7 +433,7 @@ fn texts_that_are_broken_at_random_give_errors_with_lines_or_machines() {
         };
         match build(&character, &text) {
             Ok(()) => taken += 1,
-            Err(Error::Machine(error)) => {
+            Err(Error::StateMachine(error)) => {
                 let last = text.matches('\n').count() as u32 + 1;
                 assert!(
                     error.line.is_some_and(|line| (1..=last).contains(&line)),
@@ -479,10 +481,10 @@ fn texts_without_measure_are_refused() {
             error.to_string().len()
         );
     }
-    let Err(Error::Machine(error)) = build(&character, &states(257)) else {
+    let Err(Error::StateMachine(error)) = build(&character, &states(257)) else {
         panic!("taken");
     };
-    let cap = MachineFault::Cap {
+    let cap = StateMachineFault::Cap {
         what: "states",
         asked: 257,
         cap: 256,
@@ -490,7 +492,7 @@ fn texts_without_measure_are_refused() {
     assert_eq!((error.line, error.why), (Some(1), cap));
     assert_eq!(
         error.part,
-        MachinePart::Layer {
+        StateMachinePart::Layer {
             index: 0,
             name: "l".into()
         }

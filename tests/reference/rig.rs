@@ -1,7 +1,7 @@
 //! A small character for tests of single stages: a chain of joints one metre apart along +Y, each
 //! with one vertex of its own, and one vertex between each two.
 
-use throng::character::{Character, Keys, RawClip, Track, TrackValues, Transform};
+use throng::character::{Character, CurveClip, Keys, Track, TrackValues, Transform};
 use throng::glam::{Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 
@@ -45,8 +45,8 @@ pub fn chain(joints: usize) -> Character {
 }
 
 /// A clip for [`chain`] of one track on its first joint.
-pub fn clip(values: TrackValues) -> RawClip {
-    RawClip::new(
+pub fn clip(values: TrackValues) -> CurveClip {
+    CurveClip::new(
         "clip",
         vec![Track { joint: 0, values }],
         chain(1).skeleton(),

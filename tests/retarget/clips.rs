@@ -6,7 +6,7 @@ use crate::reference::maths::{angle, sub};
 use crate::reference::rng::Rng;
 use throng::builtin;
 use throng::character::{
-    Character, Interpolation, Keys, RawClip, Skeleton, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform,
 };
 use throng::glam::{Quat, Vec3};
 use throng::import::{self, ImportOptions};
@@ -15,7 +15,7 @@ use throng::pose::retarget::{
     Humanoid, JointMap, Retarget, RetargetOptions, Role, Side, Translations,
 };
 
-fn posed(skeleton: &Skeleton, clip: &RawClip, time_s: f64) -> Vec<Transform> {
+fn posed(skeleton: &Skeleton, clip: &CurveClip, time_s: f64) -> Vec<Transform> {
     let mut local = rest(skeleton);
     animate(clip, time_s, &mut local).unwrap();
     local
@@ -196,7 +196,7 @@ fn steps_stay_steps_and_jumps_stay_sharp() {
     let mut retarget =
         Retarget::new(skeleton, skeleton, &map, &RetargetOptions::default()).unwrap();
 
-    let clip = RawClip::new("steps", vec![stepped.clone()], skeleton).unwrap();
+    let clip = CurveClip::new("steps", vec![stepped.clone()], skeleton).unwrap();
     let (same, report) = retarget.clip(&clip).unwrap();
     let track = same
         .tracks()
@@ -213,7 +213,7 @@ fn steps_stay_steps_and_jumps_stay_sharp() {
 
     // The hips move smoothly: the jump is one from a number to the next.
     let smooth = turns(hips, Interpolation::Linear, &[(0.0, 0.0), (1.0, 0.5)]);
-    let clip = RawClip::new("both", vec![stepped, smooth], skeleton).unwrap();
+    let clip = CurveClip::new("both", vec![stepped, smooth], skeleton).unwrap();
     let (same, _) = retarget.clip(&clip).unwrap();
     for time_s in [0.0, 0.3, 0.4999, 0.5, 0.5001, 0.75, 0.9999, 1.0] {
         let [a, b] = [&clip, &same].map(|c| model(skeleton, &posed(skeleton, c, time_s)));
@@ -235,7 +235,7 @@ fn loops_stay_closed_and_empty_stretches_stay() {
         Interpolation::Linear,
         &[(0.25, 0.4), (0.5, 2.4), (0.75, 4.4), (1.5, 0.4)],
     );
-    let clip = RawClip::new("wave", vec![wave], skeleton).unwrap();
+    let clip = CurveClip::new("wave", vec![wave], skeleton).unwrap();
     let (same, _) = retarget.clip(&clip).unwrap();
     let [a, b] = [0.25, 1.5].map(|t| posed(skeleton, &same, t));
     for (a, b) in a.iter().zip(&b) {
@@ -244,12 +244,12 @@ fn loops_stay_closed_and_empty_stretches_stay() {
     }
     // Nothing moves: one key a track, but the clip is as long as before.
     let still = turns(arm, Interpolation::Linear, &[(0.5, 0.4), (2.0, 0.4)]);
-    let clip = RawClip::new("still", vec![still], skeleton).unwrap();
+    let clip = CurveClip::new("still", vec![still], skeleton).unwrap();
     let (same, _) = retarget.clip(&clip).unwrap();
     assert_eq!((same.start_s(), same.duration_s()), (0.5, 2.0));
     assert!(same.tracks().iter().all(|t| t.values.times_s().len() <= 2));
     // No tracks at all.
-    let clip = RawClip::new("none", Vec::new(), skeleton).unwrap();
+    let clip = CurveClip::new("none", Vec::new(), skeleton).unwrap();
     let (same, report) = retarget.clip(&clip).unwrap();
     assert!(same.tracks().is_empty() && report.times == 0);
 }
@@ -278,7 +278,7 @@ fn keys_are_added_where_the_way_bends() {
             interpolation: Interpolation::CubicSpline,
         }),
     };
-    let clip = RawClip::new("spline", vec![track], skeleton).unwrap();
+    let clip = CurveClip::new("spline", vec![track], skeleton).unwrap();
     let mut before = f64::INFINITY;
     for (max_error, most) in [(1e-2, 40), (1e-3, 120), (1e-4, 400)] {
         let options = RetargetOptions {

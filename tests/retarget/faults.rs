@@ -2,7 +2,7 @@
 
 use super::rigs::{rest, skeleton};
 use crate::reference::rng::Rng;
-use throng::character::{Interpolation, Keys, RawClip, Skeleton, Track, TrackValues, Transform};
+use throng::character::{CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform};
 use throng::error::{ArgumentFault, Error};
 use throng::glam::{Quat, Vec3};
 use throng::import::{RawNode, RawTransform};
@@ -144,7 +144,7 @@ fn options_and_lengths_are_checked() {
     }
     assert!(out[0].translation.x.is_nan(), "something was written");
     // A clip of a larger skeleton; too many keys.
-    let wide = RawClip::new("wide", vec![spin(2, 2)], &to).unwrap();
+    let wide = CurveClip::new("wide", vec![spin(2, 2)], &to).unwrap();
     assert!(matches!(
         retarget.clip(&wide),
         Err(Error::NotFound { what: "joint", .. })
@@ -154,7 +154,7 @@ fn options_and_lengths_are_checked() {
         ..default()
     })
     .unwrap();
-    let long = RawClip::new("long", vec![spin(1, 11)], &from).unwrap();
+    let long = CurveClip::new("long", vec![spin(1, 11)], &from).unwrap();
     match tight.clip(&long).unwrap_err() {
         Error::Capacity { asked, cap, .. } => assert_eq!((asked, cap), (33, 20)),
         other => panic!("{other}"),
@@ -232,7 +232,7 @@ fn random_skeleton(rng: &mut Rng) -> Skeleton {
     skeleton(nodes.collect())
 }
 
-fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> RawClip {
+fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> CurveClip {
     let mut tracks = Vec::new();
     for joint in 0..skeleton.len() as u16 {
         let count = 1 + rng.below(4);
@@ -277,7 +277,7 @@ fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> RawClip {
         };
         tracks.push(Track { joint, values });
     }
-    RawClip::new("wild", tracks, skeleton).unwrap()
+    CurveClip::new("wild", tracks, skeleton).unwrap()
 }
 
 /// Random names, hierarchies, scales and numbers: no panic, and what comes out is finite.

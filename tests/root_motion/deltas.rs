@@ -5,13 +5,13 @@ use crate::reference::maths::{IDENTITY, M4, mul};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use core::f64::consts::{PI, TAU};
-use throng::character::{Affine, Interpolation, RawClip, Track};
+use throng::character::{Affine, CurveClip, Interpolation, Track};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
 use throng::pose::{
-    Layer, Looping, RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace,
+    Layer, LoopMode, RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace,
 };
 
-const LOOPINGS: [Looping; 3] = [Looping::Loop, Looping::Once, Looping::PingPong];
+const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
 
 /// A walk in curves: translated and turned.
@@ -29,7 +29,7 @@ fn walk(seed: u64) -> RootMotion {
             values: made::rotation(&mut rng, Interpolation::Linear, end_s),
         });
     }
-    let clip = RawClip::new("walk", tracks, character.skeleton()).unwrap();
+    let clip = CurveClip::new("walk", tracks, character.skeleton()).unwrap();
     let options = RootMotionOptions {
         axes: BVec3::TRUE,
         ..RootMotionOptions::default()
@@ -86,7 +86,7 @@ fn loops_are_the_product_of_passes() {
             let from = f64::from(rng.range(0.0, 60.0));
             let to = f64::from(rng.range(0.0, 60.0));
             let expected = mul(&rigid_inverse(&walked(&motion, from)), &walked(&motion, to));
-            let got = matrix(&motion.delta(from, to, Looping::Loop));
+            let got = matrix(&motion.delta(from, to, LoopMode::Loop));
             // Up to 120 products of matrices, at distances of up to 200 m.
             let off = difference(&got, &expected);
             assert!(off < 1e-10, "seed {seed}, {from}..{to}: {off}");
@@ -143,9 +143,10 @@ fn spans_compose_wherever_they_are_cut() {
             let near = [0.0, DAY_S, 30.0 * DAY_S, -30.0 * DAY_S];
             let mut at = || near[rng.below(4)] + f64::from(rng.range(-20.0, 20.0));
             let (a, b, c) = (at(), at(), at());
-            for looping in LOOPINGS {
-                let whole = motion.delta(a, c, looping);
-                let (first, second) = (motion.delta(a, b, looping), motion.delta(b, c, looping));
+            for loop_mode in LOOPINGS {
+                let whole = motion.delta(a, c, loop_mode);
+                let (first, second) =
+                    (motion.delta(a, b, loop_mode), motion.delta(b, c, loop_mode));
                 let parts = first.then(&second);
                 // A yaw of `y` is known to 2e-16 y, which at the far end of a way of `l` metres is 2e-16 y l.
                 let yaw = first.yaw_rad.abs().max(second.yaw_rad.abs()) + 10.0;
@@ -170,11 +171,11 @@ fn thirty_days_in_one_step_are_the_sum_of_small_ones() {
             let (mut now, mut farthest) = (0.0, 0.0_f64);
             for frame in 1..=i32::abs(frames) {
                 let next = sign * f64::from(frame) * step_s;
-                place.advance(&motion.delta(now, next, Looping::Loop), 1.0);
+                place.advance(&motion.delta(now, next, LoopMode::Loop), 1.0);
                 now = next;
                 farthest = farthest.max(place.position.length());
             }
-            let whole = motion.delta(0.0, now, Looping::Loop);
+            let whole = motion.delta(0.0, now, LoopMode::Loop);
             let way = motion.pass().translation.length() * (now / motion.duration_s()).abs();
             let off = place.position.distance(whole.translation);
             // A step rounds the position by 1.1e-16 of where it is, and the yaw by 5e-16 rad: this much if all went
@@ -196,16 +197,16 @@ fn thirty_days_in_one_step_are_the_sum_of_small_ones() {
 fn once_stops_and_ping_pong_comes_back() {
     let motion = walk(3);
     let d = motion.duration_s();
-    let once = motion.delta(-5.0, 9.0, Looping::Once);
+    let once = motion.delta(-5.0, 9.0, LoopMode::Once);
     assert!(difference(&matrix(&once), &matrix(&motion.pass())) < 1e-14);
     assert_eq!(
-        motion.delta(d, 9.0, Looping::Once).translation.length(),
+        motion.delta(d, 9.0, LoopMode::Once).translation.length(),
         0.0
     );
-    let there = motion.delta(0.0, d, Looping::PingPong);
+    let there = motion.delta(0.0, d, LoopMode::PingPong);
     assert!(difference(&matrix(&there), &matrix(&motion.pass())) < 1e-14);
     for passes in [2.0, 4.0, -6.0, 1e6] {
-        let back = motion.delta(0.25 * d, (0.25 + passes) * d, Looping::PingPong);
+        let back = motion.delta(0.25 * d, (0.25 + passes) * d, LoopMode::PingPong);
         // The time is off by what 1e6 passes round it by.
         assert!(
             back.translation.length() < 1e-8 && back.yaw_rad.abs() < 1e-8,
@@ -223,15 +224,15 @@ fn layers_walk_as_far_late_as_early() {
     };
     let walked = |start_s: f64| {
         let span = layer(start_s).span(start_s + 1.25, start_s + 7.5);
-        matrix(&motion.delta(span.from_s, span.to_s, Looping::Loop))
+        matrix(&motion.delta(span.from_s, span.to_s, LoopMode::Loop))
     };
     for start_s in [DAY_S, 30.0 * DAY_S] {
         // Seconds after the start are exact here.
         assert_eq!(walked(start_s), walked(0.0));
         // The same piece of a pass, this many passes later; times are rounded by 2.4e-10 s at up to 40 m/s and rad/s.
         let passes = (start_s / motion.duration_s()).round() * motion.duration_s();
-        let late = matrix(&motion.delta(passes + 0.25, passes + 3.5, Looping::Loop));
-        let early = matrix(&motion.delta(0.25, 3.5, Looping::Loop));
+        let late = matrix(&motion.delta(passes + 0.25, passes + 3.5, LoopMode::Loop));
+        let early = matrix(&motion.delta(0.25, 3.5, LoopMode::Loop));
         assert!(difference(&late, &early) < 1e-7);
     }
 }
@@ -281,7 +282,7 @@ fn synchronised_blends_agree_at_any_frame_rate() {
             let at = |frame: i32| 10.0 * f64::from(frame) / f64::from(frames);
             let piece = |motion: &RootMotion| {
                 let d = motion.duration_s();
-                motion.delta(at(frame) * d, at(frame + 1) * d, Looping::Loop)
+                motion.delta(at(frame) * d, at(frame + 1) * d, LoopMode::Loop)
             };
             place.advance(
                 &RootDelta::blend(&[(piece(&a), 0.4), (piece(&b), 0.6)]).unwrap(),
@@ -373,10 +374,10 @@ fn the_job_does_for_many_what_is_done_for_one() {
                 motion: rng.below(3),
                 from_s: rng.range(-1e4, 1e4).into(),
                 to_s: rng.range(-1e4, 1e4).into(),
-                looping: LOOPINGS[rng.below(3)],
+                loop_mode: LOOPINGS[rng.below(3)],
                 weight: [0.0, 0.5, 1.0][rng.below(3)],
             };
-            let delta = motions[pass.motion].delta(pass.from_s, pass.to_s, pass.looping);
+            let delta = motions[pass.motion].delta(pass.from_s, pass.to_s, pass.loop_mode);
             list.push((delta, pass.weight));
             passes.push(pass);
         }

@@ -4,14 +4,14 @@ use crate::made;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::character::{Interpolation, RawClip, Track, TrackValues};
+use throng::character::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
 use throng::pose::{
-    Looping, RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace,
+    LoopMode, RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace,
 };
 
-fn clip(joints: usize, tracks: Vec<Track>) -> RawClip {
-    RawClip::new("clip", tracks, rig::chain(joints).skeleton()).unwrap()
+fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
+    CurveClip::new("clip", tracks, rig::chain(joints).skeleton()).unwrap()
 }
 
 fn track(joint: u16, values: TrackValues) -> Track {
@@ -43,7 +43,7 @@ fn scaled(by: Vec3) -> TrackValues {
 fn what_can_t_be_taken_out_is_refused() {
     let character = rig::chain(3);
     let options = RootMotionOptions::default();
-    let extract = |clip: &RawClip, options| RootMotion::extract(&character, clip, &options);
+    let extract = |clip: &CurveClip, options| RootMotion::extract(&character, clip, &options);
     let walk = clip(3, vec![track(1, moving(Vec3::ONE)), track(1, turning())]);
 
     let error = extract(
@@ -143,7 +143,7 @@ fn huge_numbers_are_refused_or_kept_finite() {
             match RootMotion::extract(&character, &clip, &options) {
                 Ok((_, motion)) => {
                     for to in [1.0, 1e300, f64::INFINITY, -f64::MAX] {
-                        let delta = motion.delta(0.0, to, Looping::Loop);
+                        let delta = motion.delta(0.0, to, LoopMode::Loop);
                         assert!(delta.translation.is_finite() && delta.yaw_rad.is_finite());
                     }
                 }
@@ -181,8 +181,8 @@ fn any_time_gives_a_finite_motion() {
         f64::from(f32::MAX),
     ];
     for (from, to) in odd.iter().flat_map(|a| odd.map(|b| (*a, b))) {
-        for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
-            let delta = motion.delta(from, to, looping);
+        for loop_mode in [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong] {
+            let delta = motion.delta(from, to, loop_mode);
             assert!(
                 delta.translation.is_finite() && delta.yaw_rad.is_finite(),
                 "{from} {to}"
@@ -197,7 +197,7 @@ fn any_time_gives_a_finite_motion() {
     }
     for time in odd {
         assert!(motion.at(time).translation.is_finite());
-        for looping in [Looping::Loop, Looping::Once, Looping::PingPong] {
+        for loop_mode in [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong] {
             for duration in [
                 0.0,
                 -1.0,
@@ -207,7 +207,7 @@ fn any_time_gives_a_finite_motion() {
                 5e-324,
                 f64::from(f32::MAX),
             ] {
-                let at = looping.clip_time_s(time, duration);
+                let at = loop_mode.clip_time_s(time, duration);
                 assert!(
                     (0.0..=duration).contains(&at) || at == 0.0,
                     "{time} {duration} {at}"
@@ -229,7 +229,7 @@ fn clips_without_length_or_tracks_are_still() {
             let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
             assert!(motion.is_still());
             assert_eq!(stays, clip);
-            assert_eq!(motion.delta(0.0, 9.0, Looping::Loop), RootDelta::IDENTITY);
+            assert_eq!(motion.delta(0.0, 9.0, LoopMode::Loop), RootDelta::IDENTITY);
         }
     }
 }
@@ -244,7 +244,7 @@ fn the_job_names_what_is_wrong() {
         motion: 0,
         from_s: 0.0,
         to_s: 0.5,
-        looping: Looping::Loop,
+        loop_mode: LoopMode::Loop,
         weight: 1.0,
     };
     let run = |passes: &[RootPass], ends: &[usize], out: usize| {
@@ -312,7 +312,7 @@ fn a_clip_that_would_take_forever_is_refused() {
         .map(|key| Quat::from_rotation_y(key as f32 % 6.0))
         .collect();
     let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &turns));
-    let clip = RawClip::new("slow", vec![track(7_999, turning)], character.skeleton()).unwrap();
+    let clip = CurveClip::new("slow", vec![track(7_999, turning)], character.skeleton()).unwrap();
     let options = RootMotionOptions::default();
     let error = RootMotion::extract(&character, &clip, &options).unwrap_err();
     assert!(matches!(error, Error::Capacity { .. }), "{error}");
@@ -320,7 +320,7 @@ fn a_clip_that_would_take_forever_is_refused() {
     let many: Vec<f32> = (0..150_000).map(|key| key as f32 * 0.01).collect();
     let places: Vec<Vec3> = many.iter().map(|time| Vec3::Z * *time).collect();
     let moving = TrackValues::Translation(rig::keys(Interpolation::Linear, &many, &places));
-    let clip = RawClip::new("long", vec![track(0, moving)], character.skeleton()).unwrap();
+    let clip = CurveClip::new("long", vec![track(0, moving)], character.skeleton()).unwrap();
     let error = RootMotion::extract(&character, &clip, &options).unwrap_err();
     assert!(
         matches!(error, Error::Capacity { cap: 131_072, .. }),

@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use crate::reference::scene::{self, Channel, Curve, Local, Node, Path, Scene};
 use core::f32::consts::TAU;
 use throng::character::{
-    Character, Interpolation, Keys, NO_PARENT, RawClip, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, Keys, NO_PARENT, Track, TrackValues, Transform,
 };
 use throng::glam::{Quat, Vec3};
 use throng::pose::RootDelta;
@@ -14,7 +14,7 @@ use throng::pose::RootDelta;
 pub(crate) struct Poses(Scene);
 
 impl Poses {
-    pub(crate) fn new(character: &Character, clip: &RawClip) -> Self {
+    pub(crate) fn new(character: &Character, clip: &CurveClip) -> Self {
         let nodes = character.skeleton().joints().iter().map(|joint| Node {
             name: String::new(),
             parent: (joint.parent != NO_PARENT).then_some(joint.parent.into()),

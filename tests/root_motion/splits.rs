@@ -5,7 +5,7 @@ use crate::reference::maths::{M4, distance, length, mul};
 use crate::reference::rng::Rng;
 use crate::reference::{assets, random, rig};
 use core::f64::consts::{PI, TAU};
-use throng::character::{Character, Interpolation, Keys, NO_PARENT, RawClip, Track, TrackValues};
+use throng::character::{Character, CurveClip, Interpolation, Keys, NO_PARENT, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::pose::{RootMotion, RootMotionOptions, RootReference};
@@ -46,7 +46,7 @@ fn below(character: &Character, joint: usize, root: u16) -> bool {
 /// Splits and compares at many times; the largest error as a part of what is allowed.
 fn check(
     character: &Character,
-    clip: &RawClip,
+    clip: &CurveClip,
     options: &RootMotionOptions,
     rng: &mut Rng,
 ) -> throng::Result<(RootMotion, f64)> {
@@ -118,7 +118,7 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
                 values: TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
             });
         }
-        let clip = RawClip::new("clip", tracks, character.skeleton()).unwrap();
+        let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         let options = RootMotionOptions {
             axes: BVec3::new(rng.chance(2), rng.chance(2), true),
             reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],
@@ -171,7 +171,7 @@ fn resampled_keys_stay_within_the_measured_error() {
                 add(made::even_scale(&mut rng, curves[2], end_s));
             }
         }
-        let clip = RawClip::new("clip", tracks, character.skeleton()).unwrap();
+        let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         let options = RootMotionOptions {
             joint: Some(joint),
             axes: BVec3::new(true, rng.chance(2), true),
@@ -206,7 +206,7 @@ fn what_stays_has_no_heading_and_stays_in_place() {
                 values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
             },
         ];
-        let clip = RawClip::new("clip", tracks, character.skeleton()).unwrap();
+        let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         for reference in [RootReference::FirstFrame, RootReference::Rest] {
             let options = RootMotionOptions {
                 joint: Some(1),
@@ -259,7 +259,7 @@ fn whole_turns_are_counted() {
         let times: Vec<f32> = (0..=keys).map(|key| key as f32 / keys as f32).collect();
         let track = |values| Track { joint: 0, values };
         let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &values));
-        let clip = RawClip::new("turn", vec![track(turning)], character.skeleton()).unwrap();
+        let clip = CurveClip::new("turn", vec![track(turning)], character.skeleton()).unwrap();
         let options = RootMotionOptions::default();
         let (_, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
         // The keys are `f32`s, and this is their angle.
@@ -291,12 +291,12 @@ fn the_topmost_joint_that_moves_is_found() {
         track(1, TrackValues::Scale(grows)),
         track(2, TrackValues::Translation(goes)),
     ];
-    let clip = RawClip::new("clip", tracks.clone(), character.skeleton()).unwrap();
+    let clip = CurveClip::new("clip", tracks.clone(), character.skeleton()).unwrap();
     let options = RootMotionOptions::default();
     let (_, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
     assert_eq!(motion.joint(), Some(2));
     // Nothing moves: nothing changes.
-    let clip = RawClip::new("clip", tracks[..2].to_vec(), character.skeleton()).unwrap();
+    let clip = CurveClip::new("clip", tracks[..2].to_vec(), character.skeleton()).unwrap();
     let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
     assert!(motion.is_still() && motion.joint().is_none());
     assert_eq!(stays, clip);

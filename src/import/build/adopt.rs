@@ -2,7 +2,7 @@
 
 use super::morphs::Morphs;
 use super::{clips, skeleton, wanted_nodes};
-use crate::character::{MorphWeight, NameMatch, RawClip, Skeleton, match_names};
+use crate::character::{CurveClip, MorphWeight, NameMatch, Skeleton, match_names};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{ImportOptions, RawCharacter, RawKeys, Repair, fault};
 
@@ -16,7 +16,7 @@ pub(in crate::import) struct Adopted {
     /// How many tracks drive each joint of the file, those of weights aside.
     pub(in crate::import) tracks: Vec<u64>,
     /// One an animation: joints are the other skeleton's, morph weights the file's.
-    pub(in crate::import) clips: Vec<RawClip>,
+    pub(in crate::import) clips: Vec<CurveClip>,
     /// The file's morph weights.
     pub(in crate::import) weights: Vec<MorphWeight>,
 }

@@ -2,7 +2,7 @@
 
 use super::morphs::Morphs;
 use super::{note, skeleton};
-use crate::character::{Interpolation, Keys, RawClip, Skeleton, Track, TrackValues, WeightTrack};
+use crate::character::{CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, WeightTrack};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
 use glam::Quat;
@@ -15,13 +15,13 @@ pub(super) fn build(
     joint_of: &[Option<u16>],
     morphs: &Morphs,
     repairs: &mut Vec<Repair>,
-) -> Result<Vec<RawClip>> {
+) -> Result<Vec<CurveClip>> {
     let clips = animations.iter().enumerate();
     let clips = clips.map(|(index, animation)| {
         let mut tally = Tally::default();
         let (tracks, weights) = tracks(index, animation, joint_of, morphs, &mut tally)?;
         tally.note(index, repairs);
-        RawClip::new(&animation.name, tracks, skeleton)?.with_weight_tracks(weights, morphs.len())
+        CurveClip::new(&animation.name, tracks, skeleton)?.with_weight_tracks(weights, morphs.len())
     });
     clips.collect()
 }

@@ -2,7 +2,7 @@
 
 use super::palette::Entries;
 use super::primitive::Draft;
-use crate::character::{Affine, Character, RawClip};
+use crate::character::{Affine, Character, CurveClip};
 use crate::error::Result;
 use crate::import::InfluenceLoss;
 use crate::pose::Poser;
@@ -142,7 +142,7 @@ fn wide(model: &Affine, inverse_bind: &Affine) -> (DMat3, DVec3) {
 
 /// The poses that are looked at: all that there are between the keys of the clips, or as many as
 /// `budget`, spread evenly over them.
-fn chosen(clips: &[RawClip], budget: u64) -> Vec<(usize, f64)> {
+fn chosen(clips: &[CurveClip], budget: u64) -> Vec<(usize, f64)> {
     let times: Vec<Vec<f32>> = clips.iter().map(key_times).collect();
     let steps = |times: &Vec<f32>| match times.len() {
         0 => 0,
@@ -172,7 +172,7 @@ fn time_of(times: &[f32], step: usize) -> f64 {
 }
 
 /// The times at which any track of joints has a key, ascending, each once.
-fn key_times(clip: &RawClip) -> Vec<f32> {
+fn key_times(clip: &CurveClip) -> Vec<f32> {
     let tracks = clip.tracks().iter();
     let mut times: Vec<f32> = tracks
         .flat_map(|track| track.values.times_s())

@@ -10,7 +10,7 @@ use super::measure::{Measure, Worst};
 use super::quantise::quantise;
 use super::rates::timings;
 use super::timing::Timing;
-use crate::character::{Character, Interpolation, RawClip, Track, TrackValues, Transform};
+use crate::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::animate::animate_tracks;
 use std::ops::Range;
@@ -31,7 +31,7 @@ const SAME: f32 = 2e-7;
 /// See [`Clip::new`].
 pub(super) fn clip(
     character: &Character,
-    raw: &RawClip,
+    raw: &CurveClip,
     options: &ClipOptions,
     base: Base<'_>,
 ) -> Result<Clip> {
@@ -173,7 +173,7 @@ struct Made {
 /// The clip with the frames of `timing`, and with the tracks that are `kept`.
 fn make(
     character: &Character,
-    raw: &RawClip,
+    raw: &CurveClip,
     base: Base<'_>,
     timing: Timing,
     kept: &[bool],
@@ -370,7 +370,7 @@ fn fill_keys(clip: &mut Clip, stride: usize, poses: &[Transform]) {
 
 /// The rest pose, as a clip.
 pub(super) fn rest(character: &Character) -> Result<Clip> {
-    let none = RawClip::new("", Vec::new(), character.skeleton())?;
+    let none = CurveClip::new("", Vec::new(), character.skeleton())?;
     let joints = character.skeleton().joints().iter();
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
     let timing = Timing::single(&none);

@@ -5,7 +5,7 @@ use super::build;
 use super::lanes::{Row, WIDTH};
 use super::pack::Packed;
 use super::timing::{Place, Timing};
-use crate::character::{Character, Joint, RawClip, Skeleton, Track, Transform};
+use crate::character::{Character, CurveClip, Joint, Skeleton, Track, Transform};
 use crate::error::Result;
 use crate::pose::additive::{self, AdditiveReference};
 use crate::pose::animate::animate_tracks;
@@ -169,7 +169,7 @@ impl Clip {
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the skeleton lacks;
     /// [`Error::Argument`](crate::Error::Argument) if the error bound is not positive and finite.
-    pub fn new(character: &Character, clip: &RawClip, options: &ClipOptions) -> Result<Self> {
+    pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
         let skeleton = character.skeleton();
         let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
         build::clip(character, clip, options, Base::Rest(&rest))
@@ -197,7 +197,7 @@ impl Clip {
     /// one transform a joint.
     pub fn additive(
         character: &Character,
-        clip: &RawClip,
+        clip: &CurveClip,
         reference: &AdditiveReference,
         options: &ClipOptions,
     ) -> Result<Self> {

@@ -1,6 +1,6 @@
 //! Which times a clip's own keys ask to be looked at.
 
-use crate::character::{Interpolation, Keys, RawClip, Track, TrackValues, Transform};
+use crate::character::{CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
 use crate::pose::animate::animate_tracks;
 use glam::Vec4;
 
@@ -11,7 +11,7 @@ const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
 /// All keys and, of splines, times between them: ascending, at most `most`. Where there are more, that many stretches of
 /// them, and of each the time at which a curve bends the most, each counted by what a unit of its track is `worth`: so what
 /// happens in few keys is not missed.
-pub(super) fn key_times_s(raw: &RawClip, most: usize, worth: impl Fn(&Track) -> f32) -> Vec<f64> {
+pub(super) fn key_times_s(raw: &CurveClip, most: usize, worth: impl Fn(&Track) -> f32) -> Vec<f64> {
     let asks = |track: &Track| (is_spline(track), track.values.times_s().to_vec());
     let mut times: Vec<f64> = Vec::new();
     let mut before = None;

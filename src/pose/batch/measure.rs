@@ -4,7 +4,7 @@ use super::base::Base;
 use super::clip::{Clip, ClipOptions};
 use super::key_times;
 use crate::character::{
-    Affine, Character, NO_PARENT, RawClip, Skeleton, Track, TrackValues, Transform,
+    Affine, Character, CurveClip, NO_PARENT, Skeleton, Track, TrackValues, Transform,
 };
 use crate::pose::additive::put_onto;
 use crate::pose::animate::animate_tracks;
@@ -36,7 +36,7 @@ pub(super) struct Worst {
 /// What clips are compared with.
 pub(super) struct Measure<'a> {
     skeleton: &'a Skeleton,
-    raw: &'a RawClip,
+    raw: &'a CurveClip,
     base: Base<'a>,
     bound_m: f32,
     point_m: f32,
@@ -55,7 +55,7 @@ struct Poses {
 impl<'a> Measure<'a> {
     pub(super) fn new(
         character: &'a Character,
-        raw: &'a RawClip,
+        raw: &'a CurveClip,
         options: &ClipOptions,
         base: Base<'a>,
     ) -> Self {

@@ -36,7 +36,7 @@ pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
 use super::lanes::{self, Row, WIDTH};
 use super::palette::expect_len;
 use super::unit::{Code, Unit};
-use super::{Mask, Mat3x4, PlayList, WriteOnly};
+use super::{Mask, Mat3x4, SampleList, WriteOnly};
 use crate::character::{Affine, Character, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use plan::Library;
@@ -56,7 +56,7 @@ use run::{Output, Spare};
 /// thread that was ever in a call at the same time.
 ///
 /// ```
-/// use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, PlayList, WriteOnly};
+/// use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, SampleList, WriteOnly};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let clips = character.clips().iter();
@@ -64,7 +64,7 @@ use run::{Output, Spare};
 /// let clips: Vec<Clip> = clips.collect::<throng::Result<_>>()?;
 /// let poser = BatchPoser::new(&character)?;
 ///
-/// let mut crowd = PlayList::new();
+/// let mut crowd = SampleList::new();
 /// for instance in 0..100 {
 ///     crowd.push([ClipSample::new(0, 0.01 * f64::from(instance))]);
 /// }
@@ -77,11 +77,11 @@ use run::{Output, Spare};
 /// In between, poses can be changed: by inverse kinematics, say.
 ///
 /// ```
-/// # use throng::pose::{BatchPoser, ClipSample, Mat3x4, PlayList, WriteOnly};
+/// # use throng::pose::{BatchPoser, ClipSample, Mat3x4, SampleList, WriteOnly};
 /// # use throng::{character::Affine, glam::Vec3A};
 /// # let character = throng::builtin::mannequin()?.character;
 /// # let poser = BatchPoser::new(&character)?;
-/// # let mut crowd = PlayList::new();
+/// # let mut crowd = SampleList::new();
 /// # crowd.push([]);
 /// # let mut palettes = vec![Mat3x4::IDENTITY; character.palette().len()];
 /// let mut models = vec![Affine::IDENTITY; crowd.len() * character.skeleton().len()];
@@ -181,7 +181,7 @@ impl BatchPoser {
     pub fn palettes(
         &self,
         clips: &[Clip],
-        list: &PlayList,
+        list: &SampleList,
         out: WriteOnly<'_, Mat3x4>,
     ) -> Result<()> {
         // SAFETY: what is given to it is borrowed for writing.
@@ -196,7 +196,7 @@ impl BatchPoser {
     pub fn palettes_par(
         &self,
         clips: &[Clip],
-        list: &PlayList,
+        list: &SampleList,
         out: WriteOnly<'_, Mat3x4>,
     ) -> Result<()> {
         // SAFETY: what is given to it is borrowed for writing.
@@ -210,7 +210,7 @@ impl BatchPoser {
     pub fn local_poses(
         &self,
         clips: &[Clip],
-        list: &PlayList,
+        list: &SampleList,
         out: &mut [Transform],
     ) -> Result<()> {
         // SAFETY: what is given to it is borrowed for writing.
@@ -224,7 +224,7 @@ impl BatchPoser {
     pub fn local_poses_par(
         &self,
         clips: &[Clip],
-        list: &PlayList,
+        list: &SampleList,
         out: &mut [Transform],
     ) -> Result<()> {
         // SAFETY: what is given to it is borrowed for writing.
@@ -236,7 +236,7 @@ impl BatchPoser {
     ///
     /// # Errors
     /// As [`Self::palettes`].
-    pub fn model_poses(&self, clips: &[Clip], list: &PlayList, out: &mut [Affine]) -> Result<()> {
+    pub fn model_poses(&self, clips: &[Clip], list: &SampleList, out: &mut [Affine]) -> Result<()> {
         // SAFETY: what is given to it is borrowed for writing.
         unsafe { self.run(self.library(clips), list, Output::models(out), false) }
     }
@@ -248,7 +248,7 @@ impl BatchPoser {
     pub fn model_poses_par(
         &self,
         clips: &[Clip],
-        list: &PlayList,
+        list: &SampleList,
         out: &mut [Affine],
     ) -> Result<()> {
         // SAFETY: what is given to it is borrowed for writing.

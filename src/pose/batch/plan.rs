@@ -4,7 +4,7 @@ use super::clip::Clip;
 use super::kernel::{Instance, Played};
 use super::rig::Rig;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::play_list::{ClipSample, PlayList};
+use crate::pose::sample_list::{ClipSample, SampleList};
 
 /// What the samples of a list are looked up in.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ impl<'a> Library<'a> {
     }
 
     /// The same of `count` instances from number `first` on; how many samples they have.
-    pub(super) fn check_all(&self, list: &PlayList, first: usize, count: usize) -> Result<usize> {
+    pub(super) fn check_all(&self, list: &SampleList, first: usize, count: usize) -> Result<usize> {
         let mut samples = 0;
         for index in first..first + count {
             let all = list.samples(index);

@@ -1,7 +1,7 @@
 //! Which rates a clip is tried at.
 
 use super::timing::Timing;
-use crate::character::{RawClip, Transform};
+use crate::character::{CurveClip, Transform};
 
 /// Among these are those at which exporters bake, where the keys are hit.
 const RATES_HZ: [f64; 16] = [
@@ -18,7 +18,7 @@ const ON_GRID: f64 = 16.0;
 const MOST_OFF: f64 = 32_000.0;
 
 /// The frames to try, fewest first: a single one if the clip has no length.
-pub(super) fn timings(raw: &RawClip, joints: usize) -> Vec<Timing> {
+pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
     let single = Timing::single(raw);
     let span = single.end_s - single.start_s;
     let bytes = (joints * size_of::<Transform>()).max(1);
@@ -80,7 +80,7 @@ fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
 }
 
 /// The key times of the track that has most.
-fn longest(raw: &RawClip) -> &[f32] {
+fn longest(raw: &CurveClip) -> &[f32] {
     let times = raw.tracks().iter().map(|track| track.values.times_s());
     times.max_by_key(|times| times.len()).unwrap_or(&[])
 }

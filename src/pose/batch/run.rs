@@ -7,7 +7,7 @@ use super::{BatchPoser, Mat3x4, WriteOnly};
 use crate::character::{Affine, Transform};
 use crate::error::Result;
 use crate::pose::palette::expect_len;
-use crate::pose::play_list::PlayList;
+use crate::pose::sample_list::SampleList;
 use rayon::prelude::*;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -50,7 +50,7 @@ impl Output {
 struct Job<'a> {
     poser: &'a BatchPoser,
     library: Library<'a>,
-    list: &'a PlayList,
+    list: &'a SampleList,
     product: Product,
     start: *mut u8,
     /// Of an instance's part of the output.
@@ -120,7 +120,7 @@ impl BatchPoser {
     pub(super) unsafe fn run(
         &self,
         library: Library<'_>,
-        list: &PlayList,
+        list: &SampleList,
         output: Output,
         threads: bool,
     ) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Where a time falls among a clip's frames, and how rotations get from one to the next.
 
-use crate::character::RawClip;
+use crate::character::CurveClip;
 
 /// When the frames of a clip are: from `start_s` on `rate` a second, but for the last, which is at `end_s`. So a clip whose
 /// length is no whole number of intervals still has its keys on the file's grid.
@@ -59,7 +59,7 @@ impl Slerp {
 
 impl Timing {
     /// A single frame.
-    pub(super) fn single(raw: &RawClip) -> Self {
+    pub(super) fn single(raw: &CurveClip) -> Self {
         Self {
             start_s: raw.start_s().into(),
             end_s: raw.duration_s().into(),

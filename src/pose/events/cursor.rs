@@ -1,18 +1,18 @@
 //! Where a play is, and whether what lies there has been delivered.
 
 use super::{ClipEvents, Passed};
-use crate::pose::Looping;
+use crate::pose::LoopMode;
 
 /// A play's place in unwrapped clip time (see [`ClipSpan`](crate::pose::ClipSpan)), for delivering its events step by step.
 ///
 /// ```
-/// use throng::pose::{ClipEvents, EventCursor, Looping};
+/// use throng::pose::{ClipEvents, EventCursor, LoopMode};
 ///
 /// let events = ClipEvents::new(2.0, [("start", 0.0), ("hit", 1.0)])?;
 /// let mut cursor = EventCursor::new(0.0);
-/// assert_eq!(cursor.advance(&events, 0.5, Looping::Once, 16).count(), 1); // "start"
+/// assert_eq!(cursor.advance(&events, 0.5, LoopMode::Once, 16).count(), 1); // "start"
 /// cursor.seek(1.5); // past "hit", silently
-/// assert_eq!(cursor.advance(&events, 9.0, Looping::Once, 16).count(), 0);
+/// assert_eq!(cursor.advance(&events, 9.0, LoopMode::Once, 16).count(), 0);
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -46,11 +46,11 @@ impl EventCursor {
         &mut self,
         events: &'a ClipEvents,
         to_s: f64,
-        looping: Looping,
+        loop_mode: LoopMode,
         max: usize,
     ) -> Passed<'a> {
         let from_s = self.unwrapped_s;
-        let passed = Passed::new(events, from_s, to_s, looping, !self.started);
+        let passed = Passed::new(events, from_s, to_s, loop_mode, !self.started);
         if !to_s.is_nan() && to_s != from_s {
             *self = Self {
                 unwrapped_s: to_s,
@@ -75,9 +75,9 @@ impl EventCursor {
         &mut self,
         events: &'a ClipEvents,
         to_s: f64,
-        looping: Looping,
+        loop_mode: LoopMode,
         max: usize,
     ) -> Passed<'a> {
-        self.advance(events, to_s, looping, max)
+        self.advance(events, to_s, loop_mode, max)
     }
 }

@@ -1,14 +1,14 @@
 //! The events of all passes on one line of unwrapped time, numbered through from the first of pass 0.
 
 use super::{ClipEvents, Event};
-use crate::pose::Looping;
+use crate::pose::LoopMode;
 use crate::pose::wrap::{has_passes, within};
 
 /// A clip's events as an endless line. What repeats is a *cycle*: a pass, or with ping-pong two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
     events: &'a ClipEvents,
-    looping: Looping,
+    loop_mode: LoopMode,
     per_cycle: usize,
 }
 
@@ -22,27 +22,27 @@ pub(super) struct Point {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn new(events: &'a ClipEvents, looping: Looping) -> Self {
-        let looping = if has_passes(events.duration_s) {
-            looping
+    pub(super) fn new(events: &'a ClipEvents, loop_mode: LoopMode) -> Self {
+        let loop_mode = if has_passes(events.duration_s) {
+            loop_mode
         } else {
-            Looping::Once
+            LoopMode::Once
         };
-        let per_cycle = match looping {
-            Looping::Loop | Looping::Once => events.len(),
-            Looping::PingPong => events.before_end + events.len() - events.at_start,
+        let per_cycle = match loop_mode {
+            LoopMode::Loop | LoopMode::Once => events.len(),
+            LoopMode::PingPong => events.before_end + events.len() - events.at_start,
         };
         Self {
             events,
-            looping,
+            loop_mode,
             per_cycle,
         }
     }
 
     fn cycle_s(&self) -> f64 {
-        match self.looping {
-            Looping::Loop | Looping::Once => self.events.duration_s,
-            Looping::PingPong => 2.0 * self.events.duration_s,
+        match self.loop_mode {
+            LoopMode::Loop | LoopMode::Once => self.events.duration_s,
+            LoopMode::PingPong => 2.0 * self.events.duration_s,
         }
     }
 
@@ -58,12 +58,12 @@ impl<'a> Line<'a> {
     pub(super) fn point(&self, number: i128) -> Point {
         let (cycle, place) = self.place(number);
         let duration_s = self.events.duration_s;
-        let outward = match self.looping {
-            Looping::Loop | Looping::Once => self.events.len(),
-            Looping::PingPong => self.events.before_end,
+        let outward = match self.loop_mode {
+            LoopMode::Loop | LoopMode::Once => self.events.len(),
+            LoopMode::PingPong => self.events.before_end,
         };
         let (event, pass) = if place < outward {
-            let passes = if self.looping == Looping::PingPong {
+            let passes = if self.loop_mode == LoopMode::PingPong {
                 2
             } else {
                 1
@@ -101,7 +101,7 @@ impl<'a> Line<'a> {
             at < unwrapped_s || (and_on && at == unwrapped_s)
         };
         let per_cycle = self.per_cycle as i128;
-        let (mut low, mut high) = if self.looping == Looping::Once {
+        let (mut low, mut high) = if self.loop_mode == LoopMode::Once {
             (0, per_cycle)
         } else {
             // The quotient is off by less than one; what lies on a seam belongs to the cycle before too.
@@ -124,7 +124,7 @@ impl<'a> Line<'a> {
     pub(super) fn first_from(&self, unwrapped_s: f64) -> i128 {
         let first = self.before(unwrapped_s, false);
         let (cycle, _) = self.place(first);
-        let ends = self.looping == Looping::Loop
+        let ends = self.loop_mode == LoopMode::Loop
             && (cycle + 1) as f64 * self.events.duration_s == unwrapped_s;
         if ends {
             (i128::from(cycle) + 1) * self.per_cycle as i128
@@ -137,8 +137,8 @@ impl<'a> Line<'a> {
     pub(super) fn last_from(&self, unwrapped_s: f64) -> i128 {
         let end = self.before(unwrapped_s, true);
         let (cycle, _) = self.place(end - 1);
-        let begins =
-            self.looping == Looping::Loop && cycle as f64 * self.events.duration_s == unwrapped_s;
+        let begins = self.loop_mode == LoopMode::Loop
+            && cycle as f64 * self.events.duration_s == unwrapped_s;
         if begins {
             i128::from(cycle) * self.per_cycle as i128
         } else {

@@ -10,7 +10,7 @@ mod passed;
 pub use cursor::EventCursor;
 pub use passed::{EventHit, Passed};
 
-use super::Looping;
+use super::LoopMode;
 use crate::error::{ArgumentFault, Error, Result};
 
 /// The events of a clip: named times from 0 to its duration. Several may share a time or a name.
@@ -22,26 +22,26 @@ use crate::error::{ArgumentFault, Error, Result};
 ///   `[b, a)`, in descending order. So steps that follow each other deliver each point once, whatever their lengths;
 ///   a step of no length delivers nothing; and turning round on a point does not deliver it again.
 /// - *A play's first step* has its start in it too: an event at 0 is delivered when the clip starts at 0.
-/// - [`Looping::Loop`]: 0 and the duration are two events of a clip that lie on one point, the seam. Who reaches it is
+/// - [`LoopMode::Loop`]: 0 and the duration are two events of a clip that lie on one point, the seam. Who reaches it is
 ///   given both, forward those at the duration (of the pass that ends) before those at 0 (of the pass that begins),
 ///   backward the other way round. A first step from the seam is given only those of the pass that it goes into.
-/// - [`Looping::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the duration is delivered
+/// - [`LoopMode::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the duration is delivered
 ///   when time passes it, and not again while the pose is held.
-/// - [`Looping::PingPong`]: odd passes are run through backward. At a turning point an event is one point, delivered
+/// - [`LoopMode::PingPong`]: odd passes are run through backward. At a turning point an event is one point, delivered
 ///   once; it counts to the pass that begins there.
 ///
 /// The points are computed in `f64` and compared as they are, always in the same way: nothing is lost or doubled to
 /// rounding.
 ///
 /// ```
-/// use throng::pose::{ClipEvents, EventCursor, Looping};
+/// use throng::pose::{ClipEvents, EventCursor, LoopMode};
 ///
 /// let steps = ClipEvents::new(1.0, [("left foot", 0.0), ("right foot", 0.5)])?;
 /// let mut cursor = EventCursor::new(0.0);
-/// let names: Vec<_> = cursor.advance(&steps, 1.25, Looping::Loop, 100).map(|hit| hit.name).collect();
+/// let names: Vec<_> = cursor.advance(&steps, 1.25, LoopMode::Loop, 100).map(|hit| hit.name).collect();
 /// assert_eq!(names, ["left foot", "right foot", "left foot"]);
 /// // A month in one step: as many as are wanted, and how many were left out.
-/// let month = cursor.advance(&steps, 2_592_001.25, Looping::Loop, 10);
+/// let month = cursor.advance(&steps, 2_592_001.25, LoopMode::Loop, 10);
 /// assert_eq!(month.left_out(), 2 * 2_592_000 - 10);
 /// assert_eq!(month.count(), 10);
 /// # Ok::<(), throng::Error>(())
@@ -157,19 +157,19 @@ impl ClipEvents {
     /// The events that a step from one unwrapped time to another passes, as
     /// [above](Self#when-an-event-is-delivered); none where a time is not a number. Lazily: a step over a month of
     /// passes costs what is taken of it. Times beyond 2⁴⁸ passes count as that; a clip without duration does not loop.
-    pub fn passed(&self, from_s: f64, to_s: f64, looping: Looping) -> Passed<'_> {
-        Passed::new(self, from_s, to_s, looping, false)
+    pub fn passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
+        Passed::new(self, from_s, to_s, loop_mode, false)
     }
 
     /// The same for a play's first step: with what lies on `from_s`.
-    pub fn passed_from_start(&self, from_s: f64, to_s: f64, looping: Looping) -> Passed<'_> {
-        Passed::new(self, from_s, to_s, looping, true)
+    pub fn passed_from_start(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
+        Passed::new(self, from_s, to_s, loop_mode, true)
     }
 
     /// How many events [`Self::passed`] would deliver, in closed form; at most `u64::MAX`.
     #[must_use]
-    pub fn count_passed(&self, from_s: f64, to_s: f64, looping: Looping) -> u64 {
-        self.passed(from_s, to_s, looping).left()
+    pub fn count_passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> u64 {
+        self.passed(from_s, to_s, loop_mode).left()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ClipEvents;
 use super::line::Line;
-use crate::pose::Looping;
+use crate::pose::LoopMode;
 
 /// An event that was passed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,10 +45,10 @@ impl<'a> Passed<'a> {
         events: &'a ClipEvents,
         from_s: f64,
         to_s: f64,
-        looping: Looping,
+        loop_mode: LoopMode,
         with_start: bool,
     ) -> Self {
-        let line = Line::new(events, looping);
+        let line = Line::new(events, loop_mode);
         let backward = to_s < from_s;
         let nowhere = to_s == from_s || from_s.is_nan() || to_s.is_nan();
         let (low, high) = if events.is_empty() || nowhere {

@@ -2,7 +2,7 @@
 
 use super::Retarget;
 use super::frame::{Placed, place};
-use crate::character::{RawClip, Transform};
+use crate::character::{CurveClip, Transform};
 use crate::error::Result;
 use crate::pose::animate;
 use glam::Vec3;
@@ -15,7 +15,7 @@ const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
 /// Poses of a clip, and what is between keys.
 pub(super) struct Work<'a> {
     pub(super) retarget: &'a mut Retarget,
-    clip: &'a RawClip,
+    clip: &'a CurveClip,
     local: Vec<Transform>,
     rest: Vec<Transform>,
     /// How many times there may be more.
@@ -26,7 +26,7 @@ pub(super) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(retarget: &'a mut Retarget, clip: &'a RawClip, spare: usize) -> Self {
+    pub(super) fn new(retarget: &'a mut Retarget, clip: &'a CurveClip, spare: usize) -> Self {
         let rest: Vec<_> = retarget
             .source
             .joints()

@@ -4,7 +4,7 @@ use super::Retarget;
 use super::between::Work;
 use super::plan::{Link, Plan};
 use super::steps::{Steps, key_times};
-use crate::character::{Interpolation, Keys, RawClip, Track, TrackValues, Transform};
+use crate::character::{CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
 use crate::error::{Error, Result};
 
 /// How a clip came over.
@@ -40,7 +40,7 @@ impl Retarget {
     /// # Errors
     /// [`Error::NotFound`] if the clip drives a joint that the source lacks; [`Error::Capacity`] if the source's own keys
     /// make more keys than [`max_keys`](super::RetargetOptions::max_keys).
-    pub fn clip(&mut self, clip: &RawClip) -> Result<(RawClip, RetargetReport)> {
+    pub fn clip(&mut self, clip: &CurveClip) -> Result<(CurveClip, RetargetReport)> {
         let steps = Steps::of(clip, &self.source)?;
         let driven = self.driven(clip);
         let times = key_times(clip, &steps);
@@ -79,11 +79,11 @@ impl Retarget {
             unused_translations: self.unused_translations(clip),
             weight_tracks: clip.weight_tracks().len(),
         };
-        Ok((RawClip::new(clip.name(), tracks, &self.target)?, report))
+        Ok((CurveClip::new(clip.name(), tracks, &self.target)?, report))
     }
 
     /// Of each link: whether its translation, rotation and scale get a track.
-    fn driven(&self, clip: &RawClip) -> Vec<[bool; 3]> {
+    fn driven(&self, clip: &CurveClip) -> Vec<[bool; 3]> {
         let mut scaled = vec![false; self.source.len()];
         for track in clip.tracks() {
             if matches!(track.values, TrackValues::Scale(_)) {
@@ -142,7 +142,7 @@ impl Retarget {
         tracks
     }
 
-    fn unused_translations(&self, clip: &RawClip) -> usize {
+    fn unused_translations(&self, clip: &CurveClip) -> usize {
         let mut follows = vec![None; self.source.len()];
         for link in &self.plan.links {
             let moves = link.moves || link.above.is_some();

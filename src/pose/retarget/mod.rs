@@ -1,7 +1,7 @@
 //! Clips and poses of one skeleton on another: other names, other proportions, another rest pose.
 //!
 //! ```text
-//! two skeletons ──JointMap──▶ which joint moves which ──Retarget::new──▶ Retarget ──clip──▶ RawClip
+//! two skeletons ──JointMap──▶ which joint moves which ──Retarget::new──▶ Retarget ──clip──▶ CurveClip
 //!                                                                                 └─pose──▶ local pose
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! What of a clip moves in steps, and when something changes.
 
 use super::plan::{Link, Plan};
-use crate::character::{Interpolation, NO_PARENT, RawClip, Skeleton, Track, TrackValues};
+use crate::character::{CurveClip, Interpolation, NO_PARENT, Skeleton, Track, TrackValues};
 use crate::error::{Error, Result};
 
 /// Which joints of the source move in steps, or not at all.
@@ -13,7 +13,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn of(clip: &RawClip, source: &Skeleton) -> Result<Self> {
+    pub(super) fn of(clip: &CurveClip, source: &Skeleton) -> Result<Self> {
         let mut smooth = vec![false; source.len()];
         for track in clip.tracks() {
             let Some(smooth) = smooth.get_mut(usize::from(track.joint)) else {
@@ -54,7 +54,7 @@ impl Steps {
     }
 
     /// Tracks of joints that neither are followed nor have such below them.
-    pub(super) fn unused(&self, clip: &RawClip, plan: &Plan, source: &Skeleton) -> usize {
+    pub(super) fn unused(&self, clip: &CurveClip, plan: &Plan, source: &Skeleton) -> usize {
         let mut used = vec![false; self.smooth.len()];
         for link in &plan.links {
             used[link.source] = true;
@@ -87,7 +87,7 @@ fn is_smooth(track: &Track) -> bool {
 }
 
 /// All times of keys, and those just before a step where other tracks move smoothly: a jump between two neighbours.
-pub(super) fn key_times(clip: &RawClip, steps: &Steps) -> Vec<f32> {
+pub(super) fn key_times(clip: &CurveClip, steps: &Steps) -> Vec<f32> {
     let mut times: Vec<f32> = Vec::new();
     for track in clip.tracks() {
         let own = track.values.times_s();

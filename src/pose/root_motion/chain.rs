@@ -1,7 +1,7 @@
 //! A joint and all above it, evaluated in `f64` from the clip's curves.
 
 use crate::character::{
-    Interpolation, Keys, NO_PARENT, RawClip, Skeleton, Track, TrackValues, Transform,
+    CurveClip, Interpolation, Keys, NO_PARENT, Skeleton, Track, TrackValues, Transform,
 };
 use crate::pose::animate::animate_tracks;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
@@ -37,7 +37,7 @@ impl Placed {
 }
 
 impl Chain {
-    pub(super) fn new(skeleton: &Skeleton, clip: &RawClip, joint: u16) -> Self {
+    pub(super) fn new(skeleton: &Skeleton, clip: &CurveClip, joint: u16) -> Self {
         let joints = skeleton.joints();
         let mut path = Vec::new();
         let mut at = joint;

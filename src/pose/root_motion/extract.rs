@@ -4,7 +4,7 @@ use super::chain::{Chain, Placed, moves, rotation};
 use super::curve::Curve;
 use super::follow::{Way, twist};
 use super::{RootMotion, exact, resample};
-use crate::character::{Character, RawClip, Skeleton, Track, TrackValues};
+use crate::character::{Character, CurveClip, Skeleton, Track, TrackValues};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{BVec3, DVec3, DVec4};
 
@@ -73,9 +73,9 @@ pub(super) struct Taken {
 
 pub(super) fn extract(
     character: &Character,
-    clip: &RawClip,
+    clip: &CurveClip,
     options: &RootMotionOptions,
-) -> Result<(RawClip, RootMotion)> {
+) -> Result<(CurveClip, RootMotion)> {
     let skeleton = character.skeleton();
     let drives = clip.tracks().last().map(|track| track.joint);
     for joint in options.joint.into_iter().chain(drives) {
@@ -116,7 +116,7 @@ pub(super) fn extract(
     Ok((stays, RootMotion::new(clip, Some(joint), curve, report)))
 }
 
-fn still(clip: &RawClip, joint: Option<u16>) -> (RawClip, RootMotion) {
+fn still(clip: &CurveClip, joint: Option<u16>) -> (CurveClip, RootMotion) {
     let report = RootMotionReport {
         exact: true,
         ..RootMotionReport::default()
@@ -126,7 +126,7 @@ fn still(clip: &RawClip, joint: Option<u16>) -> (RawClip, RootMotion) {
 }
 
 /// The first joint that is moved or turned; tracks are sorted by joint, and joints breadth first.
-fn topmost(clip: &RawClip) -> Option<u16> {
+fn topmost(clip: &CurveClip) -> Option<u16> {
     let places =
         |track: &&Track| !matches!(track.values, TrackValues::Scale(_)) && moves(&track.values);
     clip.tracks().iter().find(places).map(|track| track.joint)
@@ -180,10 +180,10 @@ fn is_turned(start: &Placed, reference: &Placed) -> bool {
 /// The clip with these tracks of the joint in place of those of the same properties.
 fn replaced(
     character: &Character,
-    clip: &RawClip,
+    clip: &CurveClip,
     joint: u16,
     tracks: Vec<TrackValues>,
-) -> Result<RawClip> {
+) -> Result<CurveClip> {
     let skeleton: &Skeleton = character.skeleton();
     let same = |track: &&Track| {
         let property = core::mem::discriminant(&track.values);
@@ -196,6 +196,6 @@ fn replaced(
     let mut all: Vec<_> = kept.collect();
     all.extend(tracks.into_iter().map(|values| Track { joint, values }));
     let weights = clip.weight_tracks().to_vec();
-    RawClip::new(clip.name(), all, skeleton)?
+    CurveClip::new(clip.name(), all, skeleton)?
         .with_weight_tracks(weights, character.morph_weights().len())
 }

@@ -3,7 +3,7 @@
 use super::delta::{Mean, check_weight, each};
 use super::{RootDelta, RootMotion};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::Looping;
+use crate::pose::LoopMode;
 use crate::pose::palette::expect_len;
 
 /// A part of what an instance played in a frame: a clip, from where to where, with a weight.
@@ -16,7 +16,7 @@ pub struct RootPass {
     /// The same at its end.
     pub to_s: f64,
     /// What happens at the ends of the clip.
-    pub looping: Looping,
+    pub loop_mode: LoopMode,
     /// Its part in the blend: finite, not negative. With 0 it takes no part.
     pub weight: f32,
 }
@@ -25,12 +25,12 @@ pub struct RootPass {
 /// Plain data: nothing is allocated, and parts of a crowd can go to different threads.
 ///
 /// ```
-/// use throng::pose::{RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, Looping};
+/// use throng::pose::{RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, LoopMode};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let (character, motions) = RootMotion::extract_all(character, &RootMotionOptions::default())?;
 /// let walk = character.find_clip("Walk")?;
-/// let pass = RootPass { motion: walk, from_s: 0.0, to_s: 0.016, looping: Looping::Loop, weight: 1.0 };
+/// let pass = RootPass { motion: walk, from_s: 0.0, to_s: 0.016, loop_mode: LoopMode::Loop, weight: 1.0 };
 /// let mut deltas = [RootDelta::IDENTITY; 2];
 /// // The first instance plays one clip, the second none.
 /// RootMotionJob { motions: &motions, passes: &[pass], ends: &[1, 1], out: &mut deltas }.run()?;
@@ -98,7 +98,7 @@ impl RootMotionJob<'_> {
                 if pass.weight > 0.0
                     && let Some(motion) = self.motions.get(pass.motion)
                 {
-                    let delta = motion.delta(pass.from_s, pass.to_s, pass.looping);
+                    let delta = motion.delta(pass.from_s, pass.to_s, pass.loop_mode);
                     mean.add(&delta, pass.weight);
                 }
             }

@@ -20,9 +20,9 @@ pub use extract::{RootMotionOptions, RootMotionReport, RootReference};
 pub use job::{RootMotionJob, RootPass};
 pub use place::RootPlace;
 
-use super::Looping;
+use super::LoopMode;
 use super::wrap::{fold, has_passes};
-use crate::character::{Character, RawClip};
+use crate::character::{Character, CurveClip};
 use crate::error::Result;
 use curve::Curve;
 
@@ -33,7 +33,7 @@ use curve::Curve;
 /// tracks, and now move with the instance.
 ///
 /// ```
-/// use throng::pose::{RootMotion, RootMotionOptions, RootPlace, Looping};
+/// use throng::pose::{RootMotion, RootMotionOptions, RootPlace, LoopMode};
 ///
 /// let mannequin = throng::builtin::mannequin()?.character;
 /// let walk = &mannequin.clips()[mannequin.find_clip("Walk")?];
@@ -41,8 +41,8 @@ use curve::Curve;
 ///
 /// // In each frame, and with any step: the same way.
 /// let mut place = RootPlace::default();
-/// place.advance(&motion.delta(0.0, 1.0 / 60.0, Looping::Loop), 1.0);
-/// place.advance(&motion.delta(1.0 / 60.0, 86_400.0, Looping::Loop), 1.0);
+/// place.advance(&motion.delta(0.0, 1.0 / 60.0, LoopMode::Loop), 1.0);
+/// place.advance(&motion.delta(1.0 / 60.0, 86_400.0, LoopMode::Loop), 1.0);
 /// assert_eq!(stays.duration_s(), walk.duration_s());
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -82,9 +82,9 @@ impl RootMotion {
     /// more than 1,048,576 would be needed, or if that took more than 2²⁶ products of transforms.
     pub fn extract(
         character: &Character,
-        clip: &RawClip,
+        clip: &CurveClip,
         options: &RootMotionOptions,
-    ) -> Result<(RawClip, Self)> {
+    ) -> Result<(CurveClip, Self)> {
         extract::extract(character, clip, options)
     }
 
@@ -106,7 +106,7 @@ impl RootMotion {
         Ok((character, motions))
     }
 
-    fn new(clip: &RawClip, joint: Option<u16>, curve: Curve, report: RootMotionReport) -> Self {
+    fn new(clip: &CurveClip, joint: Option<u16>, curve: Curve, report: RootMotionReport) -> Self {
         let duration_s = f64::from(clip.duration_s());
         // In the frame of the motion's zero, not of its start: then passes go before the motion in one.
         let pass = curve.at(duration_s).then(&curve.at(0.0).inverse());
@@ -154,7 +154,7 @@ impl RootMotion {
     /// The motion of one pass, in the frame of the clip's start.
     #[must_use]
     pub fn pass(&self) -> RootDelta {
-        self.delta(0.0, self.duration_s, Looping::Once)
+        self.delta(0.0, self.duration_s, LoopMode::Once)
     }
 
     /// How the character moves while the clip goes from one unwrapped time to another (see [`ClipSpan`](crate::pose::ClipSpan)), in the frame that
@@ -165,12 +165,12 @@ impl RootMotion {
     /// way of `l` metres is less than 2e-15 · (ψ + 10) · (l + 10) m: one step over 30 days is the sum of any smaller
     /// ones. No motion where a time is not a number; times beyond 2⁴⁸ passes count as that.
     #[must_use]
-    pub fn delta(&self, from_s: f64, to_s: f64, looping: Looping) -> RootDelta {
+    pub fn delta(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> RootDelta {
         let unmoved = from_s == to_s || from_s.is_nan() || to_s.is_nan();
         if unmoved || self.is_still() || !has_passes(self.duration_s) {
             return RootDelta::IDENTITY;
         }
-        if looping == Looping::Loop {
+        if loop_mode == LoopMode::Loop {
             let (from_pass, from_s) = fold(from_s, self.duration_s);
             let (to_pass, to_s) = fold(to_s, self.duration_s);
             let (from, to) = (self.curve.at(from_s), self.curve.at(to_s));
@@ -180,7 +180,10 @@ impl RootMotion {
             }
             return from.inverse().then(&self.pass.repeated(passes)).then(&to);
         }
-        let at = |time_s| self.curve.at(looping.clip_time_s(time_s, self.duration_s));
+        let at = |time_s| {
+            self.curve
+                .at(loop_mode.clip_time_s(time_s, self.duration_s))
+        };
         at(from_s).inverse().then(&at(to_s))
     }
 }

@@ -1,6 +1,6 @@
 //! What an instance plays, joint by joint.
 
-use crate::character::{RawClip, Track, Transform};
+use crate::character::{CurveClip, Track, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::animate::animate_tracks;
 use crate::pose::blend::{JointPart, blend_joint, check_threshold, check_weight};
@@ -13,7 +13,7 @@ pub enum Playing<'a> {
     /// Nothing: the rest pose.
     Rest,
     /// A file's own curves at a time in seconds, as [`animate`](crate::pose::animate()) evaluates them.
-    Raw(&'a RawClip, f64),
+    Raw(&'a CurveClip, f64),
     /// A list of samples, blended as [`ClipSample`] says.
     Samples(Samples<'a>),
     /// A local pose: one transform a joint.
@@ -129,7 +129,7 @@ impl Playing<'_> {
     }
 }
 
-fn raw_local(clip: &RawClip, time_s: f64, joint: u16, rest: &Transform) -> Transform {
+fn raw_local(clip: &CurveClip, time_s: f64, joint: u16, rest: &Transform) -> Transform {
     let time_s = if time_s.is_nan() { 0.0 } else { time_s };
     let tracks = clip.tracks();
     let first = tracks.partition_point(|track: &Track| track.joint < joint);

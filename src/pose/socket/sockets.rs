@@ -3,7 +3,7 @@
 use super::{Playing, Samples, expect_joint, under};
 use crate::character::{Affine, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::PlayList;
+use crate::pose::SampleList;
 use crate::pose::palette::expect_len;
 
 /// A place on a joint where something is attached: a sword, a muzzle flash, a camera.
@@ -176,7 +176,7 @@ impl Sockets {
     pub fn worlds_of(
         &mut self,
         shared: &Samples<'_>,
-        list: &PlayList,
+        list: &SampleList,
         world_from_model: &[Affine],
         out: &mut [Affine],
     ) -> Result<()> {

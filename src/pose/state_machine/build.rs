@@ -1,14 +1,14 @@
 //! From data to a machine that runs: every name is looked up, every number is checked.
 
 use super::condition::{Condition, Test};
-use super::desc::{LayerDesc, MachineDesc, MaskDesc, ParameterKind, StateDesc};
+use super::desc::{LayerDesc, MaskDesc, ParameterKind, StateDesc, StateMachineDesc};
 use super::desc_transition::{Origin, Sync, TransitionDesc};
-use super::fault::{At, Fault, MachineFault, cut};
+use super::fault::{At, Fault, StateMachineFault, cut};
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
 use super::names::{check_names, find};
 use super::{
     MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
-    MAX_TRANSITIONS, Machine, MachineClip,
+    MAX_TRANSITIONS, StateMachine, StateMachineClip,
 };
 use crate::character::Skeleton;
 use crate::pose::Mask;
@@ -20,26 +20,26 @@ pub(super) type Checked<T> = Result<T, Fault>;
 
 /// What names of a layer's parts can refer to.
 pub(super) struct Known<'d> {
-    desc: &'d MachineDesc,
-    pub(super) clips: &'d [MachineClip<'d>],
+    desc: &'d StateMachineDesc,
+    pub(super) clips: &'d [StateMachineClip<'d>],
 }
 
 pub(super) fn build(
-    desc: &MachineDesc,
+    desc: &StateMachineDesc,
     skeleton: &Skeleton,
-    clips: &[MachineClip<'_>],
-) -> Checked<Machine> {
+    clips: &[StateMachineClip<'_>],
+) -> Checked<StateMachine> {
     let known = Known { desc, clips };
     cap("parameters", desc.parameters.len(), MAX_PARAMETERS)?;
     cap("masks", desc.masks.len(), MAX_MASKS)?;
     cap("layers", desc.layers.len(), MAX_LAYERS)?;
     if desc.layers.is_empty() {
-        return Err(whole("layer", MachineFault::Missing("layer")));
+        return Err(whole("layer", StateMachineFault::Missing("layer")));
     }
     check_names(desc)?;
     for (index, clip) in clips.iter().enumerate() {
         if !(0.0..=MAX_TIME_S).contains(&clip.duration_s) {
-            let why = MachineFault::Value {
+            let why = StateMachineFault::Value {
                 value: clip.duration_s,
                 allowed: "a duration of 0 to 1e12 seconds",
             };
@@ -56,7 +56,7 @@ pub(super) fn build(
     });
     let masks = desc.masks.iter().enumerate();
     let layers = desc.layers.iter().enumerate();
-    let machine = Machine {
+    let machine = StateMachine {
         fingerprint: 0,
         parameters: parameters.collect::<Checked<_>>()?,
         masks: masks
@@ -69,7 +69,7 @@ pub(super) fn build(
     Ok(machine.with_fingerprint())
 }
 
-fn whole(field: &str, why: MachineFault) -> Fault {
+fn whole(field: &str, why: StateMachineFault) -> Fault {
     Fault::new(At::Whole, field, why)
 }
 
@@ -81,7 +81,11 @@ pub(super) fn cap_at(at: At, what: &'static str, asked: usize, cap: usize) -> Ch
     if asked <= cap {
         return Ok(());
     }
-    Err(Fault::new(at, "", MachineFault::Cap { what, asked, cap }))
+    Err(Fault::new(
+        at,
+        "",
+        StateMachineFault::Cap { what, asked, cap },
+    ))
 }
 
 fn value(at: At, field: &str, value: f32, ok: bool, allowed: &'static str) -> Checked<()> {
@@ -92,7 +96,7 @@ fn value(at: At, field: &str, value: f32, ok: bool, allowed: &'static str) -> Ch
     Err(Fault::new(
         at,
         field,
-        MachineFault::Value { value, allowed },
+        StateMachineFault::Value { value, allowed },
     ))
 }
 
@@ -122,7 +126,7 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
     let [min, max, default] = range;
     let (min, max) = (min.unwrap_or(f64::MIN), max.unwrap_or(f64::MAX));
     if min > max {
-        let why = MachineFault::Value {
+        let why = StateMachineFault::Value {
             value: max,
             allowed: "a number not below `min`",
         };
@@ -131,7 +135,7 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
     match default {
         Some(value) if !(min..=max).contains(&value) => {
             let allowed = "a number in `min`..=`max`";
-            let why = MachineFault::Value { value, allowed };
+            let why = StateMachineFault::Value { value, allowed };
             Err(Fault::new(at, "default", why))
         }
         _ => Ok(()),
@@ -150,7 +154,8 @@ fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mas
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
         find(at, &field, "joint", &part.joint, names)?;
         let marked = mask.with_feathered_subtree(skeleton, &part.joint, weight, part.feather);
-        mask = marked.map_err(|why| Fault::new(at, field, MachineFault::Refused(Box::new(why))))?;
+        mask = marked
+            .map_err(|why| Fault::new(at, field, StateMachineFault::Refused(Box::new(why))))?;
     }
     Ok(mask)
 }
@@ -208,7 +213,7 @@ impl Known<'_> {
             name: desc.name.as_str().into(),
             tag: desc.tag.as_deref().map(Into::into),
             speed: self.scaled(at, "speed_parameter", desc.speed, &desc.speed_parameter)?,
-            wrap: desc.looping,
+            wrap: desc.loop_mode,
             start: desc.start.into(),
             motion: self.motion(at, &desc.motion, additive)?,
             out: Vec::new(),
@@ -252,11 +257,11 @@ impl Known<'_> {
         let played = desc.exit.is_some() || desc.sync == Sync::Phase || desc.fade_s != 0.0;
         if desc.from == Origin::Entry && played {
             let why = "nothing was played before the entry: it has no exit time, fade or phase";
-            return Err(Fault::new(at, "from", MachineFault::Invalid(why)));
+            return Err(Fault::new(at, "from", StateMachineFault::Invalid(why)));
         }
         if desc.start.is_some() && desc.sync == Sync::Phase {
             let why = "either starts at the old state's phase or at one of its own";
-            return Err(Fault::new(at, "start", MachineFault::Invalid(why)));
+            return Err(Fault::new(at, "start", StateMachineFault::Invalid(why)));
         }
         let past_0 = |x: f32| x >= 0.0 && x.is_finite();
         let exit = desc.exit.unwrap_or(0.0);
@@ -310,7 +315,7 @@ impl Known<'_> {
                 let whole = value as i32;
                 if f64::from(whole) != value {
                     let allowed = "a whole number of 32 bits";
-                    let why = MachineFault::Value { value, allowed };
+                    let why = StateMachineFault::Value { value, allowed };
                     return Err(Fault::new(at, field, why));
                 }
                 Compare::Int(order, whole)
@@ -338,7 +343,7 @@ fn ordered(test: Test) -> (Order, f64) {
 }
 
 fn kind(at: At, field: &str, parameter: &str, is: ParameterKind, need: &'static str) -> Fault {
-    let why = MachineFault::Kind {
+    let why = StateMachineFault::Kind {
         parameter: cut(parameter),
         is: is.name(),
         need,

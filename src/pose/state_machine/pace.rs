@@ -2,7 +2,7 @@
 
 use super::model::{Layer, Motion, Played, Scaled, State};
 use super::state::{LayerState, Pace, Play, Value};
-use crate::pose::{Looping, cycle_duration_s};
+use crate::pose::{LoopMode, cycle_duration_s};
 use glam::Vec2;
 
 /// The most loops a second, either way: a faster rate is clamped.
@@ -84,20 +84,20 @@ pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value],
 }
 
 /// A phase as a place in a motion, 0 to 1.
-pub(super) fn place(wrap: Looping, phase: f64) -> f64 {
+pub(super) fn place(wrap: LoopMode, phase: f64) -> f64 {
     if !phase.is_finite() {
         return 0.0;
     }
     match wrap {
-        Looping::Loop => phase.rem_euclid(1.0),
-        Looping::Once => phase.clamp(0.0, 1.0),
-        Looping::PingPong => 1.0 - (phase.rem_euclid(2.0) - 1.0).abs(),
+        LoopMode::Loop => phase.rem_euclid(1.0),
+        LoopMode::Once => phase.clamp(0.0, 1.0),
+        LoopMode::PingPong => 1.0 - (phase.rem_euclid(2.0) - 1.0).abs(),
     }
 }
 
 /// The phase at which a state starts that takes over the phase of another.
-pub(super) fn taken_over(from: Looping, phase: f64, to: Looping) -> f64 {
-    if from == Looping::PingPong && to == Looping::PingPong {
+pub(super) fn taken_over(from: LoopMode, phase: f64, to: LoopMode) -> f64 {
+    if from == LoopMode::PingPong && to == LoopMode::PingPong {
         // Keeps the direction.
         phase.rem_euclid(2.0)
     } else {
@@ -112,8 +112,8 @@ fn entered_at(play: &Play, phase: f64) -> bool {
 }
 
 /// Whether an exit time is met once in every loop; else it is passed once.
-pub(super) fn recurs(wrap: Looping, exit: f64) -> bool {
-    wrap != Looping::Once && exit < 1.0
+pub(super) fn recurs(wrap: LoopMode, exit: f64) -> bool {
+    wrap != LoopMode::Once && exit < 1.0
 }
 
 /// From when on a state is past an exit time that does not recur; infinite if it never comes to it.
@@ -136,14 +136,14 @@ pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
 
 /// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not. Where it was entered it has
 /// not met it.
-pub(super) fn next_met(play: &Play, wrap: Looping, exit: f64, since_s: f64) -> f64 {
+pub(super) fn next_met(play: &Play, wrap: LoopMode, exit: f64, since_s: f64) -> f64 {
     match wrap {
         // Forth and back: twice in two loops.
-        Looping::PingPong => {
+        LoopMode::PingPong => {
             let forth = next_of(play, exit, 2.0, since_s);
             forth.min(next_of(play, -exit, 2.0, since_s))
         }
-        Looping::Loop | Looping::Once => next_of(play, exit, 1.0, since_s),
+        LoopMode::Loop | LoopMode::Once => next_of(play, exit, 1.0, since_s),
     }
 }
 

@@ -1,16 +1,16 @@
 //! State machines: which clips a character plays, from what the game says about it.
 //!
 //! ```text
-//! MachineText ──parse──▶ MachineDesc ──Machine::new──▶ Machine                       once
+//! StateMachineText ──parse──▶ StateMachineDesc ──StateMachine::new──▶ StateMachine                       once
 //!                                                         │
-//! game: set_float · set_trigger ──▶ MachineState ──update──▶ play ──▶ PlayList       every frame
-//!                                                    └──▶ MachineLog: states entered, clip time passed
+//! game: set_float · set_trigger ──▶ StateMachineInstance ──update──▶ play ──▶ SampleList       every frame
+//!                                                    └──▶ StateMachineLog: states entered, clip time passed
 //! ```
 //!
-//! - [`MachineDesc`] is plain data: parameters, masks, and layers of states and transitions; `MachineText` reads
+//! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions; `StateMachineText` reads
 //!   it from TOML (feature `toml`), with lines for errors.
-//! - [`Machine`] is what was proven of it, for any number of instances and threads.
-//! - [`MachineState`] is one instance, and a saved game.
+//! - [`StateMachine`] is what was proven of it, for any number of instances and threads.
+//! - [`StateMachineInstance`] is one instance, and a saved game.
 //!
 //! # Time
 //! What depends on time alone happens at its own time and not at a frame's: exit times are met and fades end inside an
@@ -60,19 +60,19 @@ mod update;
 
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
-    LayerDesc, MachineDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
-    Point1Desc, Point2Desc, StateDesc,
+    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
+    Point2Desc, StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
-pub use fault::{MachineError, MachineFault, MachinePart};
-pub use log::{ClipPass, MachineEvent, MachineEventKind, MachineLog};
+pub use fault::{StateMachineError, StateMachineFault, StateMachinePart};
+pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
 pub use parameters::ParameterId;
 pub use play::LayerStatus;
-pub use state::{MAX_FADING, MachineState, Value};
+pub use state::{MAX_FADING, StateMachineInstance, Value};
 #[cfg(feature = "toml")]
-pub use text::{MAX_TEXT_BYTES, MachineText};
+pub use text::{MAX_TEXT_BYTES, StateMachineText};
 
-use crate::character::{Character, RawClip, Skeleton, listed};
+use crate::character::{Character, CurveClip, Skeleton, listed};
 use crate::error::{Error, Result};
 use crate::pose::Mask;
 use model::{Layer, Parameter};
@@ -98,7 +98,7 @@ const MAX_STEPS: usize = 256;
 
 /// A clip, as far as a state machine has to know it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MachineClip<'c> {
+pub struct StateMachineClip<'c> {
     /// Its name.
     pub name: &'c str,
     /// How long it lasts, in seconds: 0 to [`MAX_TIME_S`].
@@ -107,8 +107,8 @@ pub struct MachineClip<'c> {
     pub additive: Option<bool>,
 }
 
-impl<'c> From<&'c RawClip> for MachineClip<'c> {
-    fn from(clip: &'c RawClip) -> Self {
+impl<'c> From<&'c CurveClip> for StateMachineClip<'c> {
+    fn from(clip: &'c CurveClip) -> Self {
         Self {
             name: clip.name(),
             duration_s: clip.duration_s().into(),
@@ -120,14 +120,14 @@ impl<'c> From<&'c RawClip> for MachineClip<'c> {
 /// A state machine, proven: every name that its data uses exists, and every number makes sense.
 ///
 /// ```
-/// use throng::pose::PlayList;
-/// use throng::pose::machine::{
-///     LayerDesc, Machine, MachineDesc, Origin, ParameterDesc, ParameterKind, StateDesc, TransitionDesc,
+/// use throng::pose::SampleList;
+/// use throng::pose::state_machine::{
+///     LayerDesc, StateMachine, StateMachineDesc, Origin, ParameterDesc, ParameterKind, StateDesc, TransitionDesc,
 /// };
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let speed = ParameterKind::Float { default: 0.0, min: Some(0.0), max: None };
-/// let desc = MachineDesc {
+/// let desc = StateMachineDesc {
 ///     parameters: vec![ParameterDesc { name: "speed".into(), kind: speed }],
 ///     masks: Vec::new(),
 ///     layers: vec![LayerDesc {
@@ -140,33 +140,37 @@ impl<'c> From<&'c RawClip> for MachineClip<'c> {
 ///         ..LayerDesc::new("body", "stand")
 ///     }],
 /// };
-/// let machine = Machine::of(&desc, &character)?;
+/// let machine = StateMachine::of(&desc, &character)?;
 /// let speed = machine.parameter("speed")?;
 ///
 /// let mut crowd = vec![machine.start(0.0); 3];
 /// machine.set_float(&mut crowd[1], speed, 1.5)?;
 /// machine.update(0.25, &mut crowd)?;
-/// let mut list = PlayList::new();
+/// let mut list = SampleList::new();
 /// machine.play(0.25, &crowd, &mut list)?;
 /// assert_eq!(list.samples(0).len(), 1);
 /// assert_eq!(list.samples(1)[1].weight, 0.5); // in the middle of its fade
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Machine {
+pub struct StateMachine {
     fingerprint: u64,
     parameters: Vec<Parameter>,
     masks: Vec<Mask>,
     layers: Vec<Layer>,
 }
 
-impl Machine {
+impl StateMachine {
     /// Proves `desc` for a skeleton, on which masks lie, and clips, which are found by their names: the first of
     /// each. The samples of [`Self::play`] have indices into `clips`.
     ///
     /// # Errors
-    /// [`Error::Machine`] with the part of the machine, its field, and what is wrong there.
-    pub fn new(desc: &MachineDesc, skeleton: &Skeleton, clips: &[MachineClip<'_>]) -> Result<Self> {
+    /// [`Error::StateMachine`] with the part of the machine, its field, and what is wrong there.
+    pub fn new(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+    ) -> Result<Self> {
         build::build(desc, skeleton, clips).map_err(|fault| fault.named(desc).into_error())
     }
 
@@ -174,8 +178,12 @@ impl Machine {
     ///
     /// # Errors
     /// As there.
-    pub fn of(desc: &MachineDesc, character: &Character) -> Result<Self> {
-        let clips: Vec<_> = character.clips().iter().map(MachineClip::from).collect();
+    pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
+        let clips: Vec<_> = character
+            .clips()
+            .iter()
+            .map(StateMachineClip::from)
+            .collect();
         Self::new(desc, character.skeleton(), &clips)
     }
 

@@ -2,7 +2,7 @@
 
 use super::build::{Checked, Known, cap_at};
 use super::desc::MotionDesc;
-use super::fault::{At, Fault, MachineFault, cut};
+use super::fault::{At, Fault, StateMachineFault, cut};
 use super::model::{Motion, Played};
 use super::names::unknown;
 use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
@@ -74,7 +74,7 @@ impl Known<'_> {
         };
         let clip = &self.clips[index];
         if clip.additive.is_some_and(|is| is != additive) {
-            let why = MachineFault::Additive {
+            let why = StateMachineFault::Additive {
                 clip: cut(name),
                 is: if additive { "not additive" } else { "additive" },
             };
@@ -88,7 +88,7 @@ impl Known<'_> {
 }
 
 fn spaced(at: At, field: &str, why: crate::Error) -> Fault {
-    Fault::new(at, field, MachineFault::Refused(Box::new(why)))
+    Fault::new(at, field, StateMachineFault::Refused(Box::new(why)))
 }
 
 fn check_points<T: Copy>(
@@ -98,14 +98,14 @@ fn check_points<T: Copy>(
     finite: impl Fn(T) -> bool,
 ) -> Checked<()> {
     if places.is_empty() {
-        return Err(Fault::new(at, field, MachineFault::Missing("points")));
+        return Err(Fault::new(at, field, StateMachineFault::Missing("points")));
     }
     cap_at(at, "points", places.len(), MAX_BLEND_POINTS)?;
     match places.iter().position(|place| !finite(*place)) {
         Some(number) => Err(Fault::new(
             at,
             format!("{field}.points[{number}].at"),
-            MachineFault::Invalid("is not finite"),
+            StateMachineFault::Invalid("is not finite"),
         )),
         None => Ok(()),
     }

@@ -2,22 +2,22 @@
 
 use super::advance::advance;
 use super::desc::ParameterKind;
-use super::log::{MachineLog, Part};
+use super::log::{Part, StateMachineLog};
 use super::play::{LayerStatus, play, status};
-use super::state::{Fading, LayerState, MachineState, Play, Proven, Value};
-use super::{MAX_TIME_S, Machine};
+use super::state::{Fading, LayerState, Play, Proven, StateMachineInstance, Value};
+use super::{MAX_TIME_S, StateMachine};
 use crate::error::{Error, Result};
-use crate::pose::PlayList;
+use crate::pose::SampleList;
 use rayon::prelude::*;
 
 /// How many instances a thread takes at a time.
 const CHUNK: usize = 256;
 
-impl Machine {
+impl StateMachine {
     /// An instance that starts at `now_s`, in the first update: so parameters that are set before can choose
     /// its first state. A time that is not a number, or beyond [`MAX_TIME_S`], counts as 0.
     #[must_use]
-    pub fn start(&self, now_s: f64) -> MachineState {
+    pub fn start(&self, now_s: f64) -> StateMachineInstance {
         let now_s = if now_s.abs() <= MAX_TIME_S {
             now_s
         } else {
@@ -41,7 +41,7 @@ impl Machine {
             fade: None,
             fading: Fading::default(),
         });
-        MachineState {
+        StateMachineInstance {
             machine: self.fingerprint,
             now_s,
             fresh: true,
@@ -57,7 +57,7 @@ impl Machine {
     /// # Errors
     /// [`Error::Each`] with the first state that is of another machine, or that was read from something broken;
     /// nothing is updated then.
-    pub fn update(&self, now_s: f64, states: &mut [MachineState]) -> Result<()> {
+    pub fn update(&self, now_s: f64, states: &mut [StateMachineInstance]) -> Result<()> {
         self.prove(states)?;
         for state in states {
             advance(self, state, now_s, None);
@@ -72,8 +72,8 @@ impl Machine {
     pub fn update_logged(
         &self,
         now_s: f64,
-        states: &mut [MachineState],
-        log: &mut MachineLog,
+        states: &mut [StateMachineInstance],
+        log: &mut StateMachineLog,
     ) -> Result<()> {
         self.prove(states)?;
         for part in log.parts(1) {
@@ -86,7 +86,7 @@ impl Machine {
     ///
     /// # Errors
     /// As there.
-    pub fn update_par(&self, now_s: f64, states: &mut [MachineState]) -> Result<()> {
+    pub fn update_par(&self, now_s: f64, states: &mut [StateMachineInstance]) -> Result<()> {
         self.prove(states)?;
         states.par_chunks_mut(CHUNK).for_each(|states| {
             for state in states {
@@ -103,8 +103,8 @@ impl Machine {
     pub fn update_logged_par(
         &self,
         now_s: f64,
-        states: &mut [MachineState],
-        log: &mut MachineLog,
+        states: &mut [StateMachineInstance],
+        log: &mut StateMachineLog,
     ) -> Result<()> {
         self.prove(states)?;
         let parts = log.parts(states.len().div_ceil(CHUNK));
@@ -115,7 +115,13 @@ impl Machine {
         Ok(())
     }
 
-    fn update_part(&self, now_s: f64, first: usize, states: &mut [MachineState], part: &mut Part) {
+    fn update_part(
+        &self,
+        now_s: f64,
+        first: usize,
+        states: &mut [StateMachineInstance],
+        part: &mut Part,
+    ) {
         for (index, state) in states.iter_mut().enumerate() {
             part.set_instance(first + index);
             advance(self, state, now_s, Some(part));
@@ -128,7 +134,12 @@ impl Machine {
     ///
     /// # Errors
     /// As [`Self::update`]; nothing is appended then.
-    pub fn play(&self, now_s: f64, states: &[MachineState], list: &mut PlayList) -> Result<()> {
+    pub fn play(
+        &self,
+        now_s: f64,
+        states: &[StateMachineInstance],
+        list: &mut SampleList,
+    ) -> Result<()> {
         for (index, state) in states.iter().enumerate() {
             self.check(state).map_err(|why| each(index, why))?;
         }
@@ -144,7 +155,12 @@ impl Machine {
     /// # Errors
     /// [`Error::NotFound`] for the layer, [`Error::Argument`] for a state that is of another machine, or that was read from
     /// something broken.
-    pub fn status(&self, state: &MachineState, layer: usize, now_s: f64) -> Result<LayerStatus> {
+    pub fn status(
+        &self,
+        state: &StateMachineInstance,
+        layer: usize,
+        now_s: f64,
+    ) -> Result<LayerStatus> {
         self.check(state)?;
         let found = self.layer(layer)?;
         let own = state.layers.get(layer);
@@ -157,12 +173,12 @@ impl Machine {
             })
     }
 
-    fn time(&self, now_s: f64, state: &MachineState) -> f64 {
+    fn time(&self, now_s: f64, state: &StateMachineInstance) -> f64 {
         let valid = now_s.abs() <= MAX_TIME_S;
         if valid { now_s } else { state.now_s }
     }
 
-    fn prove(&self, states: &mut [MachineState]) -> Result<()> {
+    fn prove(&self, states: &mut [StateMachineInstance]) -> Result<()> {
         for (index, state) in states.iter_mut().enumerate() {
             self.check(state).map_err(|why| each(index, why))?;
             state.proven = Proven(true);

@@ -6,13 +6,13 @@ use core::str::FromStr;
 /// What a transition asks of a parameter. In text: `speed > 0.1`, `lives == 0`, `grounded`, `!grounded`.
 ///
 /// ```
-/// use throng::pose::machine::{Condition, Test};
+/// use throng::pose::state_machine::{Condition, Test};
 ///
 /// let condition: Condition = "speed >= 1.5".parse()?;
 /// assert_eq!(condition.parameter, "speed");
 /// assert_eq!(condition.test, Test::GreaterEqual(1.5));
 /// assert_eq!(condition.to_string(), "speed >= 1.5");
-/// # Ok::<(), throng::pose::machine::ConditionError>(())
+/// # Ok::<(), throng::pose::state_machine::ConditionError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(into = "String"))]

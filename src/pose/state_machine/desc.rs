@@ -1,9 +1,9 @@
 //! A state machine as plain data.
 
 use super::desc_transition::TransitionDesc;
-use crate::pose::Looping;
+use crate::pose::LoopMode;
 
-/// A state machine: what [`Machine::new`](super::Machine::new) proves and what its text form holds. Names must differ
+/// A state machine: what [`StateMachine::new`](super::StateMachine::new) proves and what its text form holds. Names must differ
 /// within their list, and are not empty.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
@@ -11,7 +11,7 @@ use crate::pose::Looping;
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields)
 )]
-pub struct MachineDesc {
+pub struct StateMachineDesc {
     /// What the game sets; `parameter` in text.
     #[cfg_attr(feature = "serde", serde(rename = "parameter", default))]
     pub parameters: Vec<ParameterDesc>,
@@ -197,7 +197,7 @@ pub struct StateDesc {
     pub speed_parameter: Option<String>,
     /// What happens past the end: in text `"loop"`, `"once"`, `"ping_pong"`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
-    pub looping: Looping,
+    pub loop_mode: LoopMode,
     /// The phase at which it starts: 0 is the motion's start, 1 its end.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub start: f32,
@@ -215,7 +215,7 @@ impl StateDesc {
             tag: None,
             speed: 1.0,
             speed_parameter: None,
-            looping: Looping::Loop,
+            loop_mode: LoopMode::Loop,
             start: 0.0,
             motion: MotionDesc::Clip(clip.into()),
         }

@@ -1,25 +1,25 @@
 //! What is wrong with a state machine, and where.
 
-use super::desc::MachineDesc;
+use super::desc::StateMachineDesc;
 use crate::error::Error;
 use core::fmt;
 
 /// What is wrong with a state machine's data or text, and where.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MachineError {
+pub struct StateMachineError {
     /// The name that the caller gave the text; empty for data that came from none.
     pub file: Box<str>,
     /// The line in the text, from 1.
     pub line: Option<u32>,
     /// The part at fault.
-    pub part: MachinePart,
+    pub part: StateMachinePart,
     /// The field of the part, such as `to` or `motion.points[2].clip`; empty if it is meant whole.
     pub field: Box<str>,
     /// What is wrong.
-    pub why: MachineFault,
+    pub why: StateMachineFault,
 }
 
-impl fmt::Display for MachineError {
+impl fmt::Display for StateMachineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.file.is_empty() || self.line.is_some() {
             let name: &str = if self.file.is_empty() {
@@ -42,18 +42,18 @@ impl fmt::Display for MachineError {
     }
 }
 
-impl core::error::Error for MachineError {}
+impl core::error::Error for StateMachineError {}
 
-impl MachineError {
+impl StateMachineError {
     pub(super) fn into_error(self) -> Error {
-        Error::Machine(Box::new(self))
+        Error::StateMachine(Box::new(self))
     }
 }
 
 /// A part of a state machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum MachinePart {
+pub enum StateMachinePart {
     /// All of it.
     Whole,
     /// A parameter.
@@ -99,7 +99,7 @@ pub enum MachinePart {
     },
 }
 
-impl fmt::Display for MachinePart {
+impl fmt::Display for StateMachinePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => f.write_str("state machine"),
@@ -125,7 +125,7 @@ impl fmt::Display for MachinePart {
 /// What is wrong with a part of a state machine.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum MachineFault {
+pub enum StateMachineFault {
     /// The text is not TOML, or not of a state machine's form: the parser's words.
     #[error("{0}")]
     Text(Box<str>),
@@ -216,11 +216,11 @@ pub(super) enum At {
 pub(super) struct Fault {
     pub(super) at: At,
     pub(super) field: String,
-    pub(super) why: MachineFault,
+    pub(super) why: StateMachineFault,
 }
 
 impl Fault {
-    pub(super) fn new(at: At, field: impl Into<String>, why: MachineFault) -> Self {
+    pub(super) fn new(at: At, field: impl Into<String>, why: StateMachineFault) -> Self {
         Self {
             at,
             field: field.into(),
@@ -231,8 +231,8 @@ impl Fault {
 
 impl Fault {
     /// With the name of its part.
-    pub(super) fn named(self, desc: &MachineDesc) -> MachineError {
-        MachineError {
+    pub(super) fn named(self, desc: &StateMachineDesc) -> StateMachineError {
+        StateMachineError {
             file: Box::default(),
             line: None,
             part: part(desc, self.at),
@@ -242,25 +242,25 @@ impl Fault {
     }
 }
 
-fn part(desc: &MachineDesc, at: At) -> MachinePart {
+fn part(desc: &StateMachineDesc, at: At) -> StateMachinePart {
     let layer_name = |layer: usize| desc.layers.get(layer).map_or("", |layer| &layer.name);
     match at {
-        At::Whole => MachinePart::Whole,
-        At::Parameter(index) => MachinePart::Parameter {
+        At::Whole => StateMachinePart::Whole,
+        At::Parameter(index) => StateMachinePart::Parameter {
             index,
             name: cut(desc.parameters.get(index).map_or("", |found| &found.name)),
         },
-        At::Mask(index) => MachinePart::Mask {
+        At::Mask(index) => StateMachinePart::Mask {
             index,
             name: cut(desc.masks.get(index).map_or("", |found| &found.name)),
         },
-        At::Layer(index) => MachinePart::Layer {
+        At::Layer(index) => StateMachinePart::Layer {
             index,
             name: cut(layer_name(index)),
         },
         At::State(layer, index) => {
             let state = desc.layers.get(layer).and_then(|l| l.states.get(index));
-            MachinePart::State {
+            StateMachinePart::State {
                 layer: cut(layer_name(layer)),
                 index,
                 name: cut(state.map_or("", |state| &state.name)),
@@ -269,7 +269,7 @@ fn part(desc: &MachineDesc, at: At) -> MachinePart {
         At::Transition(layer, index) => {
             let layers = desc.layers.get(layer);
             let found = layers.and_then(|layer| layer.transitions.get(index));
-            MachinePart::Transition {
+            StateMachinePart::Transition {
                 layer: cut(layer_name(layer)),
                 index,
                 from: cut(found.map_or("", |found| found.from.name())),

@@ -5,7 +5,7 @@ use super::desc_transition::Interruption;
 use super::model::{Asked, Compare, Layer, Transition};
 use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
 use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
-use crate::pose::Looping;
+use crate::pose::LoopMode;
 
 /// The transitions that may fire from one of the states that a layer plays.
 #[derive(Clone, Copy)]
@@ -156,7 +156,7 @@ fn candidates<'m>(
 }
 
 /// How a state is played; the states exist.
-fn wrap_of(layer: &Layer, play: &Play) -> Looping {
+fn wrap_of(layer: &Layer, play: &Play) -> LoopMode {
     let state = layer.states.get(usize::from(play.state));
     state.map_or_else(Default::default, |state| state.wrap)
 }

@@ -2,7 +2,7 @@
 
 use super::desc::ParameterKind;
 use super::desc_transition::Interruption;
-use crate::pose::{BlendSpace1, BlendSpace2, Ease, Looping};
+use crate::pose::{BlendSpace1, BlendSpace2, Ease, LoopMode};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameter {
@@ -35,7 +35,7 @@ pub(super) struct State {
     pub(super) name: Box<str>,
     pub(super) tag: Option<Box<str>>,
     pub(super) speed: Scaled,
-    pub(super) wrap: Looping,
+    pub(super) wrap: LoopMode,
     pub(super) start: f64,
     pub(super) motion: Motion,
     /// The transitions that can start here, its own and those of any state, in order.

@@ -2,14 +2,14 @@
 
 use super::desc::ParameterKind;
 use super::model::Layer;
-use super::state::{LayerState, MachineState, Play, Value};
-use super::{MAX_FADE_S, MAX_TIME_S, Machine};
+use super::state::{LayerState, Play, StateMachineInstance, Value};
+use super::{MAX_FADE_S, MAX_TIME_S, StateMachine};
 use crate::error::{ArgumentFault, Error, Result};
 
 /// Phases are no greater: the fastest rate over the longest time gives 2e18, and as often as the clock goes back, that again.
 const MAX_PHASE: f64 = 1e30;
 
-impl Machine {
+impl StateMachine {
     /// With the number by which its states know it: over all names and counts that they rely on.
     pub(super) fn with_fingerprint(mut self) -> Self {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
@@ -35,7 +35,7 @@ impl Machine {
     }
 
     /// Whether a state is one of this machine.
-    pub(super) fn check(&self, state: &MachineState) -> Result<()> {
+    pub(super) fn check(&self, state: &StateMachineInstance) -> Result<()> {
         let invalid = |why| Error::Argument {
             what: "machine state",
             why: ArgumentFault::Invalid(why),
@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    fn holds(&self, state: &MachineState) -> bool {
+    fn holds(&self, state: &StateMachineInstance) -> bool {
         state.values.len() == self.parameters.len()
             && state.layers.len() == self.layers.len()
             && state.now_s.abs() <= MAX_TIME_S

@@ -4,17 +4,17 @@ use super::fire::{Taken, share};
 use super::model::Layer;
 use super::pace::clips;
 use super::state::{LayerState, Value};
-use crate::pose::Looping;
+use crate::pose::LoopMode;
 
 /// A state that an instance left or entered.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MachineEvent {
+pub struct StateMachineEvent {
     /// Its index in the batch.
     pub instance: usize,
     /// The layer's index.
     pub layer: usize,
     /// Whether it was left or entered.
-    pub kind: MachineEventKind,
+    pub kind: StateMachineEventKind,
     /// The state's index in the layer.
     pub state: usize,
     /// The transition by which, as an index in the layer; `None` for the first state.
@@ -23,9 +23,9 @@ pub struct MachineEvent {
     pub time_s: f64,
 }
 
-/// What a [`MachineEvent`] tells. Both happen when a transition fires: what is left goes on to be seen while it fades out.
+/// What a [`StateMachineEvent`] tells. Both happen when a transition fires: what is left goes on to be seen while it fades out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MachineEventKind {
+pub enum StateMachineEventKind {
     /// A state was left.
     Left,
     /// A state was entered.
@@ -44,12 +44,12 @@ pub struct ClipPass {
     pub state: usize,
     /// Index into the clips that the machine was made with.
     pub clip: usize,
-    /// From here, in seconds of unwrapped clip time (see [`Looping`]); backwards, it is more than `to_s`.
+    /// From here, in seconds of unwrapped clip time (see [`LoopMode`]); backwards, it is more than `to_s`.
     pub from_s: f64,
     /// To here.
     pub to_s: f64,
     /// What the clip does past its end.
-    pub looping: Looping,
+    pub loop_mode: LoopMode,
     /// Whether it begins here: the state was just entered, so what lies on `from_s` was not passed yet.
     pub starts: bool,
     /// The weight that it had, layer and blend and fade together: the mean over the time.
@@ -58,7 +58,7 @@ pub struct ClipPass {
 
 /// What happened in an update, for all instances. Kept from frame to frame, so that nothing is allocated.
 #[derive(Debug, Clone, Default)]
-pub struct MachineLog {
+pub struct StateMachineLog {
     parts: Vec<Part>,
     used: usize,
     without_passes: bool,
@@ -67,13 +67,13 @@ pub struct MachineLog {
 /// What happened to some instances that lie together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Part {
-    events: Vec<MachineEvent>,
+    events: Vec<StateMachineEvent>,
     passes: Vec<ClipPass>,
     instance: usize,
     without_passes: bool,
 }
 
-impl MachineLog {
+impl StateMachineLog {
     /// An empty one.
     #[must_use]
     pub fn new() -> Self {
@@ -90,7 +90,7 @@ impl MachineLog {
     }
 
     /// States that were left and entered: by instance, in the order in which it happened.
-    pub fn events(&self) -> impl Iterator<Item = &MachineEvent> {
+    pub fn events(&self) -> impl Iterator<Item = &StateMachineEvent> {
         self.live().flat_map(|part| &part.events)
     }
 
@@ -125,10 +125,10 @@ impl Part {
     }
 
     pub(super) fn entered(&mut self, layer: usize, state: u16, time_s: f64) {
-        self.events.push(MachineEvent {
+        self.events.push(StateMachineEvent {
             instance: self.instance,
             layer,
-            kind: MachineEventKind::Entered,
+            kind: StateMachineEventKind::Entered,
             state: state.into(),
             transition: None,
             time_s,
@@ -136,7 +136,7 @@ impl Part {
     }
 
     pub(super) fn taken(&mut self, layer: usize, taken: Taken, time_s: f64) {
-        let event = |kind, state: u16| MachineEvent {
+        let event = |kind, state: u16| StateMachineEvent {
             instance: self.instance,
             layer,
             kind,
@@ -144,8 +144,8 @@ impl Part {
             transition: Some(taken.transition.into()),
             time_s,
         };
-        let left = event(MachineEventKind::Left, taken.from);
-        let entered = event(MachineEventKind::Entered, taken.to);
+        let left = event(StateMachineEventKind::Left, taken.from);
+        let entered = event(StateMachineEventKind::Entered, taken.to);
         self.events.extend([left, entered]);
     }
 
@@ -183,7 +183,7 @@ impl Part {
                         clip: clip.clip,
                         from_s: from * clip.duration_s,
                         to_s: to * clip.duration_s,
-                        looping: state.wrap,
+                        loop_mode: state.wrap,
                         starts: !play.begun,
                         weight,
                     });

@@ -1,9 +1,9 @@
 //! The text form of state machines, in TOML.
 
-use super::desc::MachineDesc;
-use super::fault::{At, Fault, MachineError, MachineFault, MachinePart, cut};
+use super::desc::StateMachineDesc;
+use super::fault::{At, Fault, StateMachineError, StateMachineFault, StateMachinePart, cut};
 use super::lines::Lines;
-use super::{Machine, MachineClip};
+use super::{StateMachine, StateMachineClip};
 use crate::character::{Character, Skeleton};
 use crate::error::{Error, Result};
 
@@ -13,7 +13,7 @@ pub const MAX_TEXT_BYTES: usize = 1 << 20;
 /// A state machine that was read from text, with the lines that errors name.
 ///
 /// ```
-/// use throng::pose::machine::MachineText;
+/// use throng::pose::state_machine::StateMachineText;
 ///
 /// let text = r#"
 /// parameter = [{ name = "speed", kind = "float", min = 0.0 }]
@@ -31,7 +31,7 @@ pub const MAX_TEXT_BYTES: usize = 1 << 20;
 /// ]
 /// "#;
 /// let character = throng::builtin::mannequin()?.character;
-/// let error = MachineText::parse("hero.toml", text)?.build(&character).unwrap_err();
+/// let error = StateMachineText::parse("hero.toml", text)?.build(&character).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "hero.toml:13: layer \"body\", transition 1 \"go\" → \"stnad\", to: \
@@ -40,26 +40,26 @@ pub const MAX_TEXT_BYTES: usize = 1 << 20;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct MachineText {
+pub struct StateMachineText {
     file: Box<str>,
-    desc: MachineDesc,
+    desc: StateMachineDesc,
     lines: Lines,
 }
 
-impl MachineText {
+impl StateMachineText {
     /// Reads `text`; `file` is what errors call it.
     ///
     /// # Errors
-    /// [`Error::Machine`] for text that is not TOML, or not of a state machine's form, with the line, and with the
+    /// [`Error::StateMachine`] for text that is not TOML, or not of a state machine's form, with the line, and with the
     /// part of the machine as far as it can be told; for more than [`MAX_TEXT_BYTES`].
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         if text.len() > MAX_TEXT_BYTES {
-            return Err(MachineError {
+            return Err(StateMachineError {
                 file: file.into(),
                 line: None,
-                part: MachinePart::Whole,
+                part: StateMachinePart::Whole,
                 field: Box::default(),
-                why: MachineFault::Cap {
+                why: StateMachineFault::Cap {
                     what: "bytes",
                     asked: text.len(),
                     cap: MAX_TEXT_BYTES,
@@ -77,12 +77,12 @@ impl MachineText {
             Err(error) => {
                 let start = error.span().map(|span| span.start);
                 let (at, field) = start.map_or((At::Whole, String::new()), |at| lines.part_at(at));
-                Err(MachineError {
+                Err(StateMachineError {
                     file: file.into(),
                     line: start.map(|at| lines.line_of(at)),
                     part: lines.part(at),
                     field: field.into(),
-                    why: MachineFault::Text(cut(error.message())),
+                    why: StateMachineFault::Text(cut(error.message())),
                 }
                 .into_error())
             }
@@ -91,29 +91,37 @@ impl MachineText {
 
     /// What was read.
     #[must_use]
-    pub fn desc(&self) -> &MachineDesc {
+    pub fn desc(&self) -> &StateMachineDesc {
         &self.desc
     }
 
-    /// [`Machine::of`], with errors that name the file and the line.
+    /// [`StateMachine::of`], with errors that name the file and the line.
     ///
     /// # Errors
     /// As there.
-    pub fn build(&self, character: &Character) -> Result<Machine> {
-        let clips: Vec<_> = character.clips().iter().map(MachineClip::from).collect();
+    pub fn build(&self, character: &Character) -> Result<StateMachine> {
+        let clips: Vec<_> = character
+            .clips()
+            .iter()
+            .map(StateMachineClip::from)
+            .collect();
         self.build_with(character.skeleton(), &clips)
     }
 
-    /// [`Machine::new`], with errors that name the file and the line.
+    /// [`StateMachine::new`], with errors that name the file and the line.
     ///
     /// # Errors
     /// As there.
-    pub fn build_with(&self, skeleton: &Skeleton, clips: &[MachineClip<'_>]) -> Result<Machine> {
+    pub fn build_with(
+        &self,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+    ) -> Result<StateMachine> {
         super::build::build(&self.desc, skeleton, clips).map_err(|fault| self.error(fault))
     }
 
     fn error(&self, fault: Fault) -> Error {
-        let error = MachineError {
+        let error = StateMachineError {
             line: self.lines.line(fault.at, &fault.field),
             file: self.file.clone(),
             ..fault.named(&self.desc)
@@ -122,25 +130,25 @@ impl MachineText {
     }
 }
 
-impl MachineDesc {
-    /// The text form, which [`MachineText::parse`] reads back as the same data.
+impl StateMachineDesc {
+    /// The text form, which [`StateMachineText::parse`] reads back as the same data.
     ///
     /// # Errors
-    /// [`Error::Machine`] for data that has no such text, such as a condition on a parameter with white space in its
-    /// name: nothing that [`Machine::new`] takes.
+    /// [`Error::StateMachine`] for data that has no such text, such as a condition on a parameter with white space in its
+    /// name: nothing that [`StateMachine::new`] takes.
     pub fn to_toml(&self) -> Result<String> {
         let fault = |why: &dyn core::fmt::Display| -> Error {
-            MachineError {
+            StateMachineError {
                 file: Box::default(),
                 line: None,
-                part: MachinePart::Whole,
+                part: StateMachinePart::Whole,
                 field: Box::default(),
-                why: MachineFault::Text(cut(&why.to_string())),
+                why: StateMachineFault::Text(cut(&why.to_string())),
             }
             .into_error()
         };
         let text = toml::to_string(self).map_err(|why| fault(&why))?;
-        let back = MachineText::parse("", &text)?;
+        let back = StateMachineText::parse("", &text)?;
         if back.desc == *self {
             Ok(text)
         } else {

@@ -3,12 +3,12 @@
 use super::fire::{Fired, enter, fire, next_s};
 use super::log::Part;
 use super::pace::set_rates;
-use super::state::MachineState;
-use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, Machine};
+use super::state::StateMachineInstance;
+use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
 
 /// An update of one instance under way.
 struct Run<'m, 'l> {
-    machine: &'m Machine,
+    machine: &'m StateMachine,
     log: Option<&'l mut Part>,
     /// For each layer, up to when it is done.
     done_s: [f64; MAX_LAYERS],
@@ -18,8 +18,8 @@ struct Run<'m, 'l> {
 
 /// Takes an instance to `now_s`. It fits the machine.
 pub(super) fn advance(
-    machine: &Machine,
-    state: &mut MachineState,
+    machine: &StateMachine,
+    state: &mut StateMachineInstance,
     now_s: f64,
     log: Option<&mut Part>,
 ) {
@@ -45,7 +45,7 @@ pub(super) fn advance(
 }
 
 impl Run<'_, '_> {
-    fn enter(&mut self, state: &mut MachineState) {
+    fn enter(&mut self, state: &mut StateMachineInstance) {
         state.fresh = false;
         state.changed = true;
         let layers = self.machine.layers.iter().zip(&mut state.layers);
@@ -58,7 +58,7 @@ impl Run<'_, '_> {
     }
 
     /// Takes parameters as they are now.
-    fn apply(&mut self, state: &mut MachineState) {
+    fn apply(&mut self, state: &mut StateMachineInstance) {
         state.changed = false;
         let time_s = state.now_s;
         for (layer, own) in self.machine.layers.iter().zip(&mut state.layers) {
@@ -70,7 +70,7 @@ impl Run<'_, '_> {
     }
 
     /// All events up to `now_s`, in the order of time.
-    fn to(&mut self, state: &mut MachineState, now_s: f64) {
+    fn to(&mut self, state: &mut StateMachineInstance, now_s: f64) {
         while self.steps > 0 {
             let mut first: Option<(usize, f64)> = None;
             let layers = self.machine.layers.iter().zip(&state.layers);
@@ -106,7 +106,12 @@ impl Run<'_, '_> {
 
     /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a ring end. Exit times that
     /// recur count if `met`, and for what is played already: not for what is entered at that very time.
-    fn settle(&mut self, state: &mut MachineState, index: usize, (time_s, met): (f64, bool)) {
+    fn settle(
+        &mut self,
+        state: &mut StateMachineInstance,
+        index: usize,
+        (time_s, met): (f64, bool),
+    ) {
         let layer = self.machine.layers.get(index);
         let (Some(layer), Some(own)) = (layer, state.layers.get_mut(index)) else {
             return;
@@ -129,7 +134,7 @@ impl Run<'_, '_> {
     }
 
     /// Notes the clip time that passed on a layer since what was noted last.
-    fn note(&mut self, state: &mut MachineState, index: usize, to_s: f64) {
+    fn note(&mut self, state: &mut StateMachineInstance, index: usize, to_s: f64) {
         let (layer, own) = (self.machine.layers.get(index), state.layers.get_mut(index));
         let (Some(layer), Some(own)) = (layer, own) else {
             return;

@@ -1,11 +1,11 @@
 //! What instances play at a time.
 
-use super::Machine;
+use super::StateMachine;
 use super::fire::share;
 use super::model::Layer;
 use super::pace::{clips, place};
-use super::state::{LayerState, MachineState, Play, Value};
-use crate::pose::{ClipSample, Looping};
+use super::state::{LayerState, Play, StateMachineInstance, Value};
+use crate::pose::{ClipSample, LoopMode};
 
 impl Layer {
     /// How much of the layer is laid over those below.
@@ -32,8 +32,8 @@ impl Layer {
 
 /// Appends the samples of one instance: what fades out first, the oldest before all.
 pub(super) fn play(
-    machine: &Machine,
-    state: &MachineState,
+    machine: &StateMachine,
+    state: &StateMachineInstance,
     time_s: f64,
     out: &mut Vec<ClipSample>,
 ) {
@@ -80,7 +80,7 @@ pub struct LayerStatus {
 pub(super) fn status(layer: &Layer, own: &LayerState, time_s: f64) -> LayerStatus {
     let phase = own.current.phase_at(time_s);
     let state = layer.states.get(usize::from(own.current.state));
-    let wrap = state.map_or_else(Looping::default, |state| state.wrap);
+    let wrap = state.map_or_else(LoopMode::default, |state| state.wrap);
     LayerStatus {
         state: own.current.state.into(),
         phase,

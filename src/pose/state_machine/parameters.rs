@@ -1,8 +1,8 @@
 //! Parameters: found by name once, then set by handle.
 
-use super::Machine;
+use super::StateMachine;
 use super::desc::ParameterKind;
-use super::state::{MachineState, Value};
+use super::state::{StateMachineInstance, Value};
 use crate::character::listed;
 use crate::error::{ArgumentFault, Error, Result};
 
@@ -10,7 +10,7 @@ use crate::error::{ArgumentFault, Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParameterId(pub(super) u16);
 
-impl Machine {
+impl StateMachine {
     /// The parameter of this name.
     ///
     /// # Errors
@@ -31,7 +31,12 @@ impl Machine {
     /// # Errors
     /// [`Error::Argument`] for a value that is not finite, and for a parameter that is not a float; [`Error::NotFound`] for
     /// one of another machine.
-    pub fn set_float(&self, state: &mut MachineState, id: ParameterId, value: f32) -> Result<()> {
+    pub fn set_float(
+        &self,
+        state: &mut StateMachineInstance,
+        id: ParameterId,
+        value: f32,
+    ) -> Result<()> {
         if !value.is_finite() {
             return Err(Error::Argument {
                 what: "float parameter",
@@ -52,7 +57,12 @@ impl Machine {
     ///
     /// # Errors
     /// As there.
-    pub fn set_int(&self, state: &mut MachineState, id: ParameterId, value: i32) -> Result<()> {
+    pub fn set_int(
+        &self,
+        state: &mut StateMachineInstance,
+        id: ParameterId,
+        value: i32,
+    ) -> Result<()> {
         self.set(state, id, |kind| match kind {
             ParameterKind::Int { min, max, .. } => Some(Value::Int(
                 value
@@ -67,7 +77,12 @@ impl Machine {
     ///
     /// # Errors
     /// As there.
-    pub fn set_bool(&self, state: &mut MachineState, id: ParameterId, value: bool) -> Result<()> {
+    pub fn set_bool(
+        &self,
+        state: &mut StateMachineInstance,
+        id: ParameterId,
+        value: bool,
+    ) -> Result<()> {
         self.set(state, id, |kind| match kind {
             ParameterKind::Bool { .. } => Some(Value::Bool(value)),
             _ => None,
@@ -78,7 +93,7 @@ impl Machine {
     ///
     /// # Errors
     /// As [`Self::set_float`].
-    pub fn set_trigger(&self, state: &mut MachineState, id: ParameterId) -> Result<()> {
+    pub fn set_trigger(&self, state: &mut StateMachineInstance, id: ParameterId) -> Result<()> {
         self.set(state, id, trigger(true))
     }
 
@@ -86,7 +101,7 @@ impl Machine {
     ///
     /// # Errors
     /// As [`Self::set_float`].
-    pub fn reset_trigger(&self, state: &mut MachineState, id: ParameterId) -> Result<()> {
+    pub fn reset_trigger(&self, state: &mut StateMachineInstance, id: ParameterId) -> Result<()> {
         self.set(state, id, trigger(false))
     }
 
@@ -94,7 +109,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`Error::NotFound`] for a parameter of another machine, [`Error::Argument`] for such a state.
-    pub fn value(&self, state: &MachineState, id: ParameterId) -> Result<Value> {
+    pub fn value(&self, state: &StateMachineInstance, id: ParameterId) -> Result<Value> {
         self.check(state)?;
         let value = state.values.get(usize::from(id.0)).copied();
         value.ok_or_else(|| self.no_parameter(id))
@@ -110,7 +125,7 @@ impl Machine {
 
     fn set(
         &self,
-        state: &mut MachineState,
+        state: &mut StateMachineInstance,
         id: ParameterId,
         value: impl FnOnce(ParameterKind) -> Option<Value>,
     ) -> Result<()> {

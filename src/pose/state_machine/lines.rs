@@ -1,6 +1,6 @@
 //! Where the parts of a text are.
 
-use super::fault::{At, MachinePart, cut};
+use super::fault::{At, StateMachinePart, cut};
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -133,21 +133,21 @@ impl Lines {
     }
 
     /// A part's name, as far as the text could be read.
-    pub(super) fn part(&self, at: At) -> MachinePart {
+    pub(super) fn part(&self, at: At) -> StateMachinePart {
         let named = |at: At| self.names.get(&at).cloned().unwrap_or_default();
         let [name, to] = named(at);
         match at {
-            At::Whole => MachinePart::Whole,
-            At::Parameter(index) => MachinePart::Parameter { index, name },
-            At::Mask(index) => MachinePart::Mask { index, name },
-            At::Layer(index) => MachinePart::Layer { index, name },
+            At::Whole => StateMachinePart::Whole,
+            At::Parameter(index) => StateMachinePart::Parameter { index, name },
+            At::Mask(index) => StateMachinePart::Mask { index, name },
+            At::Layer(index) => StateMachinePart::Layer { index, name },
             At::State(layer, index) => {
                 let [layer, _] = named(At::Layer(layer));
-                MachinePart::State { layer, index, name }
+                StateMachinePart::State { layer, index, name }
             }
             At::Transition(layer, index) => {
                 let [layer, _] = named(At::Layer(layer));
-                MachinePart::Transition {
+                StateMachinePart::Transition {
                     layer,
                     index,
                     from: name,

@@ -1,8 +1,8 @@
 //! Names: which can be one, that each is there once, and to what they refer.
 
 use super::condition::is_parameter_name;
-use super::desc::MachineDesc;
-use super::fault::{At, Fault, MachineFault, cut};
+use super::desc::StateMachineDesc;
+use super::fault::{At, Fault, StateMachineFault, cut};
 use crate::character::listed;
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 const MAX_NAME: usize = 256;
 
 /// All names of parameters, masks, layers and states.
-pub(super) fn check_names(desc: &MachineDesc) -> Result<(), Fault> {
+pub(super) fn check_names(desc: &StateMachineDesc) -> Result<(), Fault> {
     check_list(
         desc.parameters.iter().map(|p| p.name.as_str()),
         At::Parameter,
@@ -39,7 +39,7 @@ pub(super) fn check_names(desc: &MachineDesc) -> Result<(), Fault> {
 
 fn bad(at: At, name: &str, why: &'static str) -> Fault {
     let name = cut(name);
-    Fault::new(at, "name", MachineFault::Name { name, why })
+    Fault::new(at, "name", StateMachineFault::Name { name, why })
 }
 
 fn check_list<'d>(
@@ -64,7 +64,7 @@ fn check_list<'d>(
             return Err(Fault::new(
                 at(index),
                 "name",
-                MachineFault::Duplicate { of },
+                StateMachineFault::Duplicate { of },
             ));
         }
     }
@@ -92,5 +92,5 @@ pub(super) fn unknown<'d, I: Iterator<Item = &'d str>>(
     names: impl Fn() -> I,
 ) -> Fault {
     let (name, known) = (cut(name), listed(names()));
-    Fault::new(at, field, MachineFault::Unknown { what, name, known })
+    Fault::new(at, field, StateMachineFault::Unknown { what, name, known })
 }

@@ -61,9 +61,9 @@ impl ClipSample {
 /// frame, so that nothing is allocated.
 ///
 /// ```
-/// use throng::pose::{ClipSample, PlayList};
+/// use throng::pose::{ClipSample, SampleList};
 ///
-/// let mut crowd = PlayList::new();
+/// let mut crowd = SampleList::new();
 /// crowd.push([ClipSample::new(0, 1.25)]);
 /// crowd.push([ClipSample::new(0, 1.25).weighted(0.75), ClipSample::new(1, 0.5).weighted(0.25)]);
 /// crowd.push([]); // in the rest pose
@@ -71,13 +71,13 @@ impl ClipSample {
 /// assert_eq!(crowd.samples(1)[1].clip, 1);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PlayList {
+pub struct SampleList {
     samples: Vec<ClipSample>,
     /// For each instance, where its samples end.
     ends: Vec<usize>,
 }
 
-impl PlayList {
+impl SampleList {
     /// An empty one.
     #[must_use]
     pub fn new() -> Self {

@@ -3,7 +3,7 @@
 /// How many states can fade out at once on one layer.
 pub const MAX_FADING: usize = 4;
 
-/// One instance of a [`Machine`](super::Machine): its parameters, and what its layers play. Plain data of about 250 bytes a layer: a
+/// One instance of a [`StateMachine`](super::StateMachine): its parameters, and what its layers play. Plain data of about 250 bytes a layer: a
 /// clone, or what serde writes, is a saved game. (With `serde_json` its feature `float_roundtrip` is needed: without, times
 /// come back with other last bits.)
 ///
@@ -15,7 +15,7 @@ pub const MAX_FADING: usize = 4;
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields)
 )]
-pub struct MachineState {
+pub struct StateMachineInstance {
     pub(super) machine: u64,
     /// Up to when it has been updated, in seconds.
     pub(super) now_s: f64,
@@ -232,7 +232,7 @@ impl LayerState {
     }
 }
 
-impl MachineState {
+impl StateMachineInstance {
     /// Moves it in time: all goes on from `now_s` as it would have from where it was.
     pub(super) fn move_to(&mut self, now_s: f64) {
         for layer in &mut self.layers {
