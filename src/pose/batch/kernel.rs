@@ -41,7 +41,7 @@ pub(super) struct Instance {
 
 /// What is made of the poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Product {
+pub(crate) enum Product {
     /// `Transform`s, one a joint.
     Local,
     /// `Affine`s, one a joint.

@@ -32,6 +32,12 @@ mod widths;
 mod write;
 
 pub use clip::{Clip, ClipOptions, ClipPacking, ClipReport};
+#[allow(unused_imports, reason = "taken by the animator")]
+pub(crate) use {
+    kernel::Product,
+    plan::{PlanSource, Planner},
+    run::Starts,
+};
 
 use super::lanes::{self, Row, WIDTH};
 use super::palette::expect_len;
@@ -277,7 +283,6 @@ impl BatchPoser {
             rig: &self.rig,
             clips,
             masks: self.masks.len(),
-            threshold: self.threshold,
         }
     }
 }

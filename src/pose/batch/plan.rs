@@ -13,14 +13,12 @@ pub(super) struct Library<'a> {
     pub(super) clips: &'a [Clip],
     /// How many masks there are.
     pub(super) masks: usize,
-    /// Of the first level.
-    pub(super) threshold: f32,
 }
 
 /// Weights that sum to more than this within a level are scaled down to it, so that no sum of products overflows.
 const MOST: f64 = 1e18;
 
-impl<'a> Library<'a> {
+impl Library<'_> {
     /// Whether every sample of an instance that takes part can be had.
     pub(super) fn check(&self, samples: &[ClipSample]) -> Result<()> {
         let mut level = 0;
@@ -81,61 +79,122 @@ impl<'a> Library<'a> {
         }
         Ok(samples)
     }
+}
 
-    /// What an instance plays, appended to `played`. The samples were checked.
+/// A list of samples, and what its indices are of. All of it was checked.
+pub(super) struct Listed<'a> {
+    pub(super) library: Library<'a>,
+    pub(super) list: &'a SampleList,
+}
+
+impl PlanSource for Listed<'_> {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
     #[inline]
-    pub(super) fn plan(&self, samples: &[ClipSample], played: &mut Vec<Played<'a>>) -> Instance {
-        let start = played.len();
-        // In `f64`, so that no sum overflows.
-        let (mut sum, mut layered) = (0.0, false);
-        for sample in samples.iter().filter(|sample| sample.weight > 0.0) {
-            let clip = &self.clips[sample.clip];
-            sum += f64::from(sample.weight);
-            layered |= sample.level > 0 || sample.mask.is_some() || clip.additive;
-            played.push(Played {
-                clip,
-                place: clip.timing.place(sample.time_s),
-                rest: &self.rig.rest_rows,
-                weight: sample.weight,
-                mask: sample.mask,
-                level: sample.level,
-            });
+    fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
+        for sample in self.list.samples(index) {
+            if sample.weight > 0.0 {
+                let clip = &self.library.clips[sample.clip];
+                let (weight, level) = (sample.weight, sample.level);
+                planner.push(clip, sample.time_s, weight, sample.mask, level);
+            }
         }
-        if layered {
-            bound(&mut played[start..]);
+    }
+}
+
+/// Where a batch finds what its instances play. Whoever implements it has checked everything once: the kernel reads clips
+/// and masks without looking again.
+pub(crate) trait PlanSource: Sync {
+    /// How many instances there are.
+    fn len(&self) -> usize;
+
+    /// Pushes what instance `index` plays.
+    fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>);
+}
+
+/// Takes what one instance plays, sample by sample, ascending in level.
+pub(crate) struct Planner<'p, 'a> {
+    rig: &'a Rig,
+    /// Of the first level.
+    threshold: f32,
+    played: &'p mut Vec<Played<'a>>,
+    start: usize,
+    /// In `f64`, so that no sum overflows.
+    sum: f64,
+    layered: bool,
+}
+
+impl<'p, 'a> Planner<'p, 'a> {
+    #[inline]
+    pub(super) fn new(rig: &'a Rig, threshold: f32, played: &'p mut Vec<Played<'a>>) -> Self {
+        Self {
+            rig,
+            threshold,
+            start: played.len(),
+            played,
+            sum: 0.0,
+            layered: false,
+        }
+    }
+
+    /// A clip of the rig's skeleton at a time, with a positive, finite weight, and a mask that the batch has.
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        clip: &'a Clip,
+        time_s: f64,
+        weight: f32,
+        mask: Option<u16>,
+        level: u8,
+    ) {
+        self.sum += f64::from(weight);
+        self.layered |= level > 0 || mask.is_some() || clip.additive;
+        self.played.push(Played {
+            clip,
+            place: clip.timing.place(time_s),
+            rest: &self.rig.rest_rows,
+            weight,
+            mask,
+            level,
+        });
+    }
+
+    /// What was pushed.
+    #[inline]
+    pub(super) fn finish(mut self) -> Instance {
+        if self.layered {
+            bound(&mut self.played[self.start..]);
         } else {
-            self.normalize(sum, start, played);
+            self.normalize();
         }
         Instance {
-            start,
-            end: played.len(),
-            layered,
+            start: self.start,
+            end: self.played.len(),
+            layered: self.layered,
         }
     }
 
     /// Brings weights of one level to a sum of 1, with the rest pose where they are less than the threshold.
     #[inline]
-    fn normalize(&self, sum: f64, start: usize, played: &mut Vec<Played<'a>>) {
+    fn normalize(&mut self) {
         let threshold = f64::from(self.threshold);
-        let by = 1.0 / sum.max(threshold);
-        for one in &mut played[start..] {
+        let by = 1.0 / self.sum.max(threshold);
+        for one in &mut self.played[self.start..] {
             one.weight = (f64::from(one.weight) * by) as f32;
         }
-        if sum < threshold {
-            let weight = ((threshold - sum) * by) as f32;
-            played.insert(start, self.at_rest(weight));
-        }
-    }
-
-    /// The rest pose, as a clip.
-    fn at_rest(&self, weight: f32) -> Played<'a> {
-        Played {
-            clip: &self.rig.rest,
-            place: self.rig.rest.timing.place(0.0),
-            rest: &self.rig.rest_rows,
-            weight,
-            mask: None,
-            level: 0,
+        if self.sum < threshold {
+            let weight = ((threshold - self.sum) * by) as f32;
+            let rest = Played {
+                clip: &self.rig.rest,
+                place: self.rig.rest.timing.place(0.0),
+                rest: &self.rig.rest_rows,
+                weight,
+                mask: None,
+                level: 0,
+            };
+            self.played.insert(self.start, rest);
         }
     }
 }

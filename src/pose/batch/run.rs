@@ -2,7 +2,7 @@
 
 use super::super::unit::Unit;
 use super::kernel::{self, GROUP, Group, Instance, Played, Product, Scratch};
-use super::plan::{Distinct, Library};
+use super::plan::{Distinct, Library, Listed, PlanSource, Planner};
 use super::{BatchPoser, Mat3x4, WriteOnly};
 use crate::character::{Affine, Transform};
 use crate::error::Result;
@@ -12,12 +12,32 @@ use rayon::prelude::*;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is made of a list, and where it goes.
+/// What is made of a batch, and where it goes: one instance after the other.
 pub(super) struct Output {
     pub(super) product: Product,
     pub(super) start: *mut u8,
     /// How many elements there is room for.
     pub(super) len: usize,
+}
+
+/// Where the parts of the instances start.
+#[derive(Clone, Copy)]
+pub(crate) enum Starts<'a> {
+    /// One after the other: where the first starts, and how many bytes each has.
+    Even(*mut u8, usize),
+    /// Each somewhere.
+    #[allow(dead_code, reason = "taken by the animator")]
+    Each(&'a [*mut u8]),
+}
+
+impl Starts<'_> {
+    #[inline]
+    fn at(&self, index: usize) -> *mut u8 {
+        match self {
+            Self::Even(start, bytes) => start.wrapping_add(index * bytes),
+            Self::Each(starts) => starts[index],
+        }
+    }
 }
 
 impl Output {
@@ -46,40 +66,31 @@ impl Output {
     }
 }
 
-/// A list in work.
-struct Job<'a> {
+/// A batch in work.
+struct Job<'a, S> {
     poser: &'a BatchPoser,
-    library: Library<'a>,
-    list: &'a SampleList,
+    source: &'a S,
     product: Product,
-    start: *mut u8,
-    /// Of an instance's part of the output.
-    bytes: usize,
+    starts: Starts<'a>,
 }
 
 // SAFETY: threads take groups that are disjoint, and so is what they write.
-unsafe impl Sync for Job<'_> {}
+unsafe impl<S: Sync> Sync for Job<'_, S> {}
 
-impl Job<'_> {
+impl<S: PlanSource> Job<'_, S> {
     fn unit(&self) -> Unit {
         self.poser.unit
     }
 
     fn groups(&self) -> usize {
-        self.list.len().div_ceil(kernel::group_size(self.unit()))
+        self.source.len().div_ceil(kernel::group_size(self.unit()))
     }
 
     /// The first instance of a group, and how many there are.
     fn group(&self, number: usize) -> (usize, usize) {
         let size = kernel::group_size(self.unit());
         let first = number * size;
-        (first, size.min(self.list.len() - first))
-    }
-
-    /// Whether all samples of a group can be had; how many there are.
-    fn check(&self, number: usize) -> Result<usize> {
-        let (first, count) = self.group(number);
-        self.library.check_all(self.list, first, count)
+        (first, size.min(self.source.len() - first))
     }
 
     /// # Safety
@@ -89,23 +100,30 @@ impl Job<'_> {
         let mut played: Vec<Played<'_>> = mem::take(&mut scratch.played);
         let mut instances = [Instance::default(); GROUP];
         for (lane, instance) in instances.iter_mut().enumerate().take(count) {
-            *instance = self
-                .library
-                .plan(self.list.samples(first + lane), &mut played);
+            let (rig, threshold) = (&self.poser.rig, self.poser.threshold);
+            let mut planner = Planner::new(rig, threshold, &mut played);
+            self.source.plan(first + lane, &mut planner);
+            *instance = planner.finish();
         }
         let group = Group {
-            clips: Distinct::of(&self.library.rig.rest, &played),
+            clips: Distinct::of(&self.poser.rig.rest, &played),
             played: &played,
             instances,
             count,
             masks: &self.poser.masks,
             threshold: self.poser.threshold,
             product: self.product,
-            out: std::array::from_fn(|lane| self.start.wrapping_add((first + lane) * self.bytes)),
+            out: std::array::from_fn(|lane| {
+                if lane < count {
+                    self.starts.at(first + lane)
+                } else {
+                    std::ptr::null_mut()
+                }
+            }),
         };
         // SAFETY: the unit was detected; all clips and masks were checked; the scratch was made for the rig; the caller's
         // contract.
-        unsafe { kernel::run(self.unit(), self.library.rig, &group, scratch) };
+        unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         played.clear();
         // SAFETY: nothing of the shorter lifetime is in it any more.
         scratch.played = unsafe { mem::transmute::<Vec<Played<'_>>, Vec<Played<'static>>>(played) };
@@ -130,37 +148,62 @@ impl BatchPoser {
             Product::Palette => ("palettes", self.rig.entries.len(), size_of::<Mat3x4>()),
         };
         expect_len(what, output.len, each.saturating_mul(list.len()))?;
+        let size_of_group = kernel::group_size(self.unit);
+        let groups = list.len().div_ceil(size_of_group);
+        let check = |number: usize| {
+            let first = number * size_of_group;
+            library.check_all(list, first, size_of_group.min(list.len() - first))
+        };
+        let samples = if threads {
+            let checked = (0..groups).into_par_iter().map(check);
+            checked.reduce(|| Ok(0), most)?
+        } else {
+            (0..groups)
+                .map(check)
+                .try_fold(0, |all, one| most(Ok(all), one))?
+        };
+        let source = Listed { library, list };
+        let starts = Starts::Even(output.start, each * size);
+        // SAFETY: all groups were checked; there is room for all instances.
+        unsafe { self.run_planned(&source, samples, output.product, starts, threads) };
+        Ok(())
+    }
+
+    /// Evaluates what a source says, which was checked: groups have at most `samples` samples, or memory is allocated.
+    ///
+    /// # Safety
+    /// The clips were made for the rig's skeleton, the masks exist, levels ascend, weights are positive and finite. The
+    /// starts are valid for writing each instance's part, aligned for it, and don't overlap.
+    pub(crate) unsafe fn run_planned<S: PlanSource>(
+        &self,
+        source: &S,
+        samples: usize,
+        product: Product,
+        starts: Starts<'_>,
+        threads: bool,
+    ) {
         let job = Job {
             poser: self,
-            library,
-            list,
-            product: output.product,
-            start: output.start,
-            bytes: each * size,
+            source,
+            product,
+            starts,
         };
         let groups = job.groups();
         if threads {
-            let checked = (0..groups).into_par_iter().map(|number| job.check(number));
-            let samples = checked.reduce(|| Ok(0), most)?;
             self.spare
                 .make_room(self, rayon::current_num_threads(), samples);
             (0..groups).into_par_iter().for_each_init(
                 || self.lend(samples),
-                // SAFETY: all groups were checked; each is taken once; there is room for all instances.
+                // SAFETY: the caller's contract; each group is taken once.
                 |scratch, number| unsafe { scratch.run(&job, number) },
             );
         } else {
-            let mut samples = 0;
-            for number in 0..groups {
-                samples = samples.max(job.check(number)?);
-            }
             let mut scratch = self.lend(samples);
             for number in 0..groups {
-                // SAFETY: all groups were checked; there is room for all instances.
+                // SAFETY: the caller's contract.
                 unsafe { scratch.run(&job, number) };
             }
         }
-        Ok(())
     }
 
     /// A scratch for groups of up to `samples` samples.
@@ -232,7 +275,7 @@ struct Lent<'a> {
 impl Lent<'_> {
     /// # Safety
     /// As [`Job::run`].
-    unsafe fn run(&mut self, job: &Job<'_>, number: usize) {
+    unsafe fn run<S: PlanSource>(&mut self, job: &Job<'_, S>, number: usize) {
         if let Some(scratch) = &mut self.scratch {
             // SAFETY: the caller's contract.
             unsafe { job.run(number, scratch) };
