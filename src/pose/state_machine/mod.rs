@@ -39,6 +39,7 @@ mod build_motion;
 mod condition;
 mod desc;
 mod desc_transition;
+mod drive;
 mod fault;
 mod fire;
 mod fits;
@@ -58,6 +59,7 @@ mod state;
 mod text;
 mod update;
 
+pub(crate) use drive::{DrivenClip, Watch};
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,

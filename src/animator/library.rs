@@ -1,0 +1,85 @@
+//! What the actors of a character can play.
+
+use super::play::{ClipRef, MaskRef};
+use crate::character::{Character, Skeleton, listed};
+use crate::error::{Error, Result};
+use crate::pose::state_machine::StateMachine;
+use crate::pose::{Clip, ClipEvents, Mask, RootMotion};
+use std::sync::Arc;
+
+/// A character's animations, as the animator reads them.
+#[derive(Debug)]
+pub(crate) struct Library {
+    pub(crate) skeleton: Skeleton,
+    pub(crate) clips: Vec<Clip>,
+    pub(crate) names: Vec<Box<str>>,
+    /// One for each clip.
+    pub(crate) events: Vec<ClipEvents>,
+    /// One for each clip.
+    pub(crate) motions: Vec<Option<RootMotion>>,
+    /// The character's, then those of the state machine.
+    pub(crate) masks: Vec<Mask>,
+    /// Of the character's masks.
+    pub(crate) mask_names: Vec<Box<str>>,
+    pub(crate) state_machine: Option<Arc<StateMachine>>,
+    pub(crate) morph_weights: Vec<f32>,
+}
+
+impl Library {
+    pub(crate) fn clip(&self, clip: ClipRef<'_>) -> Result<Option<u16>> {
+        let index = match clip {
+            ClipRef::Rest => return Ok(None),
+            ClipRef::Index(index) => index,
+            ClipRef::Name(name) => find("clip", name, &self.names)?,
+        };
+        in_list("clip", index, self.clips.len()).map(Some)
+    }
+
+    pub(crate) fn mask(&self, mask: MaskRef<'_>) -> Result<Option<u16>> {
+        let index = match mask {
+            MaskRef::All => return Ok(None),
+            MaskRef::Index(index) => index,
+            MaskRef::Name(name) => find("mask", name, &self.mask_names)?,
+        };
+        in_list("mask", index, self.mask_names.len()).map(Some)
+    }
+
+    pub(crate) fn duration_s(&self, clip: u16) -> f64 {
+        let clip = self.clips.get(usize::from(clip));
+        clip.map_or(0.0, Clip::duration_s)
+    }
+
+    pub(crate) fn events(&self, clip: u16) -> Option<&ClipEvents> {
+        let events = self.events.get(usize::from(clip))?;
+        (!events.is_empty()).then_some(events)
+    }
+
+    pub(crate) fn motion(&self, clip: u16) -> Option<&RootMotion> {
+        let motion = self.motions.get(usize::from(clip))?.as_ref();
+        motion.filter(|motion| !motion.is_still())
+    }
+
+    /// How many layers the state machine has to itself.
+    pub(crate) fn machine_layers(&self) -> usize {
+        let machine = self.state_machine.as_ref();
+        machine.map_or(0, |machine| machine.layer_count())
+    }
+}
+
+fn find(what: &'static str, name: &str, names: &[Box<str>]) -> Result<usize> {
+    let found = names.iter().position(|other| &**other == name);
+    found.ok_or_else(|| Error::Unnamed {
+        what,
+        name: name.into(),
+        known: listed(names.iter().map(|name| &**name)),
+    })
+}
+
+fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {
+    let fits = u16::try_from(index).ok().filter(|_| index < count);
+    fits.ok_or(Error::NotFound {
+        what,
+        index: index as u64,
+        count: count as u64,
+    })
+}
