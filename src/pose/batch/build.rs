@@ -188,6 +188,7 @@ fn make(
     let sampled: Vec<Track> = pick(false).collect();
     let frames = timing.frames;
     let mut clip = Clip {
+        name: raw.name().into(),
         timing,
         keys: Keys::Plain(Vec::new(), 0),
         constants: Vec::new(),
