@@ -51,6 +51,8 @@ pub mod error;
 pub mod character;
 pub mod pose;
 
+pub mod animator;
+
 pub mod import;
 
 pub mod builtin;

@@ -26,6 +26,22 @@ pub(crate) struct Library {
 }
 
 impl Library {
+    pub(crate) fn new(character: &Character) -> Result<Self> {
+        let clips = character.clips().to_vec();
+        let weights = character.morph_weights().iter();
+        Ok(Self {
+            skeleton: character.skeleton().clone(),
+            names: clips.iter().map(|clip| clip.name().into()).collect(),
+            events: clips.iter().map(|_| ClipEvents::default()).collect(),
+            motions: clips.iter().map(|_| None).collect(),
+            clips,
+            masks: Vec::new(),
+            mask_names: Vec::new(),
+            state_machine: None,
+            morph_weights: weights.map(|weight| weight.rest).collect(),
+        })
+    }
+
     pub(crate) fn clip(&self, clip: ClipRef<'_>) -> Result<Option<u16>> {
         let index = match clip {
             ClipRef::Rest => return Ok(None),

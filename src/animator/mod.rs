@@ -65,6 +65,7 @@ pub use actor::ActorId;
 pub use desc::AnimatorDesc;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use goal::{IkReport, IkSolver, IkTarget, SolverId};
+pub use own_pose::ShowPose;
 pub use play::{ClipRef, MaskRef, Play, Playing};
 pub use record::{
     FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,

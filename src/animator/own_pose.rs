@@ -200,13 +200,13 @@ impl Animator {
 
     /// Keeps a pose that was checked.
     fn keep(&mut self, index: u32, local: impl Iterator<Item = Transform>, model: &[Affine]) {
-        let skeleton = &self.library.skeleton;
+        let poser = &self.poser;
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;
         };
         let own = actor.own_pose.get_or_insert_with(|| {
             Box::new(OwnPose {
-                clip: Clip::single(skeleton),
+                clip: poser.single_clip(),
                 model: Vec::new(),
                 local: Vec::new(),
             })
@@ -215,7 +215,8 @@ impl Animator {
         own.local.extend(local);
         own.model.clear();
         own.model.extend_from_slice(model);
-        own.clip.set_single(&own.local);
+        let OwnPose { clip, local, .. } = &mut **own;
+        clip.set_single(local);
     }
 }
 

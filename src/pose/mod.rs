@@ -100,8 +100,9 @@ pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
 pub use batch::{BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport};
-#[allow(unused_imports, reason = "taken by the animator")]
 pub(crate) use batch::{PlanSource, Planner, Product, Starts};
+pub(crate) use blend::{JointPart, blend_joint};
+pub(crate) use palette::expect_len;
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 pub use bounds::{morphed_bounds, posed_bounds};

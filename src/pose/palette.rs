@@ -148,7 +148,7 @@ pub fn palette_checked<E: PaletteEntry>(
     }
 }
 
-pub(super) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {
+pub(crate) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {
     if got == need {
         Ok(())
     } else {

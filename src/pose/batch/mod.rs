@@ -27,6 +27,7 @@ mod rates;
 mod rig;
 mod run;
 mod sample;
+mod single;
 mod timing;
 mod widths;
 mod write;
