@@ -310,9 +310,7 @@ pub(super) fn fade_layer(
     (fade_s, ease): (f32, Ease),
     local_s: f64,
 ) {
-    let own = |record: &&mut PlayRecord| {
-        record.layer == layer && !record.has(FLAG_STATE_MACHINE)
-    };
+    let own = |record: &&mut PlayRecord| record.layer == layer && !record.has(FLAG_STATE_MACHINE);
     for record in records.iter_mut().filter(own) {
         record.fade_to(0.0, local_s, fade_s, ease);
     }

@@ -104,7 +104,12 @@ impl Sink<'_> {
         {
             let clip = record.clip;
             let weight = record.weight_at(end_s);
-            self.push(AnimationEventKind::Finished { clip }, record.layer, weight, end_s);
+            self.push(
+                AnimationEventKind::Finished { clip },
+                record.layer,
+                weight,
+                end_s,
+            );
             flags |= FLAG_FINISHED;
         }
         flags
@@ -142,7 +147,11 @@ fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> Option<f64>
         return None;
     }
     let duration_s = library.duration_s(record.clip);
-    let end = if record.to_speed > 0.0 { duration_s } else { 0.0 };
+    let end = if record.to_speed > 0.0 {
+        duration_s
+    } else {
+        0.0
+    };
     let beyond = (record.unwrapped_s(since_s) - end) * record.to_speed;
     let time_s = if beyond >= 0.0 {
         since_s

@@ -44,8 +44,7 @@ impl Animator {
         self.touch(id.index);
         let layers = self.library.machine_layers();
         let machine = self.library.state_machine.as_ref();
-        if let (Some(actor), Some(machine)) =
-            (self.actors.list.get_mut(id.index as usize), machine)
+        if let (Some(actor), Some(machine)) = (self.actors.list.get_mut(id.index as usize), machine)
         {
             let local_s = actor.clock.local_s(self.now_s);
             self.pool.retain(&mut actor.block, |record| {

@@ -8,8 +8,8 @@ use super::{ActorId, Animator};
 use crate::character::{Affine, Transform};
 use crate::error::Result;
 use crate::pose::{
-    Clip, PaletteEntry, PaletteFormat, PlanSource, Planner, Product, Starts, WriteOnly,
-    expect_len, model_pose,
+    Clip, PaletteEntry, PaletteFormat, PlanSource, Planner, Product, Starts, WriteOnly, expect_len,
+    model_pose,
 };
 
 /// What the evaluation keeps from call to call, so that nothing is allocated.
@@ -113,7 +113,11 @@ impl Animator {
     /// As [`Self::palettes`].
     pub fn local_poses(&mut self, actors: &[ActorId], out: &mut [Transform]) -> Result<()> {
         let joints = self.library.skeleton.len();
-        expect_len("local poses", out.len(), joints.saturating_mul(actors.len()))?;
+        expect_len(
+            "local poses",
+            out.len(),
+            joints.saturating_mul(actors.len()),
+        )?;
         let list = self.take_list(actors)?;
         let mut model = core::mem::take(&mut self.work.model);
         self.pose(&list, out, &mut model);
@@ -128,7 +132,11 @@ impl Animator {
     /// As [`Self::palettes`].
     pub fn model_poses(&mut self, actors: &[ActorId], out: &mut [Affine]) -> Result<()> {
         let joints = self.library.skeleton.len();
-        expect_len("model poses", out.len(), joints.saturating_mul(actors.len()))?;
+        expect_len(
+            "model poses",
+            out.len(),
+            joints.saturating_mul(actors.len()),
+        )?;
         let list = self.take_list(actors)?;
         let mut work = core::mem::take(&mut self.work);
         work.local.resize(out.len(), Transform::IDENTITY);

@@ -91,7 +91,9 @@ impl Animator {
             }
             let goals = actor.goals.iter_mut();
             for goal in goals.filter(|goal| goal.solver == solver) {
-                goal.weight = goal.weight.turned(local_s, 0.0, fade_s.into(), Ease::Smooth);
+                goal.weight = goal
+                    .weight
+                    .turned(local_s, 0.0, fade_s.into(), Ease::Smooth);
             }
         }
         self.changed(id.index);

@@ -73,7 +73,7 @@ pub use record::{
 pub use root::RootMotionMode;
 
 use crate::character::Character;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pose::BatchPoser;
 use crate::pose::ik::IkRig;
 use actor::Actors;
@@ -139,8 +139,7 @@ impl Animator {
         self.actors.reserve(actors);
         self.pool.reserve(actors);
         self.wake.reserve(actors);
-        self.due
-            .reserve(actors.saturating_sub(self.due.len()));
+        self.due.reserve(actors.saturating_sub(self.due.len()));
     }
 
     /// Adds an actor that plays this. What it plays first begins at once, without a fade.
@@ -160,7 +159,8 @@ impl Animator {
     /// Removes an actor. Its events of this update stay.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it is
+    /// not alive.
     pub fn remove(&mut self, id: ActorId) -> Result<()> {
         self.actors.check(id)?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {

@@ -230,7 +230,11 @@ fn local_of<'a>(
         let local = match model.get(usize::from(joint.parent)) {
             Some(parent) if joint.parent != NO_PARENT => {
                 let inverse = parent.inverse();
-                if inverse.is_finite() { inverse * *own } else { *own }
+                if inverse.is_finite() {
+                    inverse * *own
+                } else {
+                    *own
+                }
             }
             _ => *own,
         };

@@ -32,7 +32,10 @@ pub(super) fn join(
     }
     if !led.has(FLAG_IN_STEP) {
         // Those that kept step with each other before go on by themselves.
-        for record in records.iter_mut().filter(|record| record.layer == new.layer) {
+        for record in records
+            .iter_mut()
+            .filter(|record| record.layer == new.layer)
+        {
             record.flags &= !FLAG_IN_STEP;
         }
         records[leader].flags |= FLAG_IN_STEP;
@@ -40,9 +43,7 @@ pub(super) fn join(
     let phase = led.unwrapped_s(now_s) / led_s;
     let rates_hz = [led.speed_at(now_s) / led_s, new.to_speed / duration_s];
     let mut again = false;
-    let in_step = |record: &&mut PlayRecord| {
-        record.layer == new.layer && record.has(FLAG_IN_STEP)
-    };
+    let in_step = |record: &&mut PlayRecord| record.layer == new.layer && record.has(FLAG_IN_STEP);
     for record in records.iter_mut().filter(in_step) {
         let own_s = library.duration_s(record.clip);
         let unwrapped_s = record.unwrapped_s(now_s);
@@ -50,25 +51,38 @@ pub(super) fn join(
             again = true;
             record.fade_to(new.to_weight, now_s, new.fade_s, new.ease());
         }
-        record.re_anchor(now_s, unwrapped_s, rates_hz.map(|hz| hz * own_s), new.fade_s);
+        record.re_anchor(
+            now_s,
+            unwrapped_s,
+            rates_hz.map(|hz| hz * own_s),
+            new.fade_s,
+        );
     }
     if again {
         return true;
     }
     new.flags |= FLAG_IN_STEP;
     let unwrapped_s = phase * duration_s + new.offset_s;
-    new.re_anchor(now_s, unwrapped_s, rates_hz.map(|hz| hz * duration_s), new.fade_s);
+    new.re_anchor(
+        now_s,
+        unwrapped_s,
+        rates_hz.map(|hz| hz * duration_s),
+        new.fade_s,
+    );
     false
 }
 
 /// The record with the most weight on a layer; of several, the last. What was faded out just now
 /// has the weight that it had.
 fn leader(records: &[PlayRecord], layer: u8, now_s: f64) -> Option<usize> {
-    let plays = |record: &PlayRecord| {
-        record.layer == layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)
-    };
-    let own = records.iter().enumerate().filter(|(_, record)| plays(record));
-    let weights = own.map(|(index, record)| (index, record.from_weight.max(record.weight_at(now_s))));
+    let plays =
+        |record: &PlayRecord| record.layer == layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE);
+    let own = records
+        .iter()
+        .enumerate()
+        .filter(|(_, record)| plays(record));
+    let weights =
+        own.map(|(index, record)| (index, record.from_weight.max(record.weight_at(now_s))));
     weights
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .map(|(index, _)| index)

@@ -16,7 +16,8 @@ pub(crate) struct WakeHeap {
 impl WakeHeap {
     pub(crate) fn reserve(&mut self, actors: usize) {
         self.heap.reserve(actors.saturating_sub(self.heap.len()));
-        self.places.reserve(actors.saturating_sub(self.places.len()));
+        self.places
+            .reserve(actors.saturating_sub(self.places.len()));
     }
 
     /// Sets when an actor wakes; an infinite time takes it out.
@@ -75,7 +76,9 @@ impl WakeHeap {
         }
         loop {
             let children = [2 * place + 1, 2 * place + 2];
-            let children = children.into_iter().filter(|child| *child < self.heap.len());
+            let children = children
+                .into_iter()
+                .filter(|child| *child < self.heap.len());
             let least = children.min_by(|a, b| self.heap[*a].0.total_cmp(&self.heap[*b].0));
             match least {
                 Some(child) if self.heap[child].0 < self.heap[place].0 => {
@@ -104,7 +107,9 @@ mod tests {
     fn actors_wake_in_order_of_time() {
         let mut random = 1_u64;
         let mut next = move || {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             random >> 33
         };
         let (mut heap, mut want) = (WakeHeap::default(), vec![f64::INFINITY; 50]);

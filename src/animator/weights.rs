@@ -42,7 +42,10 @@ impl Animator {
         self.actors.check(id)?;
         let need = self.library.morph_weights.len();
         expect_len("morph weights", weights.len(), need)?;
-        weights.iter().flatten().try_for_each(|w| check_weight(*w))?;
+        weights
+            .iter()
+            .flatten()
+            .try_for_each(|w| check_weight(*w))?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             actor.weights.clear();
             if weights.iter().any(Option::is_some) {

@@ -32,7 +32,7 @@ pub(crate) enum Starts<'a> {
 
 impl Starts<'_> {
     #[inline]
-    fn at(&self, index: usize) -> *mut u8 {
+    pub(crate) fn at(&self, index: usize) -> *mut u8 {
         match self {
             Self::Even(start, bytes) => start.wrapping_add(index * bytes),
             Self::Each(starts) => starts[index],

@@ -60,6 +60,7 @@ mod text;
 mod update;
 
 pub(crate) use drive::{DrivenClip, Watch};
+pub(crate) use fire::Taken;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
