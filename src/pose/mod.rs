@@ -108,7 +108,7 @@ pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS}
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
-pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
+pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
 pub use inertia::{Inertia, Moving};
 pub use layer::{Layer, LoopMode};
 pub use layer_stack::LayerStack;
