@@ -48,6 +48,8 @@
 
 pub mod error;
 
+mod threads;
+
 pub mod character;
 pub mod pose;
 
@@ -89,6 +91,7 @@ pub use gpu_allocator;
 pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::skin::SkinStage;
+pub use threads::Threads;
 
 /// The README's integration, compiled.
 #[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]

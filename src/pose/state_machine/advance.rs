@@ -1,7 +1,7 @@
 //! An instance from one time to another, event by event.
 
-use super::fire::{Fired, enter, fire, next_s};
 use super::drive::Watch;
+use super::fire::{Fired, enter, fire, next_s};
 use super::pace::set_rates;
 use super::state::StateMachineInstance;
 use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};

@@ -64,7 +64,13 @@ impl Layer {
         let fading = fading.map(|source| (&source.play, [source.weight, 0.0]));
         let current = [if own.fade.is_some() { 0.0 } else { 1.0 }, 1.0];
         for (play, shares) in fading.chain([(&own.current, current)]) {
-            self.driven_by(index, own, values, (play, shares.map(|s| s * level)), &mut each);
+            self.driven_by(
+                index,
+                own,
+                values,
+                (play, shares.map(|s| s * level)),
+                &mut each,
+            );
         }
     }
 
@@ -122,11 +128,7 @@ impl StateMachine {
     }
 
     /// What an instance plays, layer by layer.
-    pub(crate) fn driven(
-        &self,
-        state: &StateMachineInstance,
-        mut each: impl FnMut(&DrivenClip),
-    ) {
+    pub(crate) fn driven(&self, state: &StateMachineInstance, mut each: impl FnMut(&DrivenClip)) {
         for (index, (layer, own)) in self.layers.iter().zip(&state.layers).enumerate() {
             layer.driven(index, own, &state.values, &mut each);
         }

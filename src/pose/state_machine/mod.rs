@@ -59,15 +59,15 @@ mod state;
 mod text;
 mod update;
 
-pub(crate) use drive::{DrivenClip, Watch};
-pub(crate) use fire::Taken;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
     Point2Desc, StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
+pub(crate) use drive::{DrivenClip, Watch};
 pub use fault::{StateMachineError, StateMachineFault, StateMachinePart};
+pub(crate) use fire::Taken;
 pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
 pub use parameters::ParameterId;
 pub use play::LayerStatus;
