@@ -12,6 +12,7 @@ mod flips;
 mod material;
 mod mesh;
 mod name_match;
+mod parts;
 mod pieces;
 mod ranges;
 mod reach;
@@ -23,11 +24,15 @@ mod triangles;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
+pub use parts::{MAX_HIDEABLE, PartId};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
 pub(crate) use flips::mark_flips;
 pub(crate) use name_match::{NameMatch, match_names};
+pub(crate) use parts::Parts;
+#[cfg(feature = "vulkan")]
+pub(crate) use parts::bits as part_bits;
 pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
@@ -161,6 +166,7 @@ pub struct Character {
     pub(crate) clips: Vec<CurveClip>,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
+    pub(crate) parts: Parts,
     pub(crate) rest_bounds: Aabb,
     /// Sorted by entry, then weight; each pair once.
     pub(crate) morph_reaches: Vec<MorphReach>,
@@ -288,6 +294,7 @@ impl Character {
             clips: self.clips.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
+            parts: self.parts.clone(),
             rest_bounds: self.rest_bounds,
             morph_reaches: self.morph_reaches.clone(),
         }

@@ -1,4 +1,6 @@
-//! The façade: spawn, play, prepare, draw.
+//! Characters and the crowd of their instances: spawn, play, prepare, draw.
+//!
+//! All types that [`Crowd`] and [`Frame`] use are here; the crate's root has them, too.
 
 mod assets;
 mod buffers;
@@ -24,8 +26,10 @@ mod sorted;
 mod spawn;
 mod stats;
 mod view;
+mod visibility;
 mod weights;
 
+pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
 pub use characters::CharacterId;
 pub use desc::{Capacity, CrowdDesc, MAX_SLOTS};
@@ -39,6 +43,7 @@ pub use socket::JointRef;
 pub use spawn::{ClipRef, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
+pub use visibility::ListId;
 
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::palettes;
@@ -58,6 +63,7 @@ use retire::Graveyard;
 use shadow::ShadowInput;
 use sorted::Sorted;
 use stats::Counters;
+use visibility::Visibility;
 
 /// Scopes that one frame can measure.
 const PROFILER_SCOPES: u32 = 64;
@@ -92,6 +98,7 @@ pub struct Crowd {
     profiler: Option<Profiler>,
     counters: Counters,
     views: Vec<view::Prepared>,
+    visibility: Visibility,
     sorted: Sorted,
     listed: Vec<skin::Listed>,
     deforms: Deforms,
@@ -136,6 +143,7 @@ impl Crowd {
             profiler: None,
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
+            visibility: Visibility::default(),
             sorted: Sorted::default(),
             listed: Vec::new(),
             deforms: Deforms::default(),
@@ -165,6 +173,7 @@ impl Crowd {
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
+        self.visibility.make_room(&self.desc.capacity, 0);
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
@@ -285,6 +294,7 @@ impl Crowd {
         self.counters = Counters::default();
         self.views.clear();
         self.histories.begin_frame();
+        self.visibility.begin_frame();
         Ok(Frame::new(self, slot))
     }
 
@@ -295,6 +305,7 @@ impl Crowd {
     /// None of what was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
         self.instances.unsettle();
+        self.visibility.abandon_frame();
         self.histories.abandon_frame(&mut self.graveyard);
         let characters = &self.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);

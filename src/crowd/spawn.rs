@@ -203,6 +203,7 @@ impl Crowd {
             entry.members.push(id.index);
             entry.mirrored += usize::from(mirrored);
         }
+        self.visibility.spawned(id.index);
         self.deforms.make_room(self.instances.twins());
         Ok(id)
     }
@@ -213,9 +214,12 @@ impl Crowd {
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
         let mirrored = self.instances.get(id)?.mirrored;
+        let hides = self.visibility.hidden(id.index) != 0;
         let (character, place) = self.instances.remove(id)?;
+        self.visibility.despawned(id.index);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
             entry.mirrored -= usize::from(mirrored);
+            entry.hiding -= usize::from(hides);
             entry.members.swap_remove(place as usize);
             if let Some(moved) = entry.members.get(place as usize)
                 && let Some(slot) = self.instances.slots.get_mut(*moved as usize)

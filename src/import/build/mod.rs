@@ -3,6 +3,7 @@
 mod adopt;
 mod clips;
 mod influences;
+mod leave_out;
 mod loss;
 mod materials;
 mod morphs;
@@ -17,7 +18,7 @@ mod weld;
 mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, SkinInfo, mark_flips, reaches};
+use crate::character::{Aabb, Character, Material, Parts, SkinInfo, mark_flips, reaches};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 pub(super) use adopt::{Adopted, adopt};
@@ -50,6 +51,7 @@ impl RawCharacter {
 
 fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
     influences::limit(options.max_influences)?;
+    leave_out::apply(&mut raw, &options.leave_out)?;
     let mut repairs = Vec::new();
     materials::check(&mut raw, &mut repairs)?;
     let wanted = wanted_nodes(&raw)?;
@@ -82,6 +84,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         morph_weights: morphs.into_weights(),
         rest_bounds: Aabb::EMPTY,
         morph_reaches: Vec::new(),
+        parts: Parts::default(),
     };
     for draft in drafts {
         let finished = draft.finish(&palette, default_material)?;
@@ -96,6 +99,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         Some(instances) => narrow::narrow(&mut character, instances, &mut influence_loss)?,
         None => None,
     };
+    character.parts = Parts::new(&character.primitives);
     Ok(Imported {
         character,
         repairs,
