@@ -57,28 +57,6 @@ impl Parts {
         }
         Self(parts)
     }
-
-    /// The bits of a part's primitives.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Capacity`] for a part of a primitive past [`MAX_HIDEABLE`].
-    #[cfg(feature = "vulkan")]
-    pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
-        let missing = Error::NotFound {
-            what: "part",
-            index: part.0.into(),
-            count: self.0.len() as u64,
-        };
-        let part = self.0.get(part.index()).ok_or(missing)?;
-        match part.past {
-            None => Ok(part.bits),
-            Some(asked) => Err(Error::Capacity {
-                what: "primitives that can be hidden",
-                asked: asked as u64,
-                cap: MAX_HIDEABLE as u64,
-            }),
-        }
-    }
 }
 
 /// The bit of each primitive; 0 past [`MAX_HIDEABLE`]. The pieces of a split one share theirs.
@@ -124,6 +102,28 @@ impl Character {
             (PartId(number), &*part.name)
         };
         (0..).zip(&self.parts.0).map(named)
+    }
+
+    /// The bits of a part's primitives.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Capacity`] for a part of a primitive past [`MAX_HIDEABLE`].
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
+        let missing = Error::NotFound {
+            what: "part",
+            index: part.0.into(),
+            count: self.parts.0.len() as u64,
+        };
+        let part = self.parts.0.get(part.index()).ok_or(missing)?;
+        match part.past {
+            None => Ok(part.bits),
+            Some(asked) => Err(Error::Capacity {
+                what: "primitives that can be hidden",
+                asked: asked as u64,
+                cap: MAX_HIDEABLE as u64,
+            }),
+        }
     }
 
     /// The part of this name, for `Crowd::set_part_visible`.

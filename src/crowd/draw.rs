@@ -1,6 +1,7 @@
 //! Drawing a prepared frame.
 
 use super::characters::{Entry, variant};
+use super::parts::{DrawInstances, shown};
 use super::view::Prepared;
 use super::visibility::Run;
 use super::{Frame, PassId, ViewId};
@@ -91,14 +92,6 @@ struct Recorder<'a> {
     view: ViewId,
     prepared: &'a Prepared,
     pass: &'a DrawPass,
-}
-
-/// A run of the visible list, whose transforms all mirror or all don't.
-#[derive(Clone, Copy)]
-struct Instances {
-    first: u32,
-    count: u32,
-    mirrored: bool,
 }
 
 /// What is bound, so that it is not bound again.
@@ -204,7 +197,13 @@ impl Recorder<'_> {
 
     /// # Safety
     /// As [`Frame::record_draw`].
-    unsafe fn draw(&self, entry: &Entry, draw: &PrimitiveDraw, run: Instances, bound: &mut Bound) {
+    unsafe fn draw(
+        &self,
+        entry: &Entry,
+        draw: &PrimitiveDraw,
+        run: DrawInstances,
+        bound: &mut Bound,
+    ) {
         let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
         let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));
@@ -252,17 +251,4 @@ impl Recorder<'_> {
         };
         crowd.counters.drew(1, triangles);
     }
-}
-
-/// The instances of a group that don't hide the primitive of this bit; neighbours together.
-fn shown(group: &[Run], bit: u128) -> impl Iterator<Item = Instances> {
-    let alike = group.chunk_by(move |a, b| a.hides(bit) == b.hides(bit));
-    alike.filter_map(move |runs| {
-        let first = runs.first().filter(|run| !run.hides(bit))?;
-        Some(Instances {
-            first: first.first,
-            count: runs.iter().map(|run| run.count).sum(),
-            mirrored: first.mirrored,
-        })
-    })
 }

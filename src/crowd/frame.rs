@@ -114,6 +114,7 @@ impl<'a> Frame<'a> {
     ) -> Result<Views> {
         let start = Instant::now();
         self.check(views)?;
+        self.follow()?;
         self.decide_visibility(views);
         let mut written = self.write_records(views)?;
         self.write_poses(&mut written)?;

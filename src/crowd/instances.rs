@@ -165,6 +165,15 @@ impl Instances {
         self.touch(index);
     }
 
+    /// The id of the instance at a table index, if one is alive there.
+    pub(super) fn id(&self, index: u32) -> Option<InstanceId> {
+        let slot = self.slots.get(index as usize).filter(|slot| slot.alive)?;
+        Some(InstanceId {
+            index,
+            generation: slot.generation,
+        })
+    }
+
     pub(super) fn get(&self, id: InstanceId) -> Result<&Slot> {
         let count = self.slots.len() as u64;
         let missing = Error::NotFound {

@@ -3,6 +3,7 @@
 //! All types that [`Crowd`] and [`Frame`] use are here; the crate's root has them, too.
 
 mod assets;
+mod attach;
 mod buffers;
 mod characters;
 mod deform;
@@ -13,6 +14,7 @@ mod frame;
 mod history;
 mod inputs;
 mod instances;
+mod parts;
 mod pose;
 mod posed;
 mod retire;
@@ -31,11 +33,13 @@ mod weights;
 
 pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
+pub use attach::{AttachEnd, Attachment};
 pub use characters::CharacterId;
 pub use desc::{Capacity, CrowdDesc, MAX_SLOTS};
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
 pub use instances::InstanceId;
+pub use parts::DrawInstances;
 pub use shadow::ShadowMap;
 pub use skinned::Skinned;
 pub use slot::SkinMode;
@@ -52,6 +56,7 @@ use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
 use crate::pass::skin::SkinStage;
 use crate::pose::Poser;
+use attach::Attachments;
 use buffers::FrameBuffers;
 use characters::Entry;
 use deform::Deforms;
@@ -99,6 +104,7 @@ pub struct Crowd {
     counters: Counters,
     views: Vec<view::Prepared>,
     visibility: Visibility,
+    attachments: Attachments,
     sorted: Sorted,
     listed: Vec<skin::Listed>,
     deforms: Deforms,
@@ -144,6 +150,7 @@ impl Crowd {
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
             visibility: Visibility::default(),
+            attachments: Attachments::default(),
             sorted: Sorted::default(),
             listed: Vec::new(),
             deforms: Deforms::default(),
