@@ -78,8 +78,10 @@ pub mod standalone;
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, InstanceId, Lighting, PassId,
-    Play, Spawn, View, ViewId,
+    AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, ClipRef, CpuTimes, Crowd,
+    CrowdDesc, DepthBias, DrawInstances, Frame, Inputs, InstanceId, JointRef, Lighting, ListId,
+    MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaterialDesc, PassDesc, PassId, PassKind, Play,
+    Shadow, ShadowMap, SkinMode, Skinned, Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
@@ -87,8 +89,6 @@ pub use glam;
 pub use gpu::Gpu;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
-#[cfg(feature = "vulkan")]
-pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::skin::SkinStage;
 pub use threads::Threads;

@@ -83,7 +83,11 @@ fn row(
             // SAFETY: the slot's work was waited for.
             let next = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
-                let of_name = next.gpu_times().iter().filter(|time| time.name == name);
+                let of_name = next
+                    .crowd()
+                    .gpu_times()
+                    .iter()
+                    .filter(|time| time.name == name);
                 stage.push(of_name.map(|time| time.ms * 1e6).sum::<f64>() / vertices);
             }
         }

@@ -226,7 +226,7 @@ impl Show {
                     record: ms(prepared, Instant::now()),
                     ..Stages::default()
                 },
-                gpu: crowd.gpu_times().to_vec(),
+                gpu: crowd.crowd().gpu_times().to_vec(),
                 stats,
                 frame_ms: 0.0,
             })
@@ -244,7 +244,7 @@ impl Show {
         for slot in slots {
             // SAFETY: everything has ended, and nothing is recorded.
             let frame = unsafe { self.crowd.begin_frame(&mut context.allocator, *slot, 0.0)? };
-            times.push(frame.gpu_times().to_vec());
+            times.push(frame.crowd().gpu_times().to_vec());
         }
         Ok(times)
     }

@@ -13,6 +13,7 @@ mod material;
 mod mesh;
 mod name_match;
 mod pack_clips;
+mod parts;
 mod pieces;
 mod played_clip;
 mod ranges;
@@ -25,12 +26,16 @@ mod triangles;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
+pub use parts::{MAX_HIDEABLE, PartId};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
 pub(crate) use flips::{ScaleRanges, mark_flips};
 pub(crate) use name_match::{NameMatch, match_names};
 pub(crate) use pack_clips::Packing;
+pub(crate) use parts::Parts;
+#[cfg(feature = "vulkan")]
+pub(crate) use parts::bits as part_bits;
 pub(crate) use pieces::Bounds;
 pub(crate) use played_clip::PlayedClip;
 pub(crate) use reach::reaches;
@@ -171,6 +176,7 @@ pub struct Character {
     pub(crate) scales: ScaleRanges,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
+    pub(crate) parts: Parts,
     pub(crate) rest_bounds: Aabb,
     /// Sorted by entry, then weight; each pair once.
     pub(crate) morph_reaches: Vec<MorphReach>,
@@ -310,6 +316,7 @@ impl Character {
             scales: self.scales.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
+            parts: self.parts.clone(),
             rest_bounds: self.rest_bounds,
             morph_reaches: self.morph_reaches.clone(),
         }

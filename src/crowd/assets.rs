@@ -161,8 +161,8 @@ impl Crowd {
         self.poser.make_room(character.skeleton().len(), weights);
         self.weights
             .reserve(weights.saturating_sub(self.weights.len()));
-        self.sorted
-            .make_room_for(self.characters.len(), self.desc.capacity.views as usize);
+        self.visibility
+            .make_room(&self.desc.capacity, self.characters.len());
         let listed = self.characters.len().saturating_sub(self.listed.len());
         self.listed.reserve(listed);
     }
@@ -271,8 +271,7 @@ impl Crowd {
         // The new table is empty: every record is written again.
         self.instances.grow(&wanted);
         self.sorted.make_room(wanted.blended as usize);
-        self.sorted
-            .make_room_for(self.characters.len(), wanted.views as usize);
+        self.visibility.make_room(&wanted, self.characters.len());
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::buffers::FrameBuffers;
 use super::deform::Twin;
 use super::view::VIEW_BYTES;
-use crate::character::{Aabb, AlphaMode, Character};
+use crate::character::{Aabb, AlphaMode, Character, part_bits};
 use crate::error::{Error, Result};
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::pass::draw::Variant;
@@ -13,6 +13,15 @@ use std::ffi::CString;
 /// A character of a crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CharacterId(pub(super) u32);
+
+/// What is drawn of a primitive.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawn {
+    /// By which instances hide it; 0 where they can't.
+    pub(super) bit: u128,
+    vertices: u64,
+    blended: bool,
+}
 
 /// A character and everything that belongs to it.
 #[derive(Debug)]
@@ -34,8 +43,10 @@ pub(super) struct Entry {
     pub(super) members: Vec<u32>,
     /// How many of them have a transform that mirrors.
     pub(super) mirrored: usize,
-    /// Vertices of the primitives that are not blended, and of those that are.
-    pub(super) vertices: [u64; 2],
+    /// How many of them hide parts.
+    pub(super) hiding: usize,
+    /// What is drawn of each primitive.
+    pub(super) primitives: Vec<Drawn>,
     /// For instances that are skinned on the CPU.
     pub(super) twin: Option<Twin>,
     /// The middle of the rest pose, by which blended instances are sorted.
@@ -75,12 +86,17 @@ impl Entry {
             (blended, (!blended).then_some(state), draw.primitive)
         });
         let solid = draws.partition_point(|draw| draw.blending != Blending::Blend);
-        let mut vertices = [0; 2];
-        for primitive in character.primitives() {
+        let bits = part_bits(character.primitives());
+        let drawn = character.primitives().iter().zip(bits);
+        let drawn = drawn.map(|(primitive, bit)| {
             let material = character.materials().get(primitive.material as usize);
-            let blended = material.is_some_and(|m| m.alpha == AlphaMode::Blend);
-            vertices[usize::from(blended)] += primitive.vertex_count() as u64;
-        }
+            Drawn {
+                bit,
+                vertices: primitive.vertex_count() as u64,
+                blended: material.is_some_and(|m| m.alpha == AlphaMode::Blend),
+            }
+        });
+        let primitives: Vec<Drawn> = drawn.collect();
         let label = CString::new(character.name()).unwrap_or_default();
         let bounds: Aabb = character.rest_bounds();
         Ok(Self {
@@ -93,15 +109,24 @@ impl Entry {
             solid,
             members: Vec::new(),
             mirrored: 0,
-            vertices,
+            hiding: 0,
+            primitives,
             twin,
             center: bounds.center(),
         })
     }
 
-    /// How many members are not mirrored, and how many are: their order in the visible list.
-    pub(super) fn split(&self) -> (usize, usize) {
-        (self.members.len() - self.mirrored, self.mirrored)
+    /// The bit by which instances hide a primitive; 0 where they can't.
+    pub(super) fn bit(&self, primitive: u32) -> u128 {
+        let drawn = self.primitives.get(primitive as usize);
+        drawn.map_or(0, |drawn| drawn.bit)
+    }
+
+    /// Vertices of an instance that hides these parts: of what is blended, or of all else.
+    pub(super) fn vertices(&self, blended: bool, hidden: u128) -> u64 {
+        let of = |drawn: &&Drawn| drawn.blended == blended && drawn.bit & hidden == 0;
+        let drawn = self.primitives.iter().filter(of);
+        drawn.map(|drawn| drawn.vertices).sum()
     }
 
     /// The set that a material's draws take.

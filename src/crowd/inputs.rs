@@ -28,7 +28,7 @@ impl Frame<'_> {
     /// character or material that there is not.
     pub fn inputs(&self, view: ViewId, character: CharacterId, material: u32) -> Result<Inputs> {
         self.prepared_view(view)?;
-        let wanted = self.entry(character)?;
+        let wanted = self.crowd.entry(character)?;
         let count = wanted.mesh.material_count();
         let set = wanted.set(material).filter(|_| material < count);
         let set = set.ok_or(Error::NotFound {
@@ -36,20 +36,18 @@ impl Frame<'_> {
             index: material.into(),
             count: count.into(),
         })?;
-        let before = self
-            .characters
-            .iter()
-            .take(character.0 as usize)
-            .flatten()
-            .map(|entry| entry.members.len() as u32);
-        let start: u32 = before.sum();
-        let (plain, mirrored) = wanted.split();
-        let middle = start + plain as u32;
+        let runs = self.crowd.visibility.runs(view.index, character.0);
+        let range = |mirrored: bool| {
+            let mut alike = runs.iter().filter(|run| run.mirrored == mirrored);
+            let start = alike.clone().next().map_or(0, |run| run.first);
+            let end = alike.next_back().map_or(0, |run| run.first + run.count);
+            start..end
+        };
         Ok(Inputs {
             set,
             dynamic_offsets: self.dynamic_offsets(view),
-            plain: start..middle,
-            mirrored: middle..middle + mirrored as u32,
+            plain: range(false),
+            mirrored: range(true),
         })
     }
 }

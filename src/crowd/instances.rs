@@ -156,6 +156,24 @@ impl Instances {
         self.stamp
     }
 
+    /// Gives an instance another stamp: no motion connects it with earlier frames.
+    pub(super) fn restamp(&mut self, index: u32) {
+        let stamp = self.new_stamp();
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.record.stamp = stamp;
+        }
+        self.touch(index);
+    }
+
+    /// The id of the instance at a table index, if one is alive there.
+    pub(super) fn id(&self, index: u32) -> Option<InstanceId> {
+        let slot = self.slots.get(index as usize).filter(|slot| slot.alive)?;
+        Some(InstanceId {
+            index,
+            generation: slot.generation,
+        })
+    }
+
     pub(super) fn get(&self, id: InstanceId) -> Result<&Slot> {
         let count = self.slots.len() as u64;
         let missing = Error::NotFound {

@@ -1,6 +1,9 @@
-//! The façade: spawn, play, prepare, draw.
+//! Characters and the crowd of their instances: spawn, play, prepare, draw.
+//!
+//! All types that [`Crowd`] and [`Frame`] use are here; the crate's root has them, too.
 
 mod assets;
+mod attach;
 mod buffers;
 mod characters;
 mod deform;
@@ -11,6 +14,7 @@ mod frame;
 mod history;
 mod inputs;
 mod instances;
+mod parts;
 mod pose;
 mod posed;
 mod retire;
@@ -24,14 +28,18 @@ mod sorted;
 mod spawn;
 mod stats;
 mod view;
+mod visibility;
 mod weights;
 
+pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
+pub use attach::{AttachEnd, Attachment};
 pub use characters::CharacterId;
 pub use desc::{Capacity, CrowdDesc, MAX_SLOTS};
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
 pub use instances::InstanceId;
+pub use parts::DrawInstances;
 pub use shadow::ShadowMap;
 pub use skinned::Skinned;
 pub use slot::SkinMode;
@@ -39,6 +47,7 @@ pub use socket::JointRef;
 pub use spawn::{ClipRef, Play, Spawn};
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
+pub use visibility::ListId;
 
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::palettes;
@@ -47,6 +56,7 @@ use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
 use crate::pass::skin::SkinStage;
 use crate::pose::Poser;
+use attach::Attachments;
 use buffers::FrameBuffers;
 use characters::Entry;
 use deform::Deforms;
@@ -58,6 +68,7 @@ use retire::Graveyard;
 use shadow::ShadowInput;
 use sorted::Sorted;
 use stats::Counters;
+use visibility::Visibility;
 
 /// Scopes that one frame can measure.
 const PROFILER_SCOPES: u32 = 64;
@@ -92,6 +103,8 @@ pub struct Crowd {
     profiler: Option<Profiler>,
     counters: Counters,
     views: Vec<view::Prepared>,
+    visibility: Visibility,
+    attachments: Attachments,
     sorted: Sorted,
     listed: Vec<skin::Listed>,
     deforms: Deforms,
@@ -136,6 +149,8 @@ impl Crowd {
             profiler: None,
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
+            visibility: Visibility::default(),
+            attachments: Attachments::default(),
             sorted: Sorted::default(),
             listed: Vec::new(),
             deforms: Deforms::default(),
@@ -165,6 +180,7 @@ impl Crowd {
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
+        self.visibility.make_room(&self.desc.capacity, 0);
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
@@ -285,6 +301,7 @@ impl Crowd {
         self.counters = Counters::default();
         self.views.clear();
         self.histories.begin_frame();
+        self.visibility.begin_frame();
         Ok(Frame::new(self, slot))
     }
 
@@ -295,6 +312,7 @@ impl Crowd {
     /// None of what was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
         self.instances.unsettle();
+        self.visibility.abandon_frame();
         self.histories.abandon_frame(&mut self.graveyard);
         let characters = &self.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);

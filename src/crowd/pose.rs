@@ -21,9 +21,6 @@ impl Frame<'_> {
                 crowd.pose(slot, character, member)?;
             }
         }
-        let counters = &mut crowd.counters;
-        counters.upload_bytes +=
-            u64::from(counters.palette_entries) * size_of::<crate::pose::Mat3x4>() as u64;
         written.morphs = u64::from(crowd.instances.morphs_end()) * 4;
         Ok(())
     }
@@ -39,6 +36,9 @@ impl Crowd {
         let Some(instance) = self.instances.slot(index) else {
             return Ok(());
         };
+        if !self.visibility.is_shown(index) {
+            return Ok(());
+        }
         let deform = instance.skin == SkinMode::Cpu;
         if !instance.moves() && instance.morphs.size == 0 && !deform {
             return Ok(());
@@ -74,6 +74,7 @@ impl Crowd {
             }
             counters.animated += 1;
             counters.palette_entries += rig.palette().len() as u32;
+            counters.upload_bytes += u64::from(instance.rows.size) * palettes::ROW_BYTES;
         }
         if let (Some(started), Some(animated)) = (started, animated) {
             counters.cpu.animate_ms += (animated - started).as_secs_f64() * 1e3;

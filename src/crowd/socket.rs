@@ -27,7 +27,7 @@ impl<'a> From<&'a str> for JointRef<'a> {
 }
 
 impl JointRef<'_> {
-    fn find(self, skeleton: &Skeleton) -> Result<u16> {
+    pub(super) fn find(self, skeleton: &Skeleton) -> Result<u16> {
         match self {
             Self::Index(index) => Ok(index),
             Self::Name(name) => skeleton.find(name).ok_or_else(|| Error::Unnamed {

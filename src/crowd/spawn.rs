@@ -203,19 +203,32 @@ impl Crowd {
             entry.members.push(id.index);
             entry.mirrored += usize::from(mirrored);
         }
+        self.visibility.spawned(id.index);
         self.deforms.make_room(self.instances.twins());
         Ok(id)
     }
 
-    /// Takes an instance out of the world.
+    /// Takes an instance out of the world. Those that are attached to it go with it, or stay behind on their own, as
+    /// [`AttachEnd`](super::AttachEnd) says.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
+        self.instances.get(id)?;
+        for attached in self.part_from(id) {
+            self.remove(attached)?;
+        }
+        self.remove(id)
+    }
+
+    fn remove(&mut self, id: InstanceId) -> Result<()> {
         let mirrored = self.instances.get(id)?.mirrored;
+        let hides = self.visibility.hidden(id.index) != 0;
         let (character, place) = self.instances.remove(id)?;
+        self.visibility.despawned(id.index);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
             entry.mirrored -= usize::from(mirrored);
+            entry.hiding -= usize::from(hides);
             entry.members.swap_remove(place as usize);
             if let Some(moved) = entry.members.get(place as usize)
                 && let Some(slot) = self.instances.slots.get_mut(*moved as usize)
@@ -253,7 +266,7 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for a transform
-    /// that is not finite.
+    /// that is not finite, and for an instance that is [attached](Self::attach): what it is attached to gives its place.
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
         self.place(id, world_from_model, false)
     }
@@ -269,6 +282,21 @@ impl Crowd {
 
     fn place(&mut self, id: InstanceId, world_from_model: &Affine, jump: bool) -> Result<()> {
         check_transform(world_from_model)?;
+        self.instances.get(id)?;
+        self.check_free(id)?;
+        if jump {
+            self.teleport_attached(id.index);
+        }
+        self.put(id, world_from_model, jump)
+    }
+
+    /// Gives an instance another transform, which is finite. `jump`: without a motion in between.
+    pub(super) fn put(
+        &mut self,
+        id: InstanceId,
+        world_from_model: &Affine,
+        jump: bool,
+    ) -> Result<()> {
         let slot = self.instances.get(id)?;
         let (before, now) = (slot.mirrored, is_mirrored(world_from_model));
         let character = slot.record.character;

@@ -65,6 +65,9 @@ pub struct ImportOptions {
     pub name: Box<str>,
     /// Which scene; `None`: the file's default, else the first, else every node.
     pub scene: Option<usize>,
+    /// Names of nodes whose meshes are left out, together with those of all nodes below them. A
+    /// node stays as a joint if a skin that is still used needs it.
+    pub leave_out: Vec<Box<str>>,
     /// Compute smooth normals for primitives that have none, weighted by the angle of each
     /// triangle's corner, across vertices at the same position. Otherwise they are shaded flat.
     pub smooth_normals: bool,
@@ -114,6 +117,7 @@ impl Default for ImportOptions {
         Self {
             name: Box::default(),
             scene: None,
+            leave_out: Vec::new(),
             smooth_normals: false,
             max_influences: None,
             narrow_for_instances: Some(100),

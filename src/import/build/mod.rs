@@ -3,6 +3,7 @@
 mod adopt;
 mod clips;
 mod influences;
+mod leave_out;
 mod loss;
 mod materials;
 mod morphs;
@@ -18,7 +19,7 @@ mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{
-    Aabb, Character, Material, Packing, ScaleRanges, SkinInfo, mark_flips, reaches,
+    Aabb, Character, Material, Packing, Parts, ScaleRanges, SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
@@ -52,6 +53,7 @@ impl RawCharacter {
 
 fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
     influences::limit(options.max_influences)?;
+    leave_out::apply(&mut raw, &options.leave_out)?;
     let mut repairs = Vec::new();
     materials::check(&mut raw, &mut repairs)?;
     let wanted = wanted_nodes(&raw)?;
@@ -90,6 +92,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         morph_weights: morphs.into_weights(),
         rest_bounds: Aabb::EMPTY,
         morph_reaches: Vec::new(),
+        parts: Parts::default(),
     };
     for draft in drafts {
         let finished = draft.finish(&palette, default_material)?;
@@ -108,6 +111,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     // The curves were needed up to here.
     let curves = std::mem::take(&mut character.curves);
     character.take_clips(curves)?;
+    character.parts = Parts::new(&character.primitives);
     Ok(Imported {
         character,
         repairs,
