@@ -240,6 +240,12 @@ impl Animator {
         }
     }
 
+    /// Whether an actor is in the rest pose, and stays there until something is played.
+    pub(crate) fn is_resting(&self, index: u32) -> bool {
+        let actor = self.actors.list.get(index as usize);
+        actor.is_none_or(|actor| actor.block.is_empty() && actor.goals.is_empty())
+    }
+
     /// A number that stands for an actor's pose while it does not change: equal numbers mean equal
     /// poses. `None` while it moves.
     pub(crate) fn still_pose(&self, index: u32) -> Option<u32> {

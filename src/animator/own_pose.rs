@@ -110,6 +110,18 @@ impl Animator {
         Ok(())
     }
 
+    /// Whether the actor shows a pose of the caller's, with whatever weight.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
+    pub fn shows_pose(&self, id: ActorId) -> Result<bool> {
+        let actor = self.actors.get(id)?;
+        let records = self.pool.get(actor.block);
+        Ok(records
+            .iter()
+            .any(|record| record.has(FLAG_POSE) && record.to_weight > 0.0))
+    }
+
     fn check_show(&self, id: ActorId, show: &ShowPose<'_>) -> Result<()> {
         self.check_layer(id, show.layer)?;
         check_fade("ShowPose::fade_s", show.fade_s)?;

@@ -2,10 +2,12 @@
 //!
 //! All types that [`Crowd`] and [`Frame`] use are here; the crate's root has them, too.
 
+mod animate;
 mod assets;
 mod attach;
 mod buffers;
 mod characters;
+mod control;
 mod deform;
 mod desc;
 mod draw;
@@ -15,10 +17,10 @@ mod history;
 mod inputs;
 mod instances;
 mod parts;
-mod pose;
 mod posed;
 mod retire;
 mod room;
+mod root;
 mod shadow;
 mod skin;
 mod skinned;
@@ -31,10 +33,15 @@ mod view;
 mod visibility;
 mod weights;
 
+pub use crate::animator::{
+    AnimationEvent, AnimationEventKind, ClipRef, IkReport, IkSolver, IkTarget, MaskRef, Play,
+    Playing, RootMotionMode, ShowPose, SolverId,
+};
 pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
 pub use attach::{AttachEnd, Attachment};
 pub use characters::CharacterId;
+pub use control::InstanceEvent;
 pub use desc::{Capacity, CrowdDesc, MAX_SLOTS};
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
@@ -44,7 +51,7 @@ pub use shadow::ShadowMap;
 pub use skinned::Skinned;
 pub use slot::SkinMode;
 pub use socket::JointRef;
-pub use spawn::{ClipRef, Play, Spawn};
+pub use spawn::Spawn;
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
 pub use visibility::ListId;
@@ -55,7 +62,7 @@ use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
 use crate::pass::skin::SkinStage;
-use crate::pose::Poser;
+use animate::Animated;
 use attach::Attachments;
 use buffers::FrameBuffers;
 use characters::Entry;
@@ -109,7 +116,7 @@ pub struct Crowd {
     listed: Vec<skin::Listed>,
     deforms: Deforms,
     histories: Histories,
-    poser: Poser,
+    animated: Animated,
     weights: Vec<f32>,
     /// A palette in the format of a character's method, on its way to being checked.
     scratch: Vec<palettes::Row>,
@@ -135,7 +142,7 @@ impl Crowd {
         let device = unsafe { Device::new(gpu)? };
         let mut crowd = Self {
             device,
-            desc: *desc,
+            desc: desc.clone(),
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
@@ -155,7 +162,7 @@ impl Crowd {
             listed: Vec::new(),
             deforms: Deforms::default(),
             histories: Histories::new(),
-            poser: Poser::new(),
+            animated: Animated::new(desc.slots),
             weights: Vec::new(),
             scratch: Vec::new(),
             time_s: 0.0,
@@ -181,6 +188,8 @@ impl Crowd {
         self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
         self.visibility.make_room(&self.desc.capacity, 0);
+        self.animated
+            .make_room(self.desc.capacity.instances as usize);
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
@@ -242,7 +251,7 @@ impl Crowd {
 
     /// Rows of this frame's slot of the palette ring that may be in use: none if nothing plays.
     fn rows_in_use(&self) -> u32 {
-        if self.counters.palette_entries > 0 {
+        if self.animated.any_in_ring() {
             self.instances.rows_end()
         } else {
             0
@@ -301,6 +310,7 @@ impl Crowd {
         self.counters = Counters::default();
         self.views.clear();
         self.histories.begin_frame();
+        self.update_animators(time_s)?;
         self.visibility.begin_frame();
         Ok(Frame::new(self, slot))
     }
@@ -337,6 +347,7 @@ impl Crowd {
     /// What the GPU reads of the slot in the meantime may be any bytes.
     #[doc(hidden)]
     pub unsafe fn poison_slot(&mut self, slot: u32, byte: u8) -> Result<()> {
+        self.animated.forget();
         self.buffers.poison(slot, byte)
     }
 
