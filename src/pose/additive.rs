@@ -119,7 +119,7 @@ pub(super) fn curves(
     // They may last longer than the others.
     let weights = raw.weight_tracks().to_vec();
     let curves = curves.with_weight_tracks(weights, character.morph_weights().len())?;
-    Ok((curves, reference))
+    Ok((curves.with_range_of(raw), reference))
 }
 
 fn reference_pose(
