@@ -5,14 +5,17 @@ use super::clip::{
     Block, COMPONENTS, Clip, ClipOptions, ClipPacking, ClipReport, Keys, Property, components,
     fingerprint,
 };
+use super::exact::Times;
 use super::lanes::{Row, WIDTH};
 use super::measure::{Measure, Worst};
 use super::quantise::quantise;
 use super::rates::timings;
 use super::timing::Timing;
+use super::unpacked::Unpacked;
 use crate::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::animate::animate_tracks;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// How often the tracks to blame are looked for; after that, all are kept.
@@ -69,8 +72,10 @@ pub(super) fn clip(
         if least_cosine < LEAST_COSINE {
             continue;
         }
-        if let Some(worst) = measure.within(&clip) {
-            let clip = stored(clip, worst, &measure, options.packing);
+        let mut times = measure.times(&clip);
+        let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
+        if let Some(worst) = worst {
+            let clip = stored(clip, worst, &measure, &mut times, options.packing);
             let enough = worst.error_m <= ENOUGH * measure.bound_m();
             if best
                 .as_ref()
@@ -91,7 +96,8 @@ pub(super) fn clip(
         let made = make(character, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
-            return Ok(stored(made, worst, &measure, options.packing));
+            let mut times = measure.times(&made);
+            return Ok(stored(made, worst, &measure, &mut times, options.packing));
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {
             *kept |= blamed.contains(&track.joint);
@@ -104,12 +110,18 @@ pub(super) fn clip(
 }
 
 /// The clip as asked, its keys packed if that can be and gains something.
-fn stored(clip: Clip, worst: Worst, measure: &Measure<'_>, packing: ClipPacking) -> Clip {
+fn stored(
+    clip: Clip,
+    worst: Worst,
+    measure: &Measure<'_>,
+    times: &mut Times,
+    packing: ClipPacking,
+) -> Clip {
     let clip = reported(clip, &worst);
     if packing == ClipPacking::None {
         return clip;
     }
-    let packed = quantise(&clip, measure).map(|(packed, worst)| reported(packed, &worst));
+    let packed = quantise(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
     match packed {
         Some(packed) if packed.report.bytes < clip.report.bytes => packed,
         _ => clip,
@@ -185,7 +197,11 @@ fn make(
             .filter(move |(_, kept)| **kept == want)
             .map(|(track, _)| track.clone())
     };
-    let sampled: Vec<Track> = pick(false).collect();
+    let sampled: Cow<'_, [Track]> = if kept.contains(&true) {
+        pick(false).collect()
+    } else {
+        raw.tracks().into()
+    };
     let frames = timing.frames;
     let mut clip = Clip {
         timing,

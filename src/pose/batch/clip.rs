@@ -320,7 +320,8 @@ impl Clip {
         }
     }
 
-    fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
+    /// The key of a lane of a row.
+    pub(super) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
         match &self.keys {
             Keys::Plain(rows, stride) => rows[frame * stride + row].0[lane],
             Keys::Packed(packed) => packed.key(frame, row, lane),
