@@ -12,6 +12,7 @@ use image::{Rgb, RgbImage};
 use std::error::Error;
 use throng::character::{Affine, Character, CurveClip, Interpolation, Keys, TrackValues};
 use throng::glam::{DVec3, Quat, Vec3};
+use throng::import::ImportOptions;
 use throng::pose::{
     ClipEvents, EventCursor, LoopMode, RootMotion, RootMotionOptions, RootPlace, animate,
     model_pose,
@@ -33,8 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             std::process::exit(2);
         }
     };
-    let character = throng::builtin::mannequin()?.character;
-    let walk = &character.clips()[character.find_clip("Walk")?];
+    let options = ImportOptions::with_curves();
+    let character = throng::builtin::mannequin_with(&options)?.character;
+    let walk = &character.curves()[character.find_clip("Walk")?];
     let arc = along_an_arc(&character, walk)?;
     let (stays, motion) = RootMotion::extract(&character, &arc, &RootMotionOptions::default())?;
     let (pass, report) = (motion.pass(), motion.report());

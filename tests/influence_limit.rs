@@ -18,7 +18,7 @@ use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
         max_influences: limit.into(),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     }
 }
 

@@ -462,7 +462,7 @@ fn lists_are_checked_sorted_and_named_once() {
 #[test]
 fn gltf_files_bring_events_in_the_extras_of_animations() {
     use throng::import::{ImportOptions, gltf_events};
-    let of = |json: &str| gltf_events(json.as_bytes(), &ImportOptions::default());
+    let of = |json: &str| gltf_events(json.as_bytes(), &ImportOptions::curves_only());
     let animations = r#"{"animations": [
         {"extras": {"events": [{"name": "b", "time": 1, "more": [1]}, {"name": "a", "time": 0.5}], "x": {}}},
         {"name": "none"},
@@ -497,7 +497,7 @@ fn gltf_files_bring_events_in_the_extras_of_animations() {
     }
     let few = ImportOptions {
         max_keys: 2,
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     };
     let error = gltf_events(animations.as_bytes(), &few).unwrap_err();
     assert_eq!(

@@ -32,7 +32,7 @@ fn check_raw(character: &Character, scene: &Scene) {
     let nodes = compare::joint_nodes(scene);
     let skeleton = character.skeleton();
     let mut poser = Poser::new();
-    for (index, clip) in character.clips().iter().enumerate() {
+    for (index, clip) in character.curves().iter().enumerate() {
         let times = scene.clips[index].times();
         for time_s in times
             .iter()
@@ -73,7 +73,7 @@ fn exact_curves_of_random_characters() {
         let raw = random::character(seed);
         let character = raw
             .clone()
-            .build(&ImportOptions::default())
+            .build(&ImportOptions::curves_only())
             .unwrap()
             .character;
         check_raw(&character, &scene(&raw));
@@ -83,7 +83,7 @@ fn exact_curves_of_random_characters() {
 #[test]
 fn exact_curves_of_all_models() {
     for file in assets::files() {
-        let character = gltf_file(&file, &ImportOptions::default())
+        let character = gltf_file(&file, &ImportOptions::curves_only())
             .unwrap()
             .character;
         check_raw(&character, &gltf::load(&file));
@@ -291,7 +291,7 @@ fn faults_are_named() {
     ));
     // Odd times are clamped.
     for time_s in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
-        let raw = Playing::Raw(&load.character.clips()[0], time_s);
+        let raw = Playing::Raw(&load.character.curves()[0], time_s);
         assert!(joint_model(skeleton, &raw, 30).unwrap().is_finite());
         let samples = [ClipSample::new(0, time_s)];
         let playing = Playing::Samples(load.of(&samples));

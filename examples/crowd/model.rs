@@ -191,7 +191,7 @@ impl<'a> Measure<'a> {
         let clips = self.character.clips();
         let duration_s = clip
             .and_then(|c| clips.get(c))
-            .map_or(0.0, |clip| clip.duration_s());
+            .map_or(0.0, |clip| clip.duration_s() as f32);
         let count = if duration_s > 0.0 { SAMPLES } else { 1 };
         let step_s = duration_s / (SAMPLES - 1) as f32;
         let poses: Vec<Vec<Vec3>> = (0..count)

@@ -41,7 +41,24 @@ pub const RUN_SPEED_M_S: f32 = gait::RUN_M_S;
 /// # Errors
 /// None in practice: its data is fixed. [`RawCharacter::build`] decides.
 pub fn mannequin() -> Result<Imported> {
-    raw().build(&ImportOptions::default())
+    mannequin_with(&ImportOptions::default())
+}
+
+/// The mannequin with options of one's own: with its curves, for example.
+///
+/// ```
+/// use throng::builtin;
+/// use throng::import::ImportOptions;
+///
+/// let mannequin = builtin::mannequin_with(&ImportOptions::with_curves())?;
+/// assert_eq!(mannequin.curves().len(), mannequin.clips().len());
+/// # Ok::<(), throng::Error>(())
+/// ```
+///
+/// # Errors
+/// What [`RawCharacter::build`] says to the options; nothing else in practice.
+pub fn mannequin_with(options: &ImportOptions) -> Result<Imported> {
+    raw().build(options)
 }
 
 /// The mannequin as raw data, for callers that want to change it before they build it.

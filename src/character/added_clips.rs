@@ -4,7 +4,8 @@ use super::{Character, CurveClip, mark_flips};
 use crate::error::{Error, Result};
 
 impl Character {
-    /// The same character with these clips after its own, in order. What a character knows of its clips is found
+    /// The same character with these clips after its own, in order: packed as its own were at import, on
+    /// rayon's current pool, and kept as curves if those were. What a character knows of its clips is found
     /// anew: [`PaletteJoint::may_flip`](super::PaletteJoint::may_flip), and with it [`facings`](Self::facings).
     ///
     /// The clips keep their names, so one may hide behind another of the same name at [`find_clip`](Self::find_clip):
@@ -33,8 +34,9 @@ impl Character {
                 why: Box::new(why),
             })?;
         }
-        self.clips.extend(clips);
+        self.scales.add(&clips);
         mark_flips(&mut self);
+        self.take_clips(clips)?;
         Ok(self)
     }
 

@@ -12,7 +12,9 @@ mod flips;
 mod material;
 mod mesh;
 mod name_match;
+mod pack_clips;
 mod pieces;
+mod played_clip;
 mod ranges;
 mod reach;
 mod repack;
@@ -26,14 +28,17 @@ pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive}
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
-pub(crate) use flips::mark_flips;
+pub(crate) use flips::{ScaleRanges, mark_flips};
 pub(crate) use name_match::{NameMatch, match_names};
+pub(crate) use pack_clips::Packing;
 pub(crate) use pieces::Bounds;
+pub(crate) use played_clip::PlayedClip;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub use split::{Split, SplitReport};
 
 use crate::error::{Error, Result};
+use crate::pose::Clip;
 use glam::Vec3;
 use std::ops::Range;
 
@@ -146,7 +151,8 @@ pub struct PaletteJoint {
 /// - every primitive addresses a contiguous range of the palette, and all of its joint indices
 ///   lie in that range; its weights sum to exactly 65,535 at every vertex;
 /// - every triangle index is less than its primitive's vertex count; positions are finite;
-/// - every track's joint exists, its key times are finite and strictly increasing, and its values are finite;
+/// - every clip is made for the skeleton; where curves are kept, each clip has one of the same index;
+/// - every curve's joint exists, its key times are finite and strictly increasing, and its values are finite;
 /// - every material, image and sampler index exists; there is at least one material;
 /// - morph targets list vertices of their primitive in ascending order, their deltas are finite, and each is
 ///   driven by a morph weight that there is.
@@ -158,7 +164,11 @@ pub struct Character {
     pub(crate) primitives: Vec<Primitive>,
     pub(crate) materials: Vec<Material>,
     pub(crate) images: Vec<Image>,
-    pub(crate) clips: Vec<CurveClip>,
+    pub(crate) clips: Vec<Clip>,
+    pub(crate) curves: Vec<CurveClip>,
+    /// How clips become part of it.
+    pub(crate) packing: Packing,
+    pub(crate) scales: ScaleRanges,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) rest_bounds: Aabb,
@@ -235,10 +245,19 @@ impl Character {
         &self.images
     }
 
-    /// The clips, in the file's order.
+    /// The clips, packed, in the file's order: what is played. Empty if the import left them as curves
+    /// ([`ClipImport::Curves`](crate::import::ClipImport::Curves)).
     #[must_use]
-    pub fn clips(&self) -> &[CurveClip] {
+    pub fn clips(&self) -> &[Clip] {
         &self.clips
+    }
+
+    /// The file's own curves, in the file's order: for tools, such as retargeting, and as the reference in
+    /// tests. Empty unless the import was asked to keep them: see
+    /// [`ImportOptions::clips`](crate::import::ImportOptions::clips).
+    #[must_use]
+    pub fn curves(&self) -> &[CurveClip] {
+        &self.curves
     }
 
     /// The weights of the morph targets: what each drives, and its value at rest.
@@ -286,6 +305,9 @@ impl Character {
             materials: self.materials.clone(),
             images: Vec::new(),
             clips: self.clips.clone(),
+            curves: self.curves.clone(),
+            packing: self.packing,
+            scales: self.scales.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             rest_bounds: self.rest_bounds,
@@ -293,19 +315,17 @@ impl Character {
         }
     }
 
-    /// The clip of this name: the first that matches exactly.
+    /// The clip of this name: the first that matches exactly. Where there are only curves, one of them.
     ///
     /// # Errors
     /// [`Error::Unnamed`] with the names that there are.
     pub fn find_clip(&self, name: &str) -> Result<usize> {
-        self.clips
-            .iter()
-            .position(|clip| clip.name() == name)
-            .ok_or_else(|| Error::Unnamed {
-                what: "clip",
-                name: name.into(),
-                known: listed(self.clips.iter().map(CurveClip::name)),
-            })
+        let found = self.clip_names().position(|other| other == name);
+        found.ok_or_else(|| Error::Unnamed {
+            what: "clip",
+            name: name.into(),
+            known: listed(self.clip_names()),
+        })
     }
 
     /// How many vertices one instance has, all primitives together.

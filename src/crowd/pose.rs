@@ -45,7 +45,7 @@ impl Crowd {
         }
         let rig = &entry.rig;
         let clip = instance.layer.map(|layer| {
-            let clip = rig.clips().get(layer.clip);
+            let clip = rig.played_clip(layer.clip);
             let duration_s = clip.map_or(0.0, |clip| clip.duration_s());
             (layer.clip, layer.clip_time_s(self.time_s, duration_s))
         });

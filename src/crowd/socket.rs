@@ -1,7 +1,7 @@
 //! Where joints of instances are, for what is attached to them.
 
 use super::{Crowd, InstanceId};
-use crate::character::{Affine, Skeleton, listed};
+use crate::character::{Affine, PlayedClip, Skeleton, listed};
 use crate::error::{Error, Result};
 use crate::pose::{Playing, joint_model};
 
@@ -41,7 +41,7 @@ impl JointRef<'_> {
 
 impl Crowd {
     /// World space from a joint's space at the engine's `time_s`: of what the instance plays now, where it stands now. Only
-    /// the joint and those above it are evaluated, from the file's own curves; any time will do, before or after that of the
+    /// the joint and those above it are evaluated; any time will do, before or after that of the
     /// frame. An instance in a pose of the caller's is in that at any time.
     ///
     /// For something attached to a joint, such as a sword: `crowd.joint_transform(id, "RightHand", time_s)? * hand_from_sword`.
@@ -80,10 +80,14 @@ impl Crowd {
             return Ok(*model);
         }
         let clip = slot.layer.and_then(|layer| {
-            let clip = rig.clips().get(layer.clip)?;
+            let clip = rig.played_clip(layer.clip).ok()?;
             Some((clip, layer.clip_time_s(time_s, clip.duration_s())))
         });
-        let playing = clip.map_or(Playing::Rest, |(clip, time_s)| Playing::Raw(clip, time_s));
+        let playing = match clip {
+            None => Playing::Rest,
+            Some((PlayedClip::Packed(clip), time_s)) => Playing::Clip(clip, time_s),
+            Some((PlayedClip::Curves(clip), time_s)) => Playing::Raw(clip, time_s),
+        };
         joint_model(skeleton, &playing, joint)
     }
 }

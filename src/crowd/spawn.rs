@@ -125,9 +125,9 @@ fn layer(rig: &Character, play: &Play<'_>, now_s: f64) -> Result<Option<Layer>> 
     let clip = match play.clip {
         ClipRef::Rest => return Ok(None),
         ClipRef::Name(name) => rig.find_clip(name)?,
-        ClipRef::Index(index) if index < rig.clips().len() => index,
+        ClipRef::Index(index) if index < rig.clip_count() => index,
         ClipRef::Index(index) => {
-            let count = rig.clips().len() as u64;
+            let count = rig.clip_count() as u64;
             return Err(Error::NotFound {
                 what: "clip",
                 index: index as u64,

@@ -134,11 +134,11 @@ impl RawCharacter {
     pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<AddedClips> {
         let weights = &character.morph_weights;
         let found = fitted(self, character.skeleton(), weights, options)?;
-        let mut names = Names::of(character.clips());
+        let mut names = Names::of(character.clip_names());
         let (mut list, mut clips) = (Vec::new(), Vec::new());
         for (name_in_file, clip) in found.clips {
             let name = names.free(clip.name());
-            let index = character.clips().len() + clips.len();
+            let index = character.clip_count() + clips.len();
             clips.push(clip.with_name(&name));
             list.push(AddedClip {
                 index,
@@ -325,9 +325,9 @@ struct Names {
 }
 
 impl Names {
-    fn of(clips: &[CurveClip]) -> Self {
+    fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         Self {
-            taken: clips.iter().map(|clip| clip.name().into()).collect(),
+            taken: names.map(Into::into).collect(),
             next: HashMap::new(),
         }
     }

@@ -30,6 +30,21 @@ pub use raw::{
 
 use crate::character::Character;
 use crate::error::{AssetFault, Error, Object, ObjectKind};
+use crate::pose::ClipOptions;
+
+/// In which form a character's clips are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ClipImport {
+    /// Packed, ready to be played: [`Character::clips`].
+    #[default]
+    Packed,
+    /// Packed, and as the file's own curves as well: [`Character::curves`]. For retargeting, root motion that is
+    /// extracted later, and comparisons.
+    PackedWithCurves,
+    /// As curves alone; nothing is packed, which takes most of the time of an import with many clips. For tools
+    /// and listings. Such a character has no [`Character::clips`].
+    Curves,
+}
 
 /// What to import and how much of it at most.
 ///
@@ -62,6 +77,11 @@ pub struct ImportOptions {
     /// what takes less memory when this many instances have a palette each, of 48 bytes an entry; see
     /// [`Imported::narrowing`]. `None`: nothing is cut.
     pub narrow_for_instances: Option<u32>,
+    /// In which form clips are kept. Clips that join the character later are kept in the same form.
+    pub clips: ClipImport,
+    /// How clips are packed, if they are, and how far they may be from the file's curves. Clips that join the
+    /// character later are packed in the same way.
+    pub packing: ClipOptions,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
     /// Most bytes of JSON text.
@@ -97,6 +117,8 @@ impl Default for ImportOptions {
             smooth_normals: false,
             max_influences: None,
             narrow_for_instances: Some(100),
+            clips: ClipImport::default(),
+            packing: ClipOptions::default(),
             max_resource_bytes: 1 << 30,
             max_json_bytes: 256 << 20,
             max_decoded_bytes: 2 << 30,
@@ -108,6 +130,28 @@ impl Default for ImportOptions {
             max_morph_elements: 1 << 28,
             max_keys: 16 << 20,
             max_image_texels: 8192 * 8192,
+        }
+    }
+}
+
+impl ImportOptions {
+    /// The defaults, but for clips: the file's own curves are kept beside the packed clips
+    /// ([`ClipImport::PackedWithCurves`]).
+    #[must_use]
+    pub fn with_curves() -> Self {
+        Self {
+            clips: ClipImport::PackedWithCurves,
+            ..Self::default()
+        }
+    }
+
+    /// The defaults, but for clips: only the file's own curves are kept, nothing is packed
+    /// ([`ClipImport::Curves`]).
+    #[must_use]
+    pub fn curves_only() -> Self {
+        Self {
+            clips: ClipImport::Curves,
+            ..Self::default()
         }
     }
 }

@@ -5,8 +5,8 @@
 //!            └─animate_weights──▶ morph weights ──morph──▶ morphed vertices ─┘
 //! ```
 //!
-//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance by the file's own curves ([`CurveClip`]), exactly. For
-//! crowds, clips are packed once ([`Clip`]), a [`SampleList`] says what each instance plays, and a [`BatchPoser`] evaluates all:
+//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance. For crowds, a [`SampleList`] says which of the
+//! character's packed clips ([`Clip`]) each instance plays, and a [`BatchPoser`] evaluates all:
 //!
 //! | to | there is |
 //! |---|---|
@@ -23,11 +23,10 @@
 //!
 //! ```
 //! use throng::character::{Affine, Transform};
-//! use throng::pose::{BatchPoser, Clip, ClipOptions, Layer, LayerStack, Mask, SampleList, model_pose};
+//! use throng::pose::{BatchPoser, Clip, Layer, LayerStack, Mask, SampleList, model_pose};
 //!
 //! let character = throng::builtin::mannequin()?.character;
-//! let pack = |raw| Clip::new(&character, raw, &ClipOptions::default());
-//! let clips = character.clips().iter().map(pack).collect::<throng::Result<Vec<_>>>()?;
+//! let clips = character.clips();
 //! let durations_s: Vec<f64> = clips.iter().map(Clip::duration_s).collect();
 //! let [walk, wave] = [character.find_clip("Walk")?, character.find_clip("Wave")?];
 //! let arms = Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
@@ -48,7 +47,7 @@
 //! }
 //! let joints = character.skeleton().len();
 //! let mut local = vec![Transform::IDENTITY; joints * crowd.len()];
-//! poser.local_poses(&clips, &list, &mut local)?;
+//! poser.local_poses(clips, &list, &mut local)?;
 //! let mut model = vec![Affine::IDENTITY; joints];
 //! model_pose(character.skeleton(), &local[..joints], &mut model)?;
 //! # Ok::<(), throng::Error>(())
@@ -133,8 +132,8 @@ pub use unit::Code;
 pub use wrap::ClipSpan;
 pub use write_only::WriteOnly;
 
-use crate::character::{Affine, Character, CurveClip, Transform};
-use crate::error::{Error, Result};
+use crate::character::{Affine, Character, Transform};
+use crate::error::Result;
 
 /// The intermediate poses of the stages, kept so that nothing is allocated per frame.
 #[derive(Debug, Clone, Default)]
@@ -161,7 +160,8 @@ impl Poser {
     }
 
     /// Local and model pose and morph weights of `character`: of a clip at a time (its index, and seconds in the
-    /// clip's own time, clamped to it), or the rest pose.
+    /// clip's own time, clamped to it), or the rest pose. The file's curves are taken where the character has them
+    /// ([`Character::curves`]), which is exact; else the packed clip.
     ///
     /// # Errors
     /// [`Error::NotFound`] for a clip that the character lacks; the poses stay as they were.
@@ -180,20 +180,20 @@ impl Poser {
         clip: Option<(usize, f64)>,
     ) -> Result<()> {
         let clip = clip
-            .map(|(index, time_s)| Ok((find_clip(character, index)?, time_s)))
+            .map(|(index, time_s)| Ok((character.played_clip(index)?, time_s)))
             .transpose()?;
         let skeleton = character.skeleton();
         self.local.clear();
         self.local
             .extend(skeleton.joints().iter().map(|joint| joint.rest));
         if let Some((clip, time_s)) = clip {
-            animate(clip, time_s, &mut self.local)?;
+            clip.animate(time_s, &mut self.local)?;
         }
         self.weights.clear();
         let rest = character.morph_weights().iter();
         self.weights.extend(rest.map(|weight| weight.rest));
         if let Some((clip, time_s)) = clip {
-            animate_weights(clip, time_s, &mut self.weights)?;
+            clip.animate_weights(time_s, &mut self.weights)?;
         }
         Ok(())
     }
@@ -243,13 +243,4 @@ impl Poser {
     pub fn model(&self) -> &[Affine] {
         &self.model
     }
-}
-
-fn find_clip(character: &Character, index: usize) -> Result<&CurveClip> {
-    let clips = character.clips();
-    clips.get(index).ok_or(Error::NotFound {
-        what: "clip",
-        index: index as u64,
-        count: clips.len() as u64,
-    })
 }

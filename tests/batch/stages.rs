@@ -40,7 +40,7 @@ fn tree(joints: usize) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 /// Two clips: one of all joints, one of some.

@@ -28,7 +28,7 @@ fn joints_are_where_the_pose_has_them() {
         };
         let id = crowd.spawn(kind, &spawn).unwrap();
         let (clip, mut poser) = (character.find_clip("sway").unwrap(), Poser::new());
-        let duration_s = character.clips()[clip].duration_s();
+        let duration_s = character.curves()[clip].duration_s();
         for time_s in [10.0, 10.3, 9.8, 1e6 + 0.2] {
             let layer = crowd.playing(id).unwrap().unwrap();
             let at = layer.clip_time_s(time_s, duration_s);

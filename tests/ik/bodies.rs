@@ -88,7 +88,7 @@ pub(crate) fn body(seed: u64, bones: usize, gaps: bool, scales: Scales) -> Body 
     }
     add("beside".into(), None, false, rng);
     let character = skinned(nodes)
-        .build(&ImportOptions::default())
+        .build(&ImportOptions::curves_only())
         .unwrap()
         .character;
     let limb = limb.iter();

@@ -236,7 +236,7 @@ fn raw() -> RawCharacter {
 #[test]
 fn raw_characters_are_checked() {
     type Change = fn(&mut RawCharacter);
-    assert!(raw().build(&ImportOptions::default()).is_ok());
+    assert!(raw().build(&ImportOptions::curves_only()).is_ok());
     let changes: [(Change, &str); 16] = [
         (
             |r| r.primitives[0].targets[0].vertices = vec![2, 0],
@@ -307,7 +307,7 @@ fn raw_characters_are_checked() {
         let mut raw = raw();
         change(&mut raw);
         let error = raw
-            .build(&ImportOptions::default())
+            .build(&ImportOptions::curves_only())
             .unwrap_err()
             .to_string();
         assert!(error.contains(words), "{error:?} lacks {words:?}");
@@ -317,7 +317,7 @@ fn raw_characters_are_checked() {
     raw.primitives[0].targets.clear();
     raw.morphs.clear();
     let error = raw
-        .build(&ImportOptions::default())
+        .build(&ImportOptions::curves_only())
         .unwrap_err()
         .to_string();
     assert!(

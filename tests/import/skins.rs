@@ -51,7 +51,7 @@ fn a_skinned_arm() {
 
 #[test]
 fn gltf_with_a_data_uri_is_the_same_as_glb() {
-    let (b, options) = (arm(), ImportOptions::default());
+    let (b, options) = (arm(), ImportOptions::curves_only());
     let from_glb = gltf(&b.glb(), &options).unwrap();
     assert_eq!(gltf(&b.gltf(), &options).unwrap(), from_glb);
     let mut marked = b"\xef\xbb\xbf".to_vec();
@@ -281,7 +281,7 @@ fn animated_nodes_between_joints_are_driven() {
     b.json["animations"][0]["channels"][0]["target"]["node"] = json!(4);
     let c = import(&b);
     let between = c.skeleton().find("Between").unwrap();
-    assert_eq!(c.clips()[0].tracks()[0].joint, between);
+    assert_eq!(c.curves()[0].tracks()[0].joint, between);
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn unskinned_files_too() {
         (1, 1, 3)
     );
     assert_eq!(c.rest_bounds().min.z, 9.0);
-    assert!(c.materials().len() == 1 && c.clips().is_empty());
+    assert!(c.materials().len() == 1 && c.curves().is_empty());
 }
 
 #[test]
@@ -362,10 +362,10 @@ fn files_of_animations_alone() {
     json["nodes"][0] = json!({ "name": "Body" });
     let c = import(&b);
     assert_eq!(
-        (c.skeleton().len(), c.primitives().len(), c.clips().len()),
+        (c.skeleton().len(), c.primitives().len(), c.curves().len()),
         (3, 0, 1)
     );
-    assert_eq!(c.clips()[0].tracks().len(), 1);
+    assert_eq!(c.curves()[0].tracks().len(), 1);
     assert_eq!(c.rest_bounds().max.y, 1.0, "around the joints");
     b.json.as_object_mut().unwrap().remove("skins");
     assert_eq!(

@@ -65,7 +65,7 @@ fn limbs() -> RawCharacter {
 }
 
 fn built(raw: RawCharacter) -> Character {
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 fn scaled(node: usize, interpolation: Interpolation, values: &[[f32; 3]]) -> RawAnimation {

@@ -491,7 +491,9 @@ fn events_of_clips_are_heard_once_in_any_steps() {
 
 #[test]
 fn masks_and_levels_reach_the_samples() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let text = throng::pose::state_machine::StateMachineText::parse("hero.toml", crate::text::HERO)
         .unwrap();
     let machine = text.build(&character).unwrap();

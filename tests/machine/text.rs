@@ -11,7 +11,9 @@ use throng::{Error, builtin};
 pub(crate) const HERO: &str = include_str!("../../examples/machine/hero.toml");
 
 fn character() -> Character {
-    builtin::mannequin().unwrap().character
+    builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character
 }
 
 fn build(character: &Character, text: &str) -> Result<(), Error> {

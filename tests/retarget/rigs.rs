@@ -33,7 +33,7 @@ pub(crate) fn skeleton(nodes: Vec<RawNode>) -> Skeleton {
         nodes,
         ..RawCharacter::default()
     };
-    let built = raw.build(&ImportOptions::default()).unwrap();
+    let built = raw.build(&ImportOptions::curves_only()).unwrap();
     built.character.skeleton().clone()
 }
 

@@ -306,24 +306,26 @@ fn the_topmost_joint_that_moves_is_found() {
 fn every_model_can_be_split() {
     let file = |path: std::path::PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let import = import::gltf_file(&path, &ImportOptions::default());
+        let import = import::gltf_file(&path, &ImportOptions::curves_only());
         (name, import.unwrap().character)
     };
     let mut models: Vec<_> = assets::files().into_iter().map(file).collect();
     models.push((
         "built-in".into(),
-        throng::builtin::mannequin().unwrap().character,
+        throng::builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
     ));
     models.extend((0..40).map(|seed| {
         let made = random::morphing(seed)
-            .build(&ImportOptions::default())
+            .build(&ImportOptions::curves_only())
             .unwrap();
         (format!("random {seed}"), made.character)
     }));
     let mut rng = Rng::new(4);
     let (mut split, mut refused) = (0, 0);
     for (name, character) in &models {
-        for clip in character.clips() {
+        for clip in character.curves() {
             for yaw in [true, false] {
                 let options = RootMotionOptions {
                     yaw,
@@ -354,13 +356,15 @@ fn every_model_can_be_split() {
 
 #[test]
 fn all_clips_of_a_character_are_split_at_once() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let options = RootMotionOptions::default();
     let (split, motions) = RootMotion::extract_all(character.clone(), &options).unwrap();
-    assert_eq!(motions.len(), character.clips().len());
-    for (index, clip) in character.clips().iter().enumerate() {
+    assert_eq!(motions.len(), character.curves().len());
+    for (index, clip) in character.curves().iter().enumerate() {
         let (stays, motion) = RootMotion::extract(&character, clip, &options).unwrap();
-        assert_eq!((&split.clips()[index], &motions[index]), (&stays, &motion));
+        assert_eq!((&split.curves()[index], &motions[index]), (&stays, &motion));
     }
     assert_eq!(split.skeleton(), character.skeleton());
 }

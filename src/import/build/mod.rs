@@ -17,7 +17,9 @@ mod weld;
 mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::{Aabb, Character, Material, SkinInfo, mark_flips, reaches};
+use crate::character::{
+    Aabb, Character, Material, Packing, ScaleRanges, SkinInfo, mark_flips, reaches,
+};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 pub(super) use adopt::{Adopted, adopt};
@@ -64,7 +66,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     let rest = skeleton::rest_model(&skeleton, &joint_of)?;
     let losses = Losses::new(&entries, &mut drafts);
     let palette = entries.finish(&rest)?;
-    let clips = clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
+    let curves = clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
     let mut materials = raw.materials;
     let default_material = materials.len();
     if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
@@ -73,12 +75,18 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     let mut character = Character {
         name: name.into(),
         skins: skin_infos(&raw.skins, &joint_of),
+        scales: ScaleRanges::at_rest(&skeleton),
         skeleton,
         palette: Vec::new(),
         primitives: Vec::with_capacity(drafts.len()),
         materials,
         images: raw.images,
-        clips,
+        clips: Vec::new(),
+        curves,
+        packing: Packing {
+            clips: options.clips,
+            options: options.packing,
+        },
         morph_weights: morphs.into_weights(),
         rest_bounds: Aabb::EMPTY,
         morph_reaches: Vec::new(),
@@ -88,6 +96,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         character.primitives.push(finished);
     }
     character.palette = palette.into_joints(&character.primitives);
+    character.scales.add(&character.curves);
     mark_flips(&mut character);
     character.morph_reaches = reaches(&character.primitives);
     character.rest_bounds = rest_bounds(&character)?;
@@ -96,6 +105,9 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         Some(instances) => narrow::narrow(&mut character, instances, &mut influence_loss)?,
         None => None,
     };
+    // The curves were needed up to here.
+    let curves = std::mem::take(&mut character.curves);
+    character.take_clips(curves)?;
     Ok(Imported {
         character,
         repairs,

@@ -204,6 +204,7 @@ fn make(
     };
     let frames = timing.frames;
     let mut clip = Clip {
+        name: raw.name().into(),
         timing,
         keys: Keys::Plain(Vec::new(), 0),
         constants: Vec::new(),

@@ -85,8 +85,9 @@ impl ClipReport {
 /// it, which is exact, larger and slower. Cut longer ones.
 ///
 /// Morph weights are not part of it: see [`animate_weights`](super::super::animate_weights()).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
+    pub(super) name: Box<str>,
     pub(super) timing: Timing,
     pub(super) keys: Keys,
     /// Of blocks' properties that do not move and are not at rest: `[component][lane]`.
@@ -104,7 +105,7 @@ pub struct Clip {
 }
 
 /// What moves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Keys {
     /// `[frame][row][lane]`, and the rows a frame: each block's moving properties, component by component.
     Plain(Vec<Row>, usize),
@@ -184,9 +185,10 @@ impl Clip {
     /// ```
     /// use throng::pose::{AdditiveReference, Clip, ClipOptions};
     ///
-    /// let character = throng::builtin::mannequin()?.character;
+    /// let options = throng::import::ImportOptions::curves_only();
+    /// let character = throng::builtin::mannequin_with(&options)?.character;
     /// let first = AdditiveReference::Frame { time_s: 0.0 };
-    /// let clip = Clip::additive(&character, &character.clips()[0], &first, &ClipOptions::default())?;
+    /// let clip = Clip::additive(&character, &character.curves()[0], &first, &ClipOptions::default())?;
     /// assert!(clip.is_additive());
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -203,6 +205,19 @@ impl Clip {
     ) -> Result<Self> {
         let (curves, reference) = additive::curves(character, clip, reference)?;
         build::clip(character, &curves, options, Base::Reference(&reference))
+    }
+
+    /// The clip's name, or empty.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// Whether it is a difference from a reference pose.
@@ -262,6 +277,26 @@ impl Clip {
             &mut one,
         );
         one[0]
+    }
+
+    /// The times of all keys, ascending, each once: of the even ones and of the tracks that are kept.
+    pub(crate) fn key_times(&self) -> Vec<f64> {
+        let mut times: Vec<f64> = (0..self.timing.frames)
+            .map(|frame| self.timing.time_s(frame))
+            .collect();
+        let kept = self.kept.iter().flat_map(|track| track.values.times_s());
+        times.extend(kept.map(|time_s| f64::from(*time_s)));
+        times.sort_unstable_by(f64::total_cmp);
+        times.dedup();
+        times
+    }
+
+    /// Whether the clip drives a joint's rotation and its scale; told of eight joints together, so `true` may also
+    /// mean that a neighbour's is driven.
+    pub(crate) fn may_turn_and_scale(&self, joint: usize) -> [bool; 2] {
+        let block = self.blocks.get(joint / WIDTH);
+        [Property::Rotation, Property::Scale]
+            .map(|property| block.is_some_and(|block| !block.rests(property)))
     }
 
     /// The tracks of some joints that are kept as they are.

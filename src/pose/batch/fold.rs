@@ -62,6 +62,7 @@ pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) 
         .flat_map(|frame| stay.iter().map(|row| frame[*row]))
         .collect();
     let mut folded = Clip {
+        name: clip.name.clone(),
         blocks,
         constants,
         keys: Keys::Plain(kept, stay.len()),

@@ -228,6 +228,7 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
         }
     }
     Some(Clip {
+        name: clip.name.clone(),
         keys: Keys::Packed(packed),
         timing: clip.timing.clone(),
         constants: clip.constants.clone(),

@@ -35,8 +35,9 @@ use curve::Curve;
 /// ```
 /// use throng::pose::{RootMotion, RootMotionOptions, RootPlace, LoopMode};
 ///
-/// let mannequin = throng::builtin::mannequin()?.character;
-/// let walk = &mannequin.clips()[mannequin.find_clip("Walk")?];
+/// let options = throng::import::ImportOptions::curves_only();
+/// let mannequin = throng::builtin::mannequin_with(&options)?.character;
+/// let walk = &mannequin.curves()[mannequin.find_clip("Walk")?];
 /// let (stays, motion) = RootMotion::extract(&mannequin, walk, &RootMotionOptions::default())?;
 ///
 /// // In each frame, and with any step: the same way.
@@ -88,21 +89,23 @@ impl RootMotion {
         extract::extract(character, clip, options)
     }
 
-    /// The character with all its clips staying in place, and the motion of each: what a game does after import.
+    /// The character with all its clips staying in place, and the motion of each. It needs the file's curves
+    /// ([`Character::curves`]).
     ///
     /// # Errors
-    /// As [`Self::extract`], naming the clip by [`Error::Each`](crate::Error::Each).
+    /// As [`Self::extract`], naming the clip by [`Error::Each`](crate::Error::Each);
+    /// [`Error::Argument`](crate::Error::Argument) for clips whose curves were not kept.
     pub fn extract_all(
         mut character: Character,
         options: &RootMotionOptions,
     ) -> Result<(Character, Vec<Self>)> {
-        let clips = character.clips.iter().enumerate();
-        let split = clips.map(|(index, clip)| {
+        let curves = character.kept_curves()?.iter().enumerate();
+        let split = curves.map(|(index, clip)| {
             extract::extract(&character, clip, options)
                 .map_err(|why| delta::each("clip", index, why))
         });
-        let (clips, motions) = split.collect::<Result<(Vec<_>, Vec<_>)>>()?;
-        character.clips = clips;
+        let (curves, motions) = split.collect::<Result<(Vec<_>, Vec<_>)>>()?;
+        character.replace_clips(curves)?;
         Ok((character, motions))
     }
 

@@ -19,18 +19,14 @@ use crate::error::{Error, Result};
 ///
 /// ```
 /// use throng::glam::Affine3A;
-/// use throng::pose::{Clip, ClipOptions, ClipSample, Playing, Samples, joint_model};
+/// use throng::pose::{ClipSample, Playing, Samples, joint_model};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let clips = [0, 1].map(|index| {
-///     Clip::new(&character, &character.clips()[index], &ClipOptions::default())
-/// });
-/// let clips: Vec<Clip> = clips.into_iter().collect::<throng::Result<_>>()?;
 /// let hand = skeleton.find("RightHand").unwrap_or(0);
 ///
 /// let samples = [ClipSample::new(0, 0.4).weighted(0.7), ClipSample::new(1, 0.2).weighted(0.3)];
-/// let playing = Playing::Samples(Samples::new(&clips, &samples));
+/// let playing = Playing::Samples(Samples::new(character.clips(), &samples));
 /// let world_from_model = Affine3A::from_translation([10.0, 0.0, 5.0].into());
 /// let world_from_hand = world_from_model * joint_model(skeleton, &playing, hand)?;
 /// assert!(world_from_hand.translation.x > 9.0);

@@ -46,7 +46,7 @@ impl Socket {
 /// assert!(sockets.joints() < 20); // of 57
 ///
 /// let mut hands = [Affine3A::IDENTITY; 2];
-/// sockets.models(&Playing::Raw(&character.clips()[0], 0.5), &mut hands)?;
+/// sockets.models(&Playing::Clip(&character.clips()[0], 0.5), &mut hands)?;
 /// assert_ne!(hands[0], hands[1]);
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -74,7 +74,7 @@ pub use text::{MAX_TEXT_BYTES, StateMachineText};
 
 use crate::character::{Character, CurveClip, Skeleton, listed};
 use crate::error::{Error, Result};
-use crate::pose::Mask;
+use crate::pose::{Clip, Mask};
 use model::{Layer, Parameter};
 
 /// The most parameters of a machine.
@@ -114,6 +114,25 @@ impl<'c> From<&'c CurveClip> for StateMachineClip<'c> {
             duration_s: clip.duration_s().into(),
             additive: None,
         }
+    }
+}
+
+impl<'c> From<&'c Clip> for StateMachineClip<'c> {
+    fn from(clip: &'c Clip) -> Self {
+        Self {
+            name: clip.name(),
+            duration_s: clip.duration_s(),
+            additive: Some(clip.is_additive()),
+        }
+    }
+}
+
+impl<'c> StateMachineClip<'c> {
+    /// The clips of a character, or its curves if it has only those.
+    pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
+        let packed = character.clips().iter().map(Self::from);
+        let curves = character.curves().iter().skip(packed.len());
+        packed.chain(curves.map(Self::from)).collect()
     }
 }
 
@@ -179,11 +198,7 @@ impl StateMachine {
     /// # Errors
     /// As there.
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
-        let clips: Vec<_> = character
-            .clips()
-            .iter()
-            .map(StateMachineClip::from)
-            .collect();
+        let clips = StateMachineClip::all_of(character);
         Self::new(desc, character.skeleton(), &clips)
     }
 

@@ -100,11 +100,7 @@ impl StateMachineText {
     /// # Errors
     /// As there.
     pub fn build(&self, character: &Character) -> Result<StateMachine> {
-        let clips: Vec<_> = character
-            .clips()
-            .iter()
-            .map(StateMachineClip::from)
-            .collect();
+        let clips = StateMachineClip::all_of(character);
         self.build_with(character.skeleton(), &clips)
     }
 
