@@ -11,6 +11,7 @@
 
 mod base;
 mod build;
+mod build_weights;
 mod clip;
 mod compose;
 mod exact;
@@ -31,6 +32,7 @@ mod run;
 mod sample;
 mod timing;
 mod unpacked;
+mod weights;
 mod widths;
 mod write;
 

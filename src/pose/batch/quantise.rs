@@ -235,6 +235,7 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
         blocks: clip.blocks.clone(),
         rest: clip.rest.clone(),
         kept: clip.kept.clone(),
+        weights: clip.weights.clone(),
         ..*clip
     })
 }
