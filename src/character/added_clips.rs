@@ -36,7 +36,7 @@ impl Character {
         }
         self.scales.add(&clips);
         mark_flips(&mut self);
-        self.take_clips(clips)?;
+        self.take_clips(clips, None)?;
         Ok(self)
     }
 
