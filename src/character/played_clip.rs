@@ -18,7 +18,7 @@ impl Character {
     }
 
     /// The names of the clips, in order.
-    pub(crate) fn clip_names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn clip_names(&self) -> impl Iterator<Item = &str> + Clone {
         let packed = self.clips.iter().map(Clip::name);
         // Where both are kept, they bear the same names.
         let curves = self.curves.iter().skip(self.clips.len());

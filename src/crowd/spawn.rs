@@ -124,7 +124,7 @@ fn check_tint(tint: [f32; 4]) -> Result<()> {
 fn layer(rig: &Character, play: &Play<'_>, now_s: f64) -> Result<Option<Layer>> {
     let clip = match play.clip {
         ClipRef::Rest => return Ok(None),
-        ClipRef::Name(name) => rig.find_clip(name)?,
+        ClipRef::Name(name) => rig.clip(name)?.index(),
         ClipRef::Index(index) if index < rig.clip_count() => index,
         ClipRef::Index(index) => {
             let count = rig.clip_count() as u64;
@@ -160,7 +160,7 @@ impl Crowd {
     /// Puts an instance of `character` into the world.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character or clip that there is not, [`Error::Unnamed`] likewise;
+    /// [`Error::NotFound`] for a character or clip that there is not, [`Error::UnknownName`] likewise;
     /// [`Error::Capacity`] when there is no room for another instance, its palette, morph weights or deformed vertices (see
     /// [`Crowd::reserve`]); [`Error::Argument`] for values that are not finite, and for [`SkinMode::Cpu`] where the
     /// character was added without [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
@@ -307,7 +307,7 @@ impl Crowd {
     /// Plays a clip on an instance: a name, an index, or a [`Play`] that says more.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::Unnamed`] or
+    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::UnknownName`] or
     /// [`Error::NotFound`] for a clip that its character lacks; [`Error::Argument`] for values that
     /// are not finite.
     pub fn play<'a>(&mut self, id: InstanceId, play: impl Into<Play<'a>>) -> Result<()> {

@@ -28,7 +28,7 @@
 //! let character = throng::builtin::mannequin()?.character;
 //! let clips = character.clips();
 //! let durations_s: Vec<f64> = clips.iter().map(Clip::duration_s).collect();
-//! let [walk, wave] = [character.find_clip("Walk")?, character.find_clip("Wave")?];
+//! let [walk, wave] = [character.clip("Walk")?.index(), character.clip("Wave")?.index()];
 //! let arms = Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
 //! let poser = BatchPoser::new(&character)?.with_masks(&[arms])?;
 //!
