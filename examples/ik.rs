@@ -49,7 +49,7 @@ struct Jobs {
 
 impl Jobs {
     fn new(skeleton: &Skeleton, rest: &[Affine]) -> Result<Self, Box<dyn Error>> {
-        let joint = |name: &str| skeleton.find(name).ok_or_else(|| format!("no {name}"));
+        let joint = |name: &str| skeleton.joint(name).map(u16::from);
         let leg = |side: &str| -> Result<Leg, Box<dyn Error>> {
             let ankle = joint(&format!("{side}Foot"))?;
             let (hip, knee) = (format!("{side}UpperLeg"), format!("{side}LowerLeg"));
@@ -117,7 +117,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
     {
         let place = vec3(1.3 * (number as f32 - 1.0), 0.0, 0.0);
         let world_from_model = Affine3A::from_translation(place);
-        let clip = character.find_clip("Idle")?;
+        let clip = character.clip("Idle")?.index();
         poser.pose(character, Some((clip, 0.4)))?;
         let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
         let hits = ground(&model, &jobs.feet);

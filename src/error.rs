@@ -45,7 +45,7 @@ pub enum Error {
     },
     /// A name that nothing bears.
     #[error("no {what} is called \"{name}\": there are {known}")]
-    Unnamed {
+    UnknownName {
         /// What was asked for, such as `clip`.
         what: &'static str,
         /// The name asked for.

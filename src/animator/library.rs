@@ -1,7 +1,7 @@
 //! What the actors of a character can play.
 
 use super::play::{ClipRef, MaskRef};
-use crate::character::{Character, Skeleton, listed};
+use crate::character::{Character, ClipId, MaskId, Skeleton, find};
 use crate::error::{Error, Result};
 use crate::pose::state_machine::StateMachine;
 use crate::pose::{Clip, ClipEvents, Mask, RootMotion};
@@ -45,8 +45,10 @@ impl Library {
     pub(crate) fn clip(&self, clip: ClipRef<'_>) -> Result<Option<u16>> {
         let index = match clip {
             ClipRef::Rest => return Ok(None),
-            ClipRef::Index(index) => index,
-            ClipRef::Name(name) => find("clip", name, &self.names)?,
+            ClipRef::Id(clip) => clip.index(),
+            ClipRef::Name(name) => {
+                find::<ClipId>(self.names.iter().map(|name| &**name), name)?.index()
+            }
         };
         in_list("clip", index, self.clips.len()).map(Some)
     }
@@ -54,8 +56,10 @@ impl Library {
     pub(crate) fn mask(&self, mask: MaskRef<'_>) -> Result<Option<u16>> {
         let index = match mask {
             MaskRef::All => return Ok(None),
-            MaskRef::Index(index) => index,
-            MaskRef::Name(name) => find("mask", name, &self.mask_names)?,
+            MaskRef::Id(mask) => mask.index(),
+            MaskRef::Name(name) => {
+                find::<MaskId>(self.mask_names.iter().map(|name| &**name), name)?.index()
+            }
         };
         in_list("mask", index, self.mask_names.len()).map(Some)
     }
@@ -80,15 +84,6 @@ impl Library {
         let machine = self.state_machine.as_ref();
         machine.map_or(0, |machine| machine.layer_count())
     }
-}
-
-fn find(what: &'static str, name: &str, names: &[Box<str>]) -> Result<usize> {
-    let found = names.iter().position(|other| &**other == name);
-    found.ok_or_else(|| Error::Unnamed {
-        what,
-        name: name.into(),
-        known: listed(names.iter().map(|name| &**name)),
-    })
 }
 
 fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {

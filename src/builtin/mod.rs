@@ -7,7 +7,7 @@
 //!
 //! ```
 //! let mannequin = throng::builtin::mannequin()?;
-//! assert!(mannequin.find_clip("Walk").is_ok());
+//! assert!(mannequin.clip("Walk").is_ok());
 //! # Ok::<(), throng::Error>(())
 //! ```
 

@@ -8,7 +8,7 @@ impl Character {
     /// rayon's current pool, and kept as curves if those were. What a character knows of its clips is found
     /// anew: [`PaletteJoint::may_flip`](super::PaletteJoint::may_flip), and with it [`facings`](Self::facings).
     ///
-    /// The clips keep their names, so one may hide behind another of the same name at [`find_clip`](Self::find_clip):
+    /// The clips keep their names, so one may hide behind another of the same name at [`clip`](Self::clip):
     /// [`CurveClip::with_name`] gives another. A character that was added to a [`Crowd`](crate::Crowd) before is not
     /// changed by this: add the new one.
     ///
@@ -19,7 +19,7 @@ impl Character {
     /// let character = builtin::mannequin()?.character;
     /// let nod = CurveClip::new("Nod", Vec::new(), character.skeleton())?;
     /// let more = character.clone().with_clips(vec![nod])?;
-    /// assert_eq!(more.find_clip("Nod")?, character.clips().len());
+    /// assert_eq!(more.clip("Nod")?.index(), character.clips().len());
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
@@ -36,7 +36,7 @@ impl Character {
         }
         self.scales.add(&clips);
         mark_flips(&mut self);
-        self.take_clips(clips)?;
+        self.take_clips(clips, None)?;
         Ok(self)
     }
 

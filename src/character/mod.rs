@@ -9,6 +9,7 @@ mod added_clips;
 mod clip;
 mod cut;
 mod flips;
+mod ids;
 mod material;
 mod mesh;
 mod name_match;
@@ -24,6 +25,9 @@ mod split;
 mod triangles;
 
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+pub use ids::{
+    BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,
+};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use parts::{MAX_HIDEABLE, PartId};
@@ -31,6 +35,7 @@ pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
 pub(crate) use flips::{ScaleRanges, mark_flips};
+pub(crate) use ids::{find, unknown};
 pub(crate) use name_match::{NameMatch, match_names};
 pub(crate) use pack_clips::Packing;
 pub(crate) use parts::Parts;
@@ -42,7 +47,7 @@ pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub use split::{Split, SplitReport};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pose::Clip;
 use glam::Vec3;
 use std::ops::Range;
@@ -275,15 +280,9 @@ impl Character {
     /// The morph weight of this name: the first that matches exactly.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
-    pub fn find_morph_weight(&self, name: &str) -> Result<usize> {
-        let all = &self.morph_weights;
-        let found = all.iter().position(|weight| &*weight.name == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "morph weight",
-            name: name.into(),
-            known: listed(all.iter().map(|weight| &*weight.name)),
-        })
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn morph_weight(&self, name: &str) -> Result<MorphWeightId> {
+        find(self.morph_weights.iter().map(|weight| &*weight.name), name)
     }
 
     /// The file's skins whose joints are in the skeleton, for listings: those that are used, and
@@ -325,14 +324,9 @@ impl Character {
     /// The clip of this name: the first that matches exactly. Where there are only curves, one of them.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
-    pub fn find_clip(&self, name: &str) -> Result<usize> {
-        let found = self.clip_names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "clip",
-            name: name.into(),
-            known: listed(self.clip_names()),
-        })
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn clip(&self, name: &str) -> Result<ClipId> {
+        find(self.clip_names(), name)
     }
 
     /// How many vertices one instance has, all primitives together.

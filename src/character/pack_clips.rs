@@ -3,8 +3,7 @@
 use super::{Character, CurveClip};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::import::ClipImport;
-use crate::pose::{Clip, ClipOptions};
-use rayon::prelude::*;
+use crate::pose::{ClipOptions, PackObserver, PackProgress, pack_clips};
 
 /// How clips become part of a character: as its import asked, also for those that join it later.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -35,20 +34,28 @@ impl Character {
     pub(crate) fn replace_clips(&mut self, curves: Vec<CurveClip>) -> Result<()> {
         self.clips.clear();
         self.curves.clear();
-        self.take_clips(curves)
+        self.take_clips(curves, None)
     }
 
     /// Puts these curves, which are proven for this character, after its own clips: packed, on rayon's
-    /// current pool, or as they are, as its import asked.
+    /// current pool, or as they are, as its import asked. The observer is told of each that is packed.
     ///
     /// # Errors
     /// [`Error::Argument`] if the import's error bound is not positive and finite; the
     /// clips stay as they were.
-    pub(crate) fn take_clips(&mut self, curves: Vec<CurveClip>) -> Result<()> {
+    pub(crate) fn take_clips(
+        &mut self,
+        curves: Vec<CurveClip>,
+        observer: Option<&PackObserver>,
+    ) -> Result<()> {
         let Packing { clips, options } = self.packing;
         if clips != ClipImport::Curves {
-            let pack = |curve: &CurveClip| Clip::new(self, curve, &options);
-            let packed: Vec<Clip> = curves.par_iter().map(pack).collect::<Result<_>>()?;
+            let tell = |progress: PackProgress<'_>| {
+                if let Some(observer) = observer {
+                    observer.tell(progress);
+                }
+            };
+            let packed = pack_clips(self, &curves, &options, tell)?;
             self.clips.extend(packed);
         }
         if clips != ClipImport::Packed {

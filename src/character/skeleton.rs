@@ -1,5 +1,7 @@
 //! Joints, their hierarchy and their rest pose.
 
+use super::{JointId, find};
+use crate::error::Result;
 use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
@@ -154,11 +156,10 @@ impl Skeleton {
     }
 
     /// The first joint of this name.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<u16> {
-        self.joints
-            .iter()
-            .position(|joint| &*joint.name == name)
-            .map(|index| index as u16)
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn joint(&self, name: &str) -> Result<JointId> {
+        find(self.joints.iter().map(|joint| &*joint.name), name)
     }
 }

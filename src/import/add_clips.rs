@@ -125,7 +125,7 @@ impl RawCharacter {
     /// and so are animations of which nothing is left.
     ///
     /// A clip keeps its name unless the character, or the file before, has a clip of that name: then it gets the
-    /// first free number behind it, as in `Walk (2)`, so that [`Character::find_clip`] finds each. One without a name
+    /// first free number behind it, as in `Walk (2)`, so that [`Character::clip`] finds each. One without a name
     /// gets [`ImportOptions::name`]: files of one clip each often call it nothing or all the same.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub use raw::{
 
 use crate::character::Character;
 use crate::error::{AssetFault, Error, Object, ObjectKind};
-use crate::pose::ClipOptions;
+use crate::pose::{ClipOptions, PackObserver};
 
 /// In which form a character's clips are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -85,6 +85,8 @@ pub struct ImportOptions {
     /// How clips are packed, if they are, and how far they may be from the file's curves. Clips that join the
     /// character later are packed in the same way.
     pub packing: ClipOptions,
+    /// What is told of each clip that was packed, from the threads that pack: for a progress bar. `None`: nothing.
+    pub on_packed: Option<PackObserver>,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
     /// Most bytes of JSON text.
@@ -123,6 +125,7 @@ impl Default for ImportOptions {
             narrow_for_instances: Some(100),
             clips: ClipImport::default(),
             packing: ClipOptions::default(),
+            on_packed: None,
             max_resource_bytes: 1 << 30,
             max_json_bytes: 256 << 20,
             max_decoded_bytes: 2 << 30,

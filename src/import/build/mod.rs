@@ -110,7 +110,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     };
     // The curves were needed up to here.
     let curves = std::mem::take(&mut character.curves);
-    character.take_clips(curves)?;
+    character.take_clips(curves, options.on_packed.as_ref())?;
     character.parts = Parts::new(&character.primitives);
     Ok(Imported {
         character,

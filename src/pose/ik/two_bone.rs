@@ -19,7 +19,7 @@ use glam::{Quat, Vec3};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name| skeleton.find(name).unwrap_or(0);
+/// let joint = |name| skeleton.joint(name).unwrap_or_default().0;
 /// let rig = IkRig::new(skeleton);
 /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
 ///

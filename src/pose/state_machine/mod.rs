@@ -59,6 +59,7 @@ mod state;
 mod text;
 mod update;
 
+pub use crate::character::ParameterId;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
@@ -69,13 +70,12 @@ pub(crate) use drive::{DrivenClip, Watch};
 pub use fault::{StateMachineError, StateMachineFault, StateMachinePart};
 pub(crate) use fire::Taken;
 pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
-pub use parameters::ParameterId;
 pub use play::LayerStatus;
 pub use state::{MAX_FADING, StateMachineInstance, Value};
 #[cfg(feature = "toml")]
 pub use text::{MAX_TEXT_BYTES, StateMachineText};
 
-use crate::character::{Character, CurveClip, Skeleton, listed};
+use crate::character::{Character, CurveClip, Skeleton, unknown};
 use crate::error::{Error, Result};
 use crate::pose::{Clip, Mask};
 use model::{Layer, Parameter};
@@ -220,30 +220,22 @@ impl StateMachine {
     /// The layer of this name.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that there are.
     pub fn find_layer(&self, name: &str) -> Result<usize> {
         let names = || self.layers.iter().map(|layer| &*layer.name);
         let found = names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "layer",
-            name: name.into(),
-            known: listed(names()),
-        })
+        found.ok_or_else(|| unknown("layer", name, names()))
     }
 
     /// The state of this name.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for the layer, [`Error::Unnamed`] with the names that there are.
+    /// [`Error::NotFound`] for the layer, [`Error::UnknownName`] with the names that there are.
     pub fn find_state(&self, layer: usize, name: &str) -> Result<usize> {
         let layer = self.layer(layer)?;
         let names = || layer.states.iter().map(|state| &*state.name);
         let found = names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "state",
-            name: name.into(),
-            known: listed(names()),
-        })
+        found.ok_or_else(|| unknown("state", name, names()))
     }
 
     /// A state's name; empty for one that there is not.
