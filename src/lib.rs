@@ -49,6 +49,9 @@
 pub mod error;
 
 mod threads;
+mod desc_check;
+#[cfg(feature = "toml")]
+mod text_lines;
 
 pub mod character;
 pub mod pose;

@@ -98,6 +98,7 @@ mod unit;
 mod wrap;
 mod write_only;
 
+pub(crate) use additive::curves as difference_curves;
 pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
