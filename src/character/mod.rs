@@ -20,6 +20,7 @@ mod skeleton;
 mod split;
 mod triangles;
 
+pub(crate) use clip::is_opposite;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
