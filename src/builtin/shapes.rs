@@ -93,13 +93,14 @@ pub fn sphere(radius_m: f32, rings: u32) -> RawPrimitive {
         for column in 0..around {
             let above = ring * (around + 1) + column;
             let below = above + around + 1;
-            // At the poles, one corner of two is the same.
-            if ring > 0 {
-                mesh.indices.extend([above, below, above + 1]);
+            let is_last = ring + 1 == rings;
+            // At the poles, two corners are at one place.
+            if !is_last {
+                mesh.indices.extend([above, below, below + 1]);
             }
-            if ring + 1 < rings {
-                let top = if ring > 0 { above + 1 } else { above };
-                mesh.indices.extend([top, below, below + 1]);
+            if ring > 0 {
+                let corner = if is_last { below } else { below + 1 };
+                mesh.indices.extend([above, corner, above + 1]);
             }
         }
     }

@@ -17,6 +17,7 @@ mod ranges;
 mod reach;
 mod repack;
 mod skeleton;
+mod skeleton_build;
 mod split;
 mod triangles;
 
