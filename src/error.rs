@@ -1,6 +1,7 @@
 //! The one error type of the crate.
 
 mod desc;
+mod range;
 mod unheld;
 
 use crate::character::AnimationError;
@@ -191,8 +192,9 @@ pub enum ArgumentFault {
     /// Not a number, or infinite.
     #[error("{0} is not finite")]
     NotFinite(f64),
-    /// Outside a closed range.
-    #[error("{value} lies outside {min}..={max}")]
+    /// Outside a closed range. A limit that is infinite, or the largest number of a type, is no
+    /// limit: the message leaves it out.
+    #[error("{} {}", range::Number(*value), range::Limits { min: *min, max: *max })]
     OutOfRange {
         /// The value given.
         value: f64,

@@ -22,6 +22,7 @@ mod ranges;
 mod reach;
 mod repack;
 mod skeleton;
+mod skeleton_build;
 mod split;
 mod triangles;
 
@@ -32,6 +33,7 @@ pub use animation_set::{
     AnimationPart, AnimationSet, BlendAt, BlendPointDesc, BlendShape, BlendSpace, BlendSpaceDesc,
     ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
 };
+pub(crate) use clip::is_opposite;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use ids::{
     BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,

@@ -3,7 +3,8 @@
 //! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range before
 //! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
 //! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
-//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well.
+//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well:
+//! [`rigid()`] makes one of a static mesh, [`RawCharacter::from_skeleton`] of a skeleton alone.
 //!
 //! Clips that lie in other files join a character by the names of their joints, with [`add_clips()`].
 
@@ -12,6 +13,7 @@ mod build;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod raw;
+mod rigid;
 mod weight_match;
 
 pub use add_clips::{
@@ -24,6 +26,7 @@ pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
+pub use rigid::rigid;
 
 use crate::character::{AnimationDesc, Character};
 use crate::error::{AssetFault, Error, Object, ObjectKind};

@@ -38,7 +38,8 @@ impl RawCharacter {
     ///
     /// The skeleton is made of the joints of the skins that a primitive uses, the nodes that carry
     /// a primitive without a skin, and all of their ancestors. Without any primitive it is made of
-    /// the joints of all skins and the nodes that an animation drives.
+    /// the joints of all skins and the nodes that an animation drives. Without any primitive and
+    /// skin it is made of all nodes.
     ///
     /// # Errors
     /// [`Error::Asset`], naming the object at fault and the reason; [`Error::Animation`] and [`Error::StateMachine`] for an
@@ -152,7 +153,8 @@ fn assemble(
 /// The nodes that the skeleton is made for; their ancestors follow.
 fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
     let count = raw.nodes.len();
-    let mut wanted = vec![false; count];
+    let is_skeleton = raw.primitives.is_empty() && raw.skins.is_empty();
+    let mut wanted = vec![is_skeleton; count];
     let mut skin_used = vec![raw.primitives.is_empty(); raw.skins.len()];
     for primitive in &raw.primitives {
         let at = |what| primitive::fault_at(primitive, "", what);
