@@ -74,10 +74,10 @@ pub mod standalone;
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, ClipRef, CpuTimes, Crowd,
-    CrowdDesc, DepthBias, DrawInstances, Frame, Inputs, InstanceId, JointRef, Lighting, ListId,
-    MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaterialDesc, PassDesc, PassId, PassKind, Play,
-    Shadow, ShadowMap, SkinMode, Skinned, Spawn, Stats, View, ViewId, Viewport, Views,
+    AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, ClipRef, CpuTimes,
+    Crowd, CrowdDesc, DepthBias, DrawInstances, Frame, Inputs, InstanceId, JointRef, Lighting,
+    ListId, MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaterialDesc, PassDesc, PassId, PassKind,
+    Play, Shadow, ShadowMap, SkinMode, Skinned, Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
