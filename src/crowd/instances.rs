@@ -1,6 +1,7 @@
 //! Instances: their table's mirror on the CPU, what changed of it, and where their palettes lie.
 
 use super::Capacity;
+use super::load::Need;
 use super::room::Room;
 pub(super) use super::slot::{Share, SkinMode, Slot, Twins};
 use crate::error::{Error, Result};
@@ -193,6 +194,27 @@ impl Instances {
             index,
             generation: slot.generation,
         })
+    }
+
+    /// The id of whatever is or was last at a table index.
+    pub(super) fn any_id(&self, index: u32) -> InstanceId {
+        let slot = self.slots.get(index as usize);
+        InstanceId {
+            index,
+            generation: slot.map_or(0, |slot| slot.generation),
+        }
+    }
+
+    /// What those that are alive need.
+    pub(super) fn need(&self) -> Need {
+        Need {
+            instances: self.len() as u64,
+            rows: self.rows.used().into(),
+            morph_weights: self.weights.into(),
+            blended: 0,
+            skinned_words: self.skinned.used().into(),
+            cpu_skinned_words: self.twins.words.into(),
+        }
     }
 
     pub(super) fn get(&self, id: InstanceId) -> Result<&Slot> {

@@ -19,8 +19,8 @@ mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{
-    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts, ScaleRanges,
-    SkinInfo, mark_flips, reaches,
+    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
+    ScaleRanges, SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};

@@ -68,8 +68,8 @@ pub use desc::{
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
 pub(crate) use drive::{DrivenClip, Watch};
-pub(crate) use fire::Taken;
 pub use fault::{DescFault, StateMachineError, StateMachinePart};
+pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;
 pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
