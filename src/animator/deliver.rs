@@ -6,7 +6,7 @@ use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECOR
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
-use crate::character::ClipId;
+use crate::character::{ClipId, EventId};
 use crate::pose::LoopMode;
 
 /// A record, and a stretch of the actor's time in which it plays.
@@ -170,7 +170,7 @@ impl Sink<'_> {
             let time_s = passing.time_of(hit.unwrapped_s);
             let kind = AnimationEventKind::Clip {
                 clip: ClipId(record.clip),
-                event: hit.event as u32,
+                event: EventId(hit.name_id as u16),
             };
             self.push(kind, record.layer, record.weight_at(time_s), time_s);
         }

@@ -1,7 +1,7 @@
 //! What happened to actors during an update.
 
 use super::ActorId;
-use crate::character::ClipId;
+use crate::character::{ClipId, EventId};
 
 /// Something that happened to an actor, to the instant and not to the frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +29,8 @@ pub enum AnimationEventKind {
     Clip {
         /// The clip.
         clip: ClipId,
-        /// Which of the clip's events, in the order of their times.
-        event: u32,
+        /// Which event, by its name; clips may share it.
+        event: EventId,
     },
     /// A clip that plays once came to its end.
     Finished {

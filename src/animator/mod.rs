@@ -231,10 +231,9 @@ impl Animator {
             name.map_or("", |name| name)
         };
         match event.kind {
-            AnimationEventKind::Clip { clip, event } => {
-                let events = self.library.events(clip.0);
-                let mut names = events.into_iter().flat_map(|events| events.iter());
-                names.nth(event as usize).map_or("", |(name, _)| name)
+            AnimationEventKind::Clip { event, .. } => {
+                let name = self.library.event_names.get(event.index());
+                name.map_or("", |name| name)
             }
             AnimationEventKind::Finished { clip } => clip_name(clip),
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
