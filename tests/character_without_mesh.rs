@@ -216,7 +216,7 @@ fn shapes_are_closed_and_face_outwards() {
         assert_eq!(imported.repairs, []);
         let character = imported.character;
         assert_eq!(character.skeleton().len(), 1);
-        assert_eq!(character.materials(), [red.clone()]);
+        assert_eq!(character.materials(), std::slice::from_ref(&red));
         assert_eq!(character.primitives().len(), 1);
         assert_eq!(character.primitives()[0].indices.len(), triangles * 3);
     }
