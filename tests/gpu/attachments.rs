@@ -297,7 +297,7 @@ fn what_does_not_move_costs_no_upload() {
         let turn = Affine::from_quat(Quat::from_rotation_y(0.5));
         let parent = stage.spawn(turn, Play::REST);
         let child = stage.spawn(Affine::IDENTITY, Play::REST);
-        stage.crowd.attach(child, parent, 2, &turn).unwrap();
+        stage.crowd.attach(child, parent, 3, &turn).unwrap();
         assert_eq!(stage.frame(setup, 0.1).changes, 2);
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
         stage.crowd.play(parent, "sway").unwrap();

@@ -13,6 +13,7 @@ mod support;
 
 mod attachments;
 mod expected;
+mod getters;
 mod hidden_parts;
 mod layout;
 mod limits;

@@ -101,7 +101,7 @@ fn whatever_happens_motion_is_what_the_model_says() {
         // Room for palettes of six at most, so that they are packed now and then.
         let capacity = Capacity {
             palette_entries: 26,
-            skinned_words: 500,
+            skinned_words: 700,
             ..HISTORIES
         };
         let characters = [
