@@ -1,9 +1,11 @@
 //! The one error type of the crate.
 
+mod saved;
 mod unheld;
 
 use crate::pose::state_machine::StateMachineError;
 
+pub use saved::SavedFault;
 pub use unheld::{PoseAt, Unheld};
 
 /// A result whose error is [`Error`].
@@ -106,6 +108,12 @@ pub enum Error {
         joints: usize,
         /// How many a part may use.
         cap: usize,
+    },
+    /// Bytes that are no saved character, or no longer.
+    #[error("saved character: {why}")]
+    Saved {
+        /// What is wrong with them.
+        why: SavedFault,
     },
     /// An argument outside what its function takes.
     #[error("{what}: {why}")]

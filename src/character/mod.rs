@@ -19,6 +19,7 @@ mod played_clip;
 mod ranges;
 mod reach;
 mod repack;
+pub(crate) mod save;
 mod skeleton;
 mod split;
 mod triangles;

@@ -20,6 +20,8 @@
 //! | hold a sword | [`Socket`], [`joint_model`] |
 //! | play another skeleton's clips | [`retarget`], and `import::add_clips` for the same names |
 //! | blend poses of one's own | [`blend()`] |
+//! | sample and blend morph weights | [`Clip::sample_weights`], [`blend_weights()`] |
+//! | pack clips of one's own | [`Clip::new`], [`pack_clips()`] |
 //!
 //! ```
 //! use throng::character::{Affine, Transform};

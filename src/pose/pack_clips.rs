@@ -21,8 +21,8 @@ pub struct PackProgress<'a> {
 
 /// A function that is told of each packed clip, such as one that draws a progress bar.
 ///
-/// It is called from the threads that pack, several at once: with every number of clips done from 1 on, but not
-/// always in that order.
+/// It is called from the threads that pack, several at once: with every number of clips done from 1
+/// on, but not always in that order.
 #[derive(Clone)]
 pub struct PackObserver(Arc<dyn Fn(PackProgress<'_>) + Send + Sync>);
 
@@ -51,8 +51,9 @@ impl PartialEq for PackObserver {
     }
 }
 
-/// Packs `curves`, of `character` or for its skeleton, on the threads of rayon's current pool, and tells `progress`
-/// after each. The clips are in the order of the curves, and the same whatever the number of threads.
+/// Packs `curves`, of `character` or for its skeleton, on the threads of rayon's current pool, and
+/// tells `progress` after each. The clips are in the order of the curves, and the same whatever the
+/// number of threads.
 ///
 /// ```
 /// use throng::pose::{ClipOptions, pack_clips};
