@@ -1,10 +1,14 @@
 //! The one error type of the crate.
 
+mod desc;
 mod saved;
 mod unheld;
 
+use crate::character::AnimationError;
 use crate::pose::state_machine::StateMachineError;
 
+pub(crate) use desc::cut;
+pub use desc::{DescError, DescFault};
 pub use saved::SavedFault;
 pub use unheld::{PoseAt, Unheld};
 
@@ -142,6 +146,10 @@ pub enum Error {
     /// A state machine's data or text is not what it must be: which part, which line, and why.
     #[error("{0}")]
     StateMachine(Box<StateMachineError>),
+    /// The description of a character's animation, or its text, is not what it must be: which part, which line,
+    /// and why.
+    #[error("{0}")]
+    Animation(Box<AnimationError>),
     /// The device or driver lacks something that is needed.
     #[error("unsupported: {what} ({device})")]
     Unsupported {

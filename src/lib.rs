@@ -48,6 +48,10 @@
 
 pub mod error;
 
+mod desc_check;
+#[cfg(feature = "toml")]
+mod text_lines;
+
 pub mod character;
 pub mod pose;
 

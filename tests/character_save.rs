@@ -6,9 +6,16 @@ mod reference;
 use reference::rng::Rng;
 use reference::{assets, random};
 use throng::Error;
-use throng::character::{Character, Transform};
+use throng::character::{
+    AdditiveDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc,
+    EventDesc, Gait, RootMotionDesc, SocketDesc, Transform,
+};
 use throng::error::SavedFault;
 use throng::import::{self, ImportOptions};
+use throng::pose::state_machine::{
+    Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
+    StateMachineDesc, Test, TransitionDesc,
+};
 use throng::pose::{BatchPoser, ClipSample, Mat3x4, SampleList, WriteOnly};
 
 /// Magic, version, zeros, length and checksum.
@@ -22,11 +29,144 @@ fn models(options: &ImportOptions) -> Vec<(String, Character)> {
     }
     let built_in = throng::builtin::mannequin_with(options).unwrap().character;
     all.push(("built-in".into(), built_in));
+    all.push(("animated".into(), animated()));
     for seed in 0..12 {
         let made = random::morphing(seed).build(options).unwrap().character;
         all.push((format!("random {seed}"), made));
     }
     all
+}
+
+/// The built-in character with everything that an animation set may hold.
+fn animated() -> Character {
+    let event = |name: &str, time_s| EventDesc {
+        name: name.into(),
+        time_s,
+    };
+    let point = |at, clip: &str| BlendPointDesc {
+        at,
+        clip: clip.into(),
+    };
+    let part = MaskPartDesc {
+        joint: "Spine".into(),
+        weight: 1.0,
+        feather: 1,
+    };
+    let mask = MaskDesc {
+        name: "upper".into(),
+        parts: vec![part],
+    };
+    let go = TransitionDesc {
+        when: vec![Condition {
+            parameter: "speed".into(),
+            test: Test::Greater(0.5),
+        }],
+        fade_s: 0.2,
+        ..TransitionDesc::new(Origin::State("stand".into()), "go")
+    };
+    let base = LayerDesc {
+        states: vec![
+            StateDesc::clip("stand", "Idle"),
+            StateDesc::clip("go", "Walk"),
+        ],
+        transitions: vec![go],
+        ..LayerDesc::new("base", "stand")
+    };
+    let arms = LayerDesc {
+        mask: Some("upper".into()),
+        states: vec![StateDesc::clip("wave", "Wave")],
+        ..LayerDesc::new("arms", "wave")
+    };
+    let speed = ParameterKind::Float {
+        default: 0.0,
+        min: Some(0.0),
+        max: None,
+    };
+    let animation = AnimationDesc {
+        masks: vec![mask],
+        clips: vec![ClipDesc {
+            name: "Walk".into(),
+            events: vec![event("right", 0.6), event("left", 0.1), event("right", 0.0)],
+            root_motion: Some(RootMotionDesc::default()),
+            gait: Some(Gait {
+                speed_m_s: 1.5,
+                heading_rad: 0.25,
+            }),
+        }],
+        additive: vec![AdditiveDesc {
+            name: Some("Lean".into()),
+            clip: "Wave".into(),
+            ..AdditiveDesc::default()
+        }],
+        blend_spaces: vec![
+            BlendSpaceDesc {
+                name: "pace".into(),
+                points: vec![
+                    point(BlendAt::Line(0.0), "Idle"),
+                    point(BlendAt::Line(1.4), "Walk"),
+                ],
+            },
+            BlendSpaceDesc {
+                name: "plane".into(),
+                points: vec![
+                    point(BlendAt::Plane([0.0, 0.0]), "Idle"),
+                    point(BlendAt::Plane([1.0, 0.0]), "Walk"),
+                    point(BlendAt::Plane([0.0, 2.0]), "Run"),
+                ],
+            },
+        ],
+        sockets: vec![SocketDesc::new("sword", "RightHand")],
+        state_machine: Some(StateMachineDesc {
+            parameters: vec![ParameterDesc {
+                name: "speed".into(),
+                kind: speed,
+            }],
+            masks: Vec::new(),
+            layers: vec![base, arms],
+        }),
+        ..AnimationDesc::default()
+    };
+    let options = ImportOptions {
+        animation: Some(animation),
+        ..ImportOptions::default()
+    };
+    throng::builtin::mannequin_with(&options).unwrap().character
+}
+
+#[test]
+fn what_belongs_to_the_animation_is_read_back() {
+    let character = animated();
+    let read = Character::from_bytes(&character.to_bytes()).unwrap();
+    assert!(read == character);
+    let (was, is) = (character.animations(), read.animations());
+    assert_eq!(was, is);
+    let walk = read.clip("Walk").unwrap();
+    assert!(is.root_motion(walk).is_some() && is.state_machine().is_some());
+    assert_eq!(is.events(walk).len(), 3);
+    assert_eq!(is.event("right").unwrap(), was.event("right").unwrap());
+    assert_eq!(is.gait(walk).unwrap().heading_rad, 0.25);
+    assert!(read.clips()[read.clip("Lean").unwrap().index()].is_additive());
+    play(&read);
+    // Altered, it is refused or sound.
+    let bytes = character.to_bytes();
+    let mut rng = Rng::new(9);
+    let (mut refused, mut taken) = (0, 0);
+    for _ in 0..500 {
+        let mut altered = bytes.clone();
+        // The animation set comes last.
+        let at = bytes.len() - 1 - rng.below(2500);
+        altered[at] = rng.bits() as u8;
+        sign(&mut altered);
+        match Character::from_bytes(&altered) {
+            Ok(_) => taken += 1,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+        }
+    }
+    println!("{refused} refused, {taken} taken");
+    assert!(refused > 100, "{refused} refused, {taken} taken");
 }
 
 fn fault(bytes: &[u8]) -> SavedFault {

@@ -187,7 +187,7 @@ impl Scene {
         let act = layout::act(&self.models, person);
         let (center, floor) = act.map_or((Vec2::ZERO, 0.0), |act| (act.center, act.floor));
         let gait = act.and_then(|act| act.gait);
-        let heading = gait.map_or(0.0, |gait| gait.heading);
+        let heading = gait.map_or(0.0, |gait| gait.heading_rad);
         let turned = Affine::from_scale_rotation_translation(
             Vec3::splat(person.scale),
             Quat::from_rotation_y(way - heading),

@@ -6,6 +6,7 @@
 //! on, without being checked again, by everything behind it.
 
 mod added_clips;
+mod animation_set;
 mod clip;
 mod cut;
 mod flips;
@@ -24,6 +25,13 @@ mod skeleton;
 mod split;
 mod triangles;
 
+#[cfg(feature = "toml")]
+pub use animation_set::AnimationText;
+pub use animation_set::{
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationError, AnimationList,
+    AnimationPart, AnimationSet, BlendAt, BlendPointDesc, BlendShape, BlendSpace, BlendSpaceDesc,
+    ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
+};
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use ids::{
     BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,
@@ -33,6 +41,7 @@ pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive}
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
+pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub(crate) use flips::{ScaleRanges, mark_flips};
 pub(crate) use ids::{find, unknown};
 pub(crate) use name_match::{NameMatch, match_names};
@@ -175,6 +184,7 @@ pub struct Character {
     /// How clips become part of it.
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
+    pub(crate) animations: AnimationSet,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) rest_bounds: Aabb,
@@ -308,6 +318,7 @@ impl Character {
             curves: self.curves.clone(),
             packing: self.packing,
             scales: self.scales.clone(),
+            animations: self.animations.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             rest_bounds: self.rest_bounds,

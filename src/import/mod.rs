@@ -19,16 +19,13 @@ pub use add_clips::{
     UnmatchedWeight,
 };
 #[cfg(feature = "gltf")]
-pub use gltf::{
-    NamedTimes, add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_events, gltf_file,
-    gltf_with,
-};
+pub use gltf::{add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_file, gltf_with};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
 
-use crate::character::Character;
+use crate::character::{AnimationDesc, Character};
 use crate::error::{AssetFault, Error, Object, ObjectKind};
 use crate::pose::{ClipOptions, PackObserver};
 
@@ -84,6 +81,13 @@ pub struct ImportOptions {
     pub packing: ClipOptions,
     /// What is told of each clip that was packed, from the threads that pack: for a progress bar. `None`: nothing.
     pub on_packed: Option<PackObserver>,
+    /// What belongs to the character's animation and the file has no place for: masks, events, root motion, blend
+    /// spaces, sockets, a state machine. `None`: what lies beside the file says it, see [`Self::sidecar`].
+    pub animation: Option<AnimationDesc>,
+    /// Whether [`gltf_file`] reads the description of the character's animation that lies beside the file under the same
+    /// name, `knight.toml` beside `knight.glb`, if there is one and [`Self::animation`] says nothing. Under the feature
+    /// `toml`.
+    pub sidecar: bool,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
     /// Most bytes of JSON text.
@@ -122,6 +126,8 @@ impl Default for ImportOptions {
             clips: ClipImport::default(),
             packing: ClipOptions::default(),
             on_packed: None,
+            animation: None,
+            sidecar: true,
             max_resource_bytes: 1 << 30,
             max_json_bytes: 256 << 20,
             max_decoded_bytes: 2 << 30,
@@ -305,6 +311,9 @@ pub enum RepairKind {
     /// translation, rotation and scale stand for it.
     #[error("slight shear of a matrix removed")]
     ShearRemoved,
+    /// Events whose times are no times of their clip were left out.
+    #[error("events outside of their clip left out")]
+    EventOutside,
     /// Bytes after the end that the container's header states were ignored.
     #[error("bytes after the container's end ignored")]
     TrailingBytes,

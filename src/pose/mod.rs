@@ -100,6 +100,7 @@ mod unit;
 mod wrap;
 mod write_only;
 
+pub(crate) use additive::curves as difference_curves;
 pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
@@ -119,6 +120,7 @@ pub use layer_stack::LayerStack;
 pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
+pub(crate) use pack_clips::PackCount;
 pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};

@@ -228,6 +228,7 @@ fn raw() -> RawCharacter {
                 interpolation: Interpolation::Linear,
                 values: RawKeys::Weights(vec![0.0, 1.0]),
             }],
+            ..RawAnimation::default()
         }],
         ..RawCharacter::default()
     }

@@ -86,7 +86,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(u8 u16 u32 u64 i16 f32 f64);
+numbers!(u8 u16 u32 u64 i16 i32 f32 f64);
 
 /// Vectors of numbers, likewise.
 macro_rules! vectors {
@@ -257,6 +257,28 @@ impl<T: Save> Save for Range<T> {
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
         Ok(T::load(from)?..T::load(from)?)
+    }
+}
+
+impl<A: Save, B: Save> Save for (A, B) {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+        self.1.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok((A::load(from)?, B::load(from)?))
+    }
+}
+
+impl Save for String {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.len().save(to);
+        to.extend_from_slice(self.as_bytes());
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Box::<str>::load(from).map(Into::into)
     }
 }
 

@@ -7,9 +7,9 @@ mod bytes;
 mod check;
 mod parts;
 
-pub(crate) use bytes::{Reader, Save, invalid, save_structs};
+pub(crate) use bytes::{Reader, Save, invalid, save_enums, save_structs};
 
-use super::{Character, CurveClip, Skeleton};
+use super::{AnimationSet, Character, CurveClip, Skeleton};
 use crate::error::{Error, Result, SavedFault};
 use crate::pose::Clip;
 
@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 const HEADER: usize = 32;
 
 impl Character {
-    /// The character as bytes: all of it, with its packed clips, decoded images and, where it has
+    /// The character as bytes: all of it, with its packed clips, decoded images, animation set and, where it has
     /// them, the file's own curves. [`Self::from_bytes`] reads them in a fraction of the time that
     /// an import takes.
     ///
@@ -113,6 +113,7 @@ impl Character {
         }
         self.clips.len().save(to);
         self.clips.iter().for_each(|clip| clip.save(to));
+        self.save_animations(to);
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
@@ -133,6 +134,7 @@ impl Character {
             morph_reaches: Save::load(from)?,
             packing: Save::load(from)?,
             scales: Save::load(from)?,
+            animations: AnimationSet::default(),
         };
         character.check_saved()?;
         for _ in 0..usize::load(from)? {
@@ -145,6 +147,7 @@ impl Character {
             character.clips.push(clip);
         }
         character.check_clips()?;
+        character.load_animations(from)?;
         Ok(character)
     }
 }

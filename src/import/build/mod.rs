@@ -18,7 +18,8 @@ mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{
-    Aabb, Character, Material, Packing, ScaleRanges, SkinInfo, mark_flips, reaches,
+    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, ScaleRanges,
+    SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
@@ -39,18 +40,42 @@ impl RawCharacter {
     /// the joints of all skins and the nodes that an animation drives.
     ///
     /// # Errors
-    /// [`Error::Asset`], naming the object at fault and the reason.
+    /// [`Error::Asset`], naming the object at fault and the reason; [`Error::Animation`] and [`Error::StateMachine`] for an
+    /// [`ImportOptions::animation`] that does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
             self.name.clone()
         } else {
             options.name.clone()
         };
-        assemble(self, &name, options).map_err(|error| error.in_file(&name))
+        let animation = match &options.animation {
+            Some(desc) => AnimationSource::of_desc(desc, None)?,
+            None => AnimationSource::default(),
+        };
+        assemble(self, &name, options, &animation).map_err(|error| error.in_file(&name))
+    }
+
+    /// The same with a description of the animation that was read already.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    #[cfg(feature = "gltf")]
+    pub(super) fn build_with(
+        self,
+        options: &ImportOptions,
+        animation: &AnimationSource,
+    ) -> Result<Imported> {
+        let name = options.name.clone();
+        assemble(self, &name, options, animation).map_err(|error| error.in_file(&name))
     }
 }
 
-fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
+fn assemble(
+    mut raw: RawCharacter,
+    name: &str,
+    options: &ImportOptions,
+    animation: &AnimationSource,
+) -> Result<Imported> {
     influences::limit(options.max_influences)?;
     let mut repairs = Vec::new();
     materials::check(&mut raw, &mut repairs)?;
@@ -67,6 +92,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     let losses = Losses::new(&entries, &mut drafts);
     let palette = entries.finish(&rest)?;
     let curves = clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
+    let events = clips::events(&raw.animations, &curves, &mut repairs);
     let mut materials = raw.materials;
     let default_material = materials.len();
     if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
@@ -83,6 +109,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         images: raw.images,
         clips: Vec::new(),
         curves,
+        animations: AnimationSet::default(),
         packing: Packing {
             clips: options.clips,
             options: options.packing,
@@ -107,7 +134,10 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     };
     // The curves were needed up to here.
     let curves = std::mem::take(&mut character.curves);
-    character.take_clips(curves, options.on_packed.as_ref())?;
+    let drafts = curves.into_iter().zip(events);
+    let drafts = drafts.map(|(curve, events)| ClipDraft::new(curve, events));
+    let observer = options.on_packed.as_ref();
+    character.set_clips(drafts.collect(), animation, observer)?;
     Ok(Imported {
         character,
         repairs,

@@ -215,7 +215,20 @@ impl Clip {
         options: &ClipOptions,
     ) -> Result<Self> {
         let (curves, reference) = additive::curves(character, clip, reference)?;
-        build::clip(character, &curves, options, Base::Reference(&reference))
+        Self::of_difference(character, &curves, &reference, options)
+    }
+
+    /// [`Self::additive`] of curves that are differences from `reference`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_difference(
+        character: &Character,
+        curves: &CurveClip,
+        reference: &[Transform],
+        options: &ClipOptions,
+    ) -> Result<Self> {
+        build::clip(character, curves, options, Base::Reference(reference))
     }
 
     /// The clip's name, or empty.
