@@ -20,6 +20,8 @@
 //! | hold a sword | [`Socket`], [`joint_model`] |
 //! | play another skeleton's clips | [`retarget`], and `import::add_clips` for the same names |
 //! | blend poses of one's own | [`blend()`] |
+//! | sample and blend morph weights | [`Clip::sample_weights`], [`blend_weights()`] |
+//! | pack clips of one's own | [`Clip::new`], [`pack_clips()`] |
 //!
 //! ```
 //! use throng::character::{Affine, Transform};
@@ -118,6 +120,7 @@ pub use layer_stack::LayerStack;
 pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
+pub(crate) use pack_clips::PackCount;
 pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub(crate) use palette::expect_len;
 pub use palette::{

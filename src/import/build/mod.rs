@@ -140,7 +140,8 @@ fn assemble(
     let curves = std::mem::take(&mut character.curves);
     let drafts = curves.into_iter().zip(events);
     let drafts = drafts.map(|(curve, events)| ClipDraft::new(curve, events));
-    character.set_clips(drafts.collect(), animation, options.on_packed.as_ref())?;
+    let observer = options.on_packed.as_ref();
+    character.set_clips(drafts.collect(), animation, observer)?;
     character.parts = Parts::new(&character.primitives);
     Ok(Imported {
         character,
