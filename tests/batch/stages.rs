@@ -42,7 +42,7 @@ pub(crate) fn tree(joints: usize) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 /// Two clips: one of all joints, one of some.

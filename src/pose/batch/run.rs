@@ -36,7 +36,7 @@ unsafe impl Sync for Starts<'_> {}
 
 impl Starts<'_> {
     #[inline]
-    pub(super) fn at(&self, index: usize) -> *mut u8 {
+    pub(crate) fn at(&self, index: usize) -> *mut u8 {
         match self {
             Self::Even(start, bytes) => start.wrapping_add(index * bytes),
             Self::Each(starts) => starts[index],
