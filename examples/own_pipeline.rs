@@ -197,7 +197,7 @@ unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<
         .iter()
         .position(|clip| clip.name() == "Run");
     let clip = clip.ok_or("no clip Run")?;
-    let duration_s = f64::from(character.clips()[clip].duration_s());
+    let duration_s = character.clips()[clip].duration_s();
     let entries = character.palette().len() as u32;
     let mut poser = Poser::new();
     for at in 0..COUNT {

@@ -10,12 +10,13 @@ use throng::pose::Poser;
 const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
 
 fn mannequin() -> Imported {
-    builtin::mannequin().expect("the built-in character is valid")
+    builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .expect("the built-in character is valid")
 }
 
 fn clip(character: &Character, name: &str) -> (usize, f32) {
-    let index = character.find_clip(name).expect(name);
-    (index, character.clips()[index].duration_s())
+    let index = character.clip(name).expect(name).index();
+    (index, character.curves()[index].duration_s())
 }
 
 fn model(character: &Character, at: Option<(usize, f32)>) -> Vec<Affine3A> {
@@ -48,8 +49,8 @@ fn posed(character: &Character, at: Option<(usize, f32)>) -> Vec<Vec3> {
 fn joint(character: &Character, name: &str) -> usize {
     character
         .skeleton()
-        .find(name)
-        .unwrap_or_else(|| panic!("{name}"))
+        .joint(name)
+        .unwrap_or_else(|_| panic!("{name}"))
         .into()
 }
 

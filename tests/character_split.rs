@@ -105,7 +105,7 @@ fn built(
 ) -> Imported {
     let options = ImportOptions {
         narrow_for_instances: instances.into(),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     };
     let raw = RawCharacter {
         primitives,
@@ -452,9 +452,13 @@ fn check_character(name: &str, character: &Character, max: usize) {
         c.palette().iter().map(key).collect()
     };
     assert_eq!(key(&split), key(character));
-    let clips = 0..character.clips().len();
-    let times =
-        clips.map(|clip| Some((clip, f64::from(character.clips()[clip].duration_s()) * 0.37)));
+    let clips = 0..character.curves().len();
+    let times = clips.map(|clip| {
+        Some((
+            clip,
+            f64::from(character.curves()[clip].duration_s()) * 0.37,
+        ))
+    });
     for pose in times.chain([None]) {
         assert!(
             skinned(&split, pose) == skinned(character, pose),
@@ -489,7 +493,7 @@ fn characters_split() {
 fn every_asset_splits() {
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy();
-        let imported = import::gltf_file(&path, &ImportOptions::default()).unwrap();
+        let imported = import::gltf_file(&path, &ImportOptions::curves_only()).unwrap();
         for max in [12, 16, 24] {
             for primitive in imported.primitives() {
                 check(&name, primitive, max);
@@ -649,10 +653,11 @@ fn the_loss_names_the_vertex_of_the_part() {
             interpolation: throng::character::Interpolation::Step,
             values: import::RawKeys::Rotation(vec![turned]),
         }],
+        ..import::RawAnimation::default()
     }];
     let options = ImportOptions {
         max_influences: Some(2),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     };
     let imported = raw.build(&options).unwrap();
     assert!(imported.narrowing.is_some());

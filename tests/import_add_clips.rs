@@ -20,7 +20,7 @@ use throng::import::{
 fn options(name: &str) -> ImportOptions {
     ImportOptions {
         name: name.into(),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     }
 }
 
@@ -62,23 +62,23 @@ fn a_file_without_mesh_and_skin_gives_its_clips() {
                 (1, "Bend (2)")
             );
             assert_eq!(&*added.clips[0].name_in_file, "Bend");
-            same_tracks(&added.character.clips()[1], &character.clips()[0]);
+            same_tracks(&added.character.curves()[1], &character.curves()[0]);
             let report = &added.report;
             assert_eq!(report.matched, 1);
             assert!(report.unmatched.is_empty() && report.rest.is_empty());
             assert!(report.ambiguous.is_empty() && report.empty.is_empty());
-            assert_eq!(added.character.find_clip("Bend").unwrap(), 0);
-            assert_eq!(added.character.find_clip("Bend (2)").unwrap(), 1);
+            assert_eq!(added.character.clip("Bend").unwrap().index(), 0);
+            assert_eq!(added.character.clip("Bend (2)").unwrap().index(), 1);
             // Nothing else changed.
             let (before, after) = (&character, &added.character);
-            assert_eq!(before.clips(), &after.clips()[..1]);
+            assert_eq!(before.curves(), &after.curves()[..1]);
             assert_eq!(before.skeleton(), after.skeleton());
             assert_eq!(before.palette(), after.palette());
             assert_eq!(before.primitives(), after.primitives());
             assert_eq!(before.rest_bounds(), after.rest_bounds());
             let on_skeleton = import::clips_for(before.skeleton(), &bytes, &options("other"));
             let on_skeleton = on_skeleton.unwrap();
-            assert_eq!(on_skeleton.clips, before.clips());
+            assert_eq!(on_skeleton.clips, before.curves());
             assert_eq!(on_skeleton.report, added.report);
         }
     }
@@ -114,7 +114,7 @@ fn names_of_clips_stay_apart() {
     ];
     assert_eq!(names, expected);
     for (at, name) in expected.iter().enumerate() {
-        assert_eq!(added.character.find_clip(name).unwrap(), at + 1);
+        assert_eq!(added.character.clip(name).unwrap().index(), at + 1);
     }
     // A file without a name leaves them without one.
     let added = import::add_clips(&character, &file.glb(), &options("")).unwrap();
@@ -154,7 +154,7 @@ fn what_does_not_match_is_reported() {
         (rest.rotation_rad, rest.scale, rest.other_parent),
         (0.0, 0.0, false)
     );
-    assert_eq!(character.skeleton().find("Lower"), Some(rest.joint));
+    assert_eq!(character.skeleton().joint("Lower").unwrap().0, rest.joint);
 
     // The same below another joint, which is not there in the character.
     let mut file = stripped(&arm());
@@ -248,6 +248,7 @@ fn moving(mut raw: RawCharacter, moved: &[usize]) -> RawCharacter {
     raw.animations = vec![RawAnimation {
         name: "moves".into(),
         channels: moved.iter().map(channel).collect(),
+        ..RawAnimation::default()
     }];
     raw
 }
@@ -293,7 +294,7 @@ fn names_that_several_joints_bear_go_by_their_place() {
     let added = theirs.add_clips(&character, &options("theirs")).unwrap();
     // left/a is joint 3, left/b joint 4, right/a joint 5. right/b has two candidates, and the third a no place.
     assert_eq!(
-        landed(&added.character.clips()[0]),
+        landed(&added.character.curves()[0]),
         [(4, 5), (6, 3), (7, 4)]
     );
     let tie = |name: &str, in_file, in_skeleton| AmbiguousName {
@@ -338,6 +339,7 @@ fn morph_weights_are_matched_by_their_targets() {
                 interpolation: Interpolation::Linear,
                 values: RawKeys::Weights(values),
             }],
+            ..RawAnimation::default()
         }];
         raw
     };
@@ -347,7 +349,7 @@ fn morph_weights_are_matched_by_their_targets() {
     let added = build("Mesh", &["o", "x", "a", "e"])
         .add_clips(&character, &options(""))
         .unwrap();
-    let tracks = added.character.clips()[1].weight_tracks();
+    let tracks = added.character.curves()[1].weight_tracks();
     let all: Vec<_> = tracks
         .iter()
         .map(|t| (t.first_weight, t.count, &*t.keys.values))
@@ -366,7 +368,7 @@ fn morph_weights_are_matched_by_their_targets() {
     let added = build("face", &["", "", "", ""])
         .add_clips(&character, &options(""))
         .unwrap();
-    same_tracks(&added.character.clips()[1], &character.clips()[0]);
+    same_tracks(&added.character.curves()[1], &character.curves()[0]);
     let fewer = build("face", &["", ""]).add_clips(&character, &options(""));
     assert!(matches!(fewer, Err(Error::NoCommonJoints { .. })));
     // A skeleton alone has no weights.
@@ -386,7 +388,7 @@ fn clips_that_come_later_change_all_that_clips_change() {
         let first = first.build(&options("c")).unwrap().character;
         let differs = first.palette() != whole.palette();
         flips += usize::from(differs);
-        let later = first.with_clips(whole.clips()[1..].to_vec()).unwrap();
+        let later = first.with_clips(whole.curves()[1..].to_vec()).unwrap();
         assert_eq!(later, whole, "seed {seed}");
     }
     assert!(
@@ -404,7 +406,7 @@ fn clips_of_other_characters_are_refused() {
         .character;
     let error = small
         .clone()
-        .with_clips(vec![small.clips()[0].clone(), wide.clips()[0].clone()]);
+        .with_clips(vec![small.curves()[0].clone(), wide.curves()[0].clone()]);
     match error.unwrap_err() {
         Error::Each {
             what: "clip",
@@ -441,8 +443,8 @@ fn random_characters_never_panic() {
             continue;
         };
         assert_eq!(
-            added.character.clips().len(),
-            ours.clips().len() + added.clips.len()
+            added.character.curves().len(),
+            ours.curves().len() + added.clips.len()
         );
         for tie in &added.report.ambiguous {
             assert!(tie.matched <= tie.in_file.min(tie.in_skeleton));
@@ -462,14 +464,14 @@ fn models_take_their_own_clips_again() {
             .joints()
             .iter()
             .any(|joint| !joint.name.is_empty());
-        let animated = model.clips().iter().any(|clip| !clip.tracks().is_empty());
+        let animated = model.curves().iter().any(|clip| !clip.tracks().is_empty());
         if !(named && animated) {
             continue;
         }
         let added = import::add_clips_file(&model, &path, &options).unwrap();
-        let own = model.clips();
+        let own = model.curves();
         assert_eq!(added.clips.len(), own.len(), "{}", path.display());
-        for (before, after) in own.iter().zip(&added.character.clips()[own.len()..]) {
+        for (before, after) in own.iter().zip(&added.character.curves()[own.len()..]) {
             same_tracks(before, after);
         }
         let report = &added.report;
@@ -486,7 +488,10 @@ fn models_take_their_own_clips_again() {
         );
         for (at, clip) in added.clips.iter().enumerate() {
             assert_eq!(clip.index, own.len() + at);
-            assert_eq!(added.character.find_clip(&clip.name).unwrap(), clip.index);
+            assert_eq!(
+                added.character.clip(&clip.name).unwrap().index(),
+                clip.index
+            );
         }
     }
 }

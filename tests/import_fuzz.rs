@@ -20,7 +20,7 @@ fn options() -> ImportOptions {
         max_indices: 1 << 20,
         max_keys: 1 << 20,
         max_image_texels: 1 << 20,
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     }
 }
 
@@ -91,8 +91,8 @@ fn digest(bytes: &[u8]) -> bool {
     let mut palette = vec![Mat3x4::IDENTITY; imported.palette().len()];
     let weights: Vec<f32> = imported.morph_weights().iter().map(|w| w.rest).collect();
     let mut posed = PosedVertices::default();
-    for clip in 0..imported.clips().len().min(3) {
-        let time_s = imported.clips()[clip].duration_s() * 0.6;
+    for clip in 0..imported.curves().len().min(3) {
+        let time_s = imported.curves()[clip].duration_s() * 0.6;
         let out = WriteOnly::over(&mut palette);
         poser
             .palette(&imported, Some((clip, f64::from(time_s))), out)

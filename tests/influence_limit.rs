@@ -18,7 +18,7 @@ use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
         max_influences: limit.into(),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     }
 }
 
@@ -58,6 +58,7 @@ fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
         animations: vec![RawAnimation {
             name: "turn".into(),
             channels: vec![turn(3, angle)],
+            ..RawAnimation::default()
         }],
         ..RawCharacter::default()
     }

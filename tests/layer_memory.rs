@@ -32,7 +32,9 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn nothing_is_allocated_after_the_first_round() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let skeleton = character.skeleton();
     let rest: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
     let mask = Mask::all(skeleton);

@@ -33,7 +33,9 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn nothing_is_allocated_from_frame_to_frame() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let text = include_str!("../examples/machine/hero.toml");
     let text = StateMachineText::parse("hero.toml", text).unwrap();
     let machine = text.build(&character).unwrap();

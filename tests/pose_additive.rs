@@ -31,7 +31,7 @@ struct Model {
 fn models() -> Vec<Model> {
     let file = |path: std::path::PathBuf| Model {
         name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        character: import::gltf_file(&path, &ImportOptions::default())
+        character: import::gltf_file(&path, &ImportOptions::curves_only())
             .unwrap()
             .character,
         scene: gltf::load(&path),
@@ -39,7 +39,9 @@ fn models() -> Vec<Model> {
     let mut all: Vec<Model> = assets::files().into_iter().map(file).collect();
     all.push(Model {
         name: "built-in".into(),
-        character: throng::builtin::mannequin().unwrap().character,
+        character: throng::builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
         scene: raw::scene(&throng::builtin::raw()),
     });
     all.extend((0..12).map(|seed| {
@@ -47,7 +49,7 @@ fn models() -> Vec<Model> {
         Model {
             name: format!("random {seed}"),
             scene: raw::scene(&made),
-            character: made.build(&ImportOptions::default()).unwrap().character,
+            character: made.build(&ImportOptions::curves_only()).unwrap().character,
         }
     }));
     all
@@ -115,7 +117,7 @@ fn put_onto_their_reference_they_are_the_files_curves() {
         );
         let points = points(character, &at_rest);
         let mut worst = 0.0_f64;
-        for (number, curves) in character.clips().iter().enumerate().take(6) {
+        for (number, curves) in character.curves().iter().enumerate().take(6) {
             let time_s = f64::from(rng.range(0.0, 1.0) * curves.duration_s());
             for reference in [AdditiveReference::Rest, AdditiveReference::Frame { time_s }] {
                 let mut from = rest.clone();
@@ -175,7 +177,7 @@ fn put_onto_their_reference_they_are_the_files_curves() {
 fn what_no_track_drives_is_no_difference() {
     for model in models()
         .into_iter()
-        .filter(|model| !model.character.clips().is_empty())
+        .filter(|model| !model.character.curves().is_empty())
     {
         let character = &model.character;
         let mut rng = Rng::new(2);
@@ -187,7 +189,7 @@ fn what_no_track_drives_is_no_difference() {
                 scale: rng.vector(0.5, 2.0),
             })
             .collect();
-        let curves = &character.clips()[0];
+        let curves = &character.curves()[0];
         let reference = AdditiveReference::Pose(pose.clone());
         let clip = Clip::additive(character, curves, &reference, &ClipOptions::default()).unwrap();
         let mut delta = pose.clone();
@@ -231,8 +233,10 @@ fn what_no_track_drives_is_no_difference() {
 
 #[test]
 fn the_reference_itself_is_no_difference() {
-    let character = throng::builtin::mannequin().unwrap().character;
-    for curves in character.clips() {
+    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
+        .unwrap()
+        .character;
+    for curves in character.curves() {
         let reference = AdditiveReference::Frame { time_s: 0.0 };
         let clip = Clip::additive(&character, curves, &reference, &ClipOptions::default()).unwrap();
         let mut delta = rest(&character);
@@ -466,12 +470,12 @@ fn the_batch_adds_them_as_blend_does() {
     let (mut worst, mut held, mut skipped) = (0.0_f32, 0, 0);
     for model in models()
         .into_iter()
-        .filter(|model| !model.character.clips().is_empty())
+        .filter(|model| !model.character.curves().is_empty())
     {
         let character = &model.character;
         let rest = rest(character);
         let mut clips = Vec::new();
-        for curves in character.clips().iter().take(4) {
+        for curves in character.curves().iter().take(4) {
             clips.push(Clip::new(character, curves, &ClipOptions::default()).unwrap());
             let time_s = f64::from(rng.range(0.0, 1.0) * curves.duration_s());
             let frame = AdditiveReference::Frame { time_s };

@@ -52,7 +52,9 @@ fn blended(rest: &[Transform], layers: &[PoseLayer<'_>], threshold: f32) -> Vec<
 
 #[test]
 fn masks_are_built_by_name_and_subtree() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let skeleton = character.skeleton();
     let joints = skeleton.joints();
     let below = |top: usize, mut joint: usize| {
@@ -105,10 +107,12 @@ fn masks_are_built_by_name_and_subtree() {
 
 #[test]
 fn what_is_no_mask_is_refused() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let skeleton = character.skeleton();
     let none = Mask::none(skeleton);
-    let Err(Error::Unnamed {
+    let Err(Error::UnknownName {
         what: "joint",
         name,
         known,

@@ -51,7 +51,7 @@ fn rig(scales: [Vec3; 3]) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 fn keys<T: Copy>(times_s: &[f32], values: &[T]) -> throng::character::Keys<T> {

@@ -338,7 +338,7 @@ fn weight_tracks_are_checked() {
 #[test]
 fn a_poser_keeps_the_weights() {
     let made = random::morphing(11);
-    let character = made.build(&ImportOptions::default()).unwrap();
+    let character = made.build(&ImportOptions::curves_only()).unwrap();
     let rest: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let mut poser = Poser::new();
     assert!(poser.weights().is_empty());
@@ -346,13 +346,13 @@ fn a_poser_keeps_the_weights() {
     assert_eq!(poser.weights(), rest);
     let mut expected = rest.clone();
     let clip = character
-        .clips()
+        .curves()
         .iter()
         .position(|c| !c.weight_tracks().is_empty())
         .unwrap();
-    let time_s = f64::from(character.clips()[clip].duration_s()) * 0.4;
+    let time_s = f64::from(character.curves()[clip].duration_s()) * 0.4;
     poser.pose(&character, Some((clip, time_s))).unwrap();
-    animate_weights(&character.clips()[clip], time_s, &mut expected).unwrap();
+    animate_weights(&character.curves()[clip], time_s, &mut expected).unwrap();
     assert_eq!(poser.weights(), expected);
     assert_ne!(expected, rest);
     assert!(poser.pose(&character, Some((99, 0.0))).is_err());
@@ -377,7 +377,7 @@ fn bounds_hold_what_is_morphed() {
     let mut outside_rest = 0;
     for seed in 0..60 {
         let character = random::morphing(seed)
-            .build(&ImportOptions::default())
+            .build(&ImportOptions::curves_only())
             .unwrap();
         let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
         let mut poser = Poser::new();
@@ -441,7 +441,7 @@ fn bounds_grow_where_something_moves() {
         }],
         ..RawCharacter::default()
     };
-    let character = raw.build(&ImportOptions::default()).unwrap().character;
+    let character = raw.build(&ImportOptions::curves_only()).unwrap().character;
     assert_eq!(character.rest_bounds().max, Vec3::new(11.0, 2.0, 0.0));
     let mut palette = vec![Mat3x4::IDENTITY; 2];
     let out = WriteOnly::over(&mut palette);

@@ -110,7 +110,7 @@ fn a_poser_forgets_the_character_before() {
     let mut used = Poser::new();
     for seed in 0..40 {
         let made = random::character(seed)
-            .build(&ImportOptions::default())
+            .build(&ImportOptions::curves_only())
             .unwrap();
         let clip = [None, Some((0, 0.7)), Some((1, 2.0))][seed as usize % 3];
         let mut fresh = Poser::new();
@@ -171,7 +171,7 @@ fn dot(position: Vec3) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 #[test]

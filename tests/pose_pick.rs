@@ -41,7 +41,7 @@ fn the_nearest_hit_is_that_of_all_triangles() {
     for character in models() {
         let skinner = Skinner::new(&character).unwrap();
         let weights = rest_weights(&character);
-        let clip = (!character.clips().is_empty()).then_some((0, 0.4));
+        let clip = (!character.curves().is_empty()).then_some((0, 0.4));
         let mut poser = Poser::new();
         let model = poser.pose(&character, clip).unwrap();
         let mut duals = vec![DualQuat::IDENTITY; character.palette().len()];

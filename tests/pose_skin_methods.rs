@@ -17,12 +17,16 @@ use throng::pose::{
 
 /// The assets, the built-in character and random ones.
 fn characters() -> Vec<Character> {
-    let options = ImportOptions::default();
+    let options = ImportOptions::curves_only();
     let files = assets::files().into_iter();
     let mut all: Vec<Character> = files
         .map(|path| import::gltf_file(&path, &options).unwrap().character)
         .collect();
-    all.push(builtin::mannequin().unwrap().character);
+    all.push(
+        builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
+    );
     all.extend((0..20).map(|seed| random::character(seed).build(&options).unwrap().character));
     all
 }
@@ -93,7 +97,11 @@ fn rigidly<E: PaletteEntry>(character: &Character, matrix: &Affine) {
 #[test]
 fn a_rigid_palette_moves_the_mesh_rigidly() {
     let mut rng = Rng::new(59);
-    let mut all = vec![builtin::mannequin().unwrap().character];
+    let mut all = vec![
+        builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
+    ];
     all.extend(COUNTS.map(|per_vertex| many(300, per_vertex, &mut rng)));
     for character in all {
         for _ in 0..10 {

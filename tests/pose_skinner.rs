@@ -134,8 +134,8 @@ fn it_agrees_with_the_plain_code_on_all_models() {
             .iter()
             .map(|p| p.influences.per_vertex);
         let influences = influences.max().unwrap_or(1) as usize;
-        let times = (0..character.clips().len()).flat_map(|clip| {
-            let duration_s = f64::from(character.clips()[clip].duration_s());
+        let times = (0..character.curves().len()).flat_map(|clip| {
+            let duration_s = f64::from(character.curves()[clip].duration_s());
             [0.0, 0.37, 0.81].map(|part| Some((clip, part * duration_s)))
         });
         for at in times.chain([None]) {

@@ -70,7 +70,7 @@ fn cylinder(weight: impl Fn(f32) -> f32) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 /// By the divergence theorem: the sum of the signed tetrahedra over all triangles and the origin.

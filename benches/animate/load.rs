@@ -44,7 +44,9 @@ impl Who {
 
     fn character(self) -> Outcome<Character> {
         match self {
-            Self::BuiltIn => Ok(throng::builtin::mannequin()?.character),
+            Self::BuiltIn => {
+                Ok(throng::builtin::mannequin_with(&ImportOptions::curves_only())?.character)
+            }
             Self::Rotations(joints) => made(false, joints),
             Self::All(joints) => made(true, joints),
         }
@@ -130,7 +132,7 @@ impl Load {
     pub(crate) fn new(who: Who, instances: usize, blended: usize) -> Outcome<Self> {
         let character = who.character()?;
         let made = |packing| {
-            let clips = character.clips().iter().take(3);
+            let clips = character.curves().iter().take(3);
             let options = ClipOptions {
                 packing,
                 ..ClipOptions::default()
@@ -253,7 +255,7 @@ fn made(all: bool, joints: usize) -> Outcome<Character> {
         animations: (0..3).map(|seed| animation(all, &places, seed)).collect(),
         ..RawCharacter::default()
     };
-    Ok(raw.build(&ImportOptions::default())?.character)
+    Ok(raw.build(&ImportOptions::curves_only())?.character)
 }
 
 fn animation(all: bool, places: &[skeleton::Place], seed: usize) -> RawAnimation {
@@ -277,6 +279,7 @@ fn animation(all: bool, places: &[skeleton::Place], seed: usize) -> RawAnimation
     RawAnimation {
         name: format!("clip {seed}").into(),
         channels: channels.collect(),
+        ..RawAnimation::default()
     }
 }
 

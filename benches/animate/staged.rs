@@ -17,7 +17,7 @@ impl Staged {
         let joints = character.skeleton().joints();
         let rest: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
         let mut clips = Vec::new();
-        for clip in character.clips() {
+        for clip in character.curves() {
             let mut keys = Vec::new();
             let frames = (clip.duration_s() * KEYS_HZ as f32).round() as usize + 1;
             for frame in 0..frames {

@@ -10,6 +10,7 @@ use std::error::Error;
 
 use throng::character::{Affine, Character, Transform};
 use throng::glam::{Affine3A, Vec3, vec3};
+use throng::import::ImportOptions;
 use throng::pose::{
     AdditiveReference, BatchPoser, BlendSpace1, Clip, ClipOptions, ClipSample, Mask, SampleList,
     cycle_duration_s, model_pose,
@@ -37,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
-    let character = builtin::mannequin()?.character;
+    let character = builtin::mannequin_with(&ImportOptions::with_curves())?.character;
     let clips = clips(&character)?;
     let acts = acts(&clips)?;
 
@@ -110,17 +111,17 @@ fn place(index: usize, count: usize) -> Vec3 {
 /// The character's own, packed, and one that is made of two: how the wave differs from standing.
 fn clips(character: &Character) -> throng::Result<Vec<Clip>> {
     let options = ClipOptions::default();
-    let find = |name| Ok(&character.clips()[character.find_clip(name)?]);
+    let find = |name| Ok(character.clip(name)?.index());
     let mut clips = Vec::new();
     for name in ["Idle", "Walk", "Run", "Wave"] {
-        clips.push(Clip::new(character, find(name)?, &options)?);
+        clips.push(character.clips()[find(name)?].clone());
     }
     let mut standing = vec![Transform::IDENTITY; character.skeleton().len()];
     clips[IDLE].sample(0.0, &mut standing)?;
     let standing = AdditiveReference::Pose(standing);
     clips.push(Clip::additive(
         character,
-        find("Wave")?,
+        &character.curves()[find("Wave")?],
         &standing,
         &options,
     )?);

@@ -16,7 +16,7 @@ pub(super) fn with_clips(
 ) -> Result<Character, Failure> {
     let by_names = match path == Path::new("builtin") {
         true => None,
-        false => match import::add_clips_file(model, path, &ImportOptions::default()) {
+        false => match import::add_clips_file(model, path, &ImportOptions::curves_only()) {
             Ok(added) => Some(added),
             Err(Error::NoCommonJoints { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -60,7 +60,7 @@ fn retargeted(
     let map = JointMap::humanoid(other.skeleton(), model.skeleton())?;
     let options = RetargetOptions::default();
     let mut retarget = Retarget::new(other.skeleton(), model.skeleton(), &map, &options)?;
-    let clips = other.clips().iter().map(|clip| Ok(retarget.clip(clip)?.0));
+    let clips = other.curves().iter().map(|clip| Ok(retarget.clip(clip)?.0));
     let clips = clips.collect::<Result<Vec<_>, Failure>>()?;
     let joints = plural(map.links().len(), "joint");
     note(

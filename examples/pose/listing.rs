@@ -121,7 +121,7 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
         }
         row
     };
-    model.clips().iter().enumerate().map(row).collect()
+    model.curves().iter().enumerate().map(row).collect()
 }
 
 fn primitives(model: &Character) -> Vec<Vec<String>> {

@@ -243,16 +243,16 @@ fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failu
 
 fn load(path: &Path) -> Result<Imported, Failure> {
     if path == Path::new("builtin") {
-        return Ok(builtin::mannequin()?);
+        return Ok(builtin::mannequin_with(&ImportOptions::curves_only())?);
     }
-    Ok(import::gltf_file(path, &ImportOptions::default())?)
+    Ok(import::gltf_file(path, &ImportOptions::curves_only())?)
 }
 
 /// A clip's index and a time in it, in seconds.
 type Moment = Option<(usize, f64)>;
 
 fn choose(args: &Args, model: &Character, notes: &mut impl Write) -> Result<Moment, Failure> {
-    let clips = model.clips();
+    let clips = model.curves();
     let index = match (&args.clip, args.time) {
         (None, None) => return Ok(None),
         (Some(name), _) => find(model, name)?,
@@ -293,11 +293,11 @@ fn choose(args: &Args, model: &Character, notes: &mut impl Write) -> Result<Mome
 
 /// By name first: a clip may be called `3`.
 fn find(model: &Character, name: &str) -> Result<usize, Failure> {
-    let unnamed = match model.find_clip(name) {
-        Ok(index) => return Ok(index),
+    let unnamed = match model.clip(name) {
+        Ok(clip) => return Ok(clip.index()),
         Err(error) => error,
     };
-    let clips = model.clips();
+    let clips = model.curves();
     match name.parse::<usize>() {
         Ok(index) if index < clips.len() => Ok(index),
         Ok(index) if !clips.is_empty() => Err(Failure::Told(format!(
@@ -345,7 +345,7 @@ fn summary(model: &Character, moment: Moment) -> String {
     let pose = match moment {
         Some((clip, time)) => format!(
             "clip {clip}, {}, at {}",
-            title(model.clips()[clip].name()),
+            title(model.curves()[clip].name()),
             seconds(time)
         ),
         None => "rest pose".into(),

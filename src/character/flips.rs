@@ -15,7 +15,7 @@ fn linear(affine: &Affine) -> DMat3 {
 /// all tracks that drive it, and so does every blend of them; the signs that the hulls allow are multiplied
 /// along the chain.
 pub(crate) fn mark_flips(character: &mut Character) {
-    let signs = chain_signs(&character.skeleton, &character.clips);
+    let signs = character.scales.chain_signs(&character.skeleton);
     for entry in &mut character.palette {
         let bind = Signs::of(linear(&entry.inverse_bind).determinant());
         let signs = signs[usize::from(entry.joint)].times(bind);
@@ -57,32 +57,68 @@ impl Signs {
     }
 }
 
-/// The signs that the determinant of each joint's model matrix may take.
-fn chain_signs(skeleton: &Skeleton, clips: &[CurveClip]) -> Vec<Signs> {
-    let rest = skeleton.joints().iter().map(|joint| joint.rest.scale);
-    let mut hulls: Vec<Hull> = rest
-        .map(|scale| Hull::EMPTY.with(scale.as_dvec3()))
-        .collect();
-    for track in clips.iter().flat_map(CurveClip::tracks) {
-        if let TrackValues::Scale(keys) = &track.values {
-            let hull = &mut hulls[usize::from(track.joint)];
-            *hull = hull.with_keys(keys);
+/// The scales that the joints take: at rest, and in the curves of all clips that a character ever had. Found
+/// while the curves are at hand, since packed clips only come near them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ScaleRanges {
+    /// One a joint.
+    joints: Vec<ScaleRange>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct ScaleRange {
+    hull: Hull,
+    /// Whether a clip drives it.
+    driven: bool,
+}
+
+impl ScaleRanges {
+    /// Those of the rest pose.
+    pub(crate) fn at_rest(skeleton: &Skeleton) -> Self {
+        let rest = skeleton.joints().iter().map(|joint| joint.rest.scale);
+        let range = |scale: Vec3| ScaleRange {
+            hull: Hull::EMPTY.with(scale.as_dvec3()),
+            driven: false,
+        };
+        Self {
+            joints: rest.map(range).collect(),
         }
     }
-    let mut signs: Vec<Signs> = Vec::with_capacity(hulls.len());
-    for (joint, hull) in skeleton.joints().iter().zip(hulls) {
-        let own = hull.product_signs();
-        signs.push(if joint.parent == NO_PARENT {
-            own
-        } else {
-            signs[usize::from(joint.parent)].times(own)
-        });
+
+    /// Takes in what these clips, which drive no joints but the skeleton's, make of the scales.
+    pub(crate) fn add(&mut self, clips: &[CurveClip]) {
+        for track in clips.iter().flat_map(CurveClip::tracks) {
+            if let TrackValues::Scale(keys) = &track.values
+                && let Some(range) = self.joints.get_mut(usize::from(track.joint))
+            {
+                range.hull = range.hull.with_keys(keys);
+                range.driven = true;
+            }
+        }
     }
-    signs
+
+    /// Whether a clip drives the scale of each joint.
+    pub(super) fn driven(&self) -> impl Iterator<Item = bool> {
+        self.joints.iter().map(|range| range.driven)
+    }
+
+    /// The signs that the determinant of each joint's model matrix may take.
+    fn chain_signs(&self, skeleton: &Skeleton) -> Vec<Signs> {
+        let mut signs: Vec<Signs> = Vec::with_capacity(self.joints.len());
+        for (joint, range) in skeleton.joints().iter().zip(&self.joints) {
+            let own = range.hull.product_signs();
+            signs.push(if joint.parent == NO_PARENT {
+                own
+            } else {
+                signs[usize::from(joint.parent)].times(own)
+            });
+        }
+        signs
+    }
 }
 
 /// The range of a scale, component by component.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Hull {
     least: DVec3,
     greatest: DVec3,

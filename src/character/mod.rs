@@ -6,39 +6,60 @@
 //! on, without being checked again, by everything behind it.
 
 mod added_clips;
+mod animation_set;
 mod clip;
 mod cut;
 mod flips;
+mod ids;
 mod material;
 mod mesh;
 mod name_match;
+mod pack_clips;
 mod parts;
 mod pieces;
+mod played_clip;
 mod ranges;
 mod reach;
 mod repack;
 mod skeleton;
+mod skeleton_build;
 mod split;
 mod triangles;
 
+#[cfg(feature = "toml")]
+pub use animation_set::AnimationText;
+pub use animation_set::{
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationError, AnimationList,
+    AnimationPart, AnimationSet, BlendAt, BlendPointDesc, BlendShape, BlendSpace, BlendSpaceDesc,
+    ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
+};
+pub(crate) use clip::is_opposite;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+pub use ids::{
+    BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,
+};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use parts::{MAX_HIDEABLE, PartId};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
-pub(crate) use flips::mark_flips;
+pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
+pub(crate) use flips::{ScaleRanges, mark_flips};
+pub(crate) use ids::{find, unknown};
 pub(crate) use name_match::{NameMatch, match_names};
+pub(crate) use pack_clips::Packing;
 pub(crate) use parts::Parts;
 #[cfg(feature = "vulkan")]
 pub(crate) use parts::bits as part_bits;
 pub(crate) use pieces::Bounds;
+pub(crate) use played_clip::PlayedClip;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub use split::{Split, SplitReport};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::pose::Clip;
 use glam::Vec3;
 use std::ops::Range;
 
@@ -151,7 +172,8 @@ pub struct PaletteJoint {
 /// - every primitive addresses a contiguous range of the palette, and all of its joint indices
 ///   lie in that range; its weights sum to exactly 65,535 at every vertex;
 /// - every triangle index is less than its primitive's vertex count; positions are finite;
-/// - every track's joint exists, its key times are finite and strictly increasing, and its values are finite;
+/// - every clip is made for the skeleton; where curves are kept, each clip has one of the same index;
+/// - every curve's joint exists, its key times are finite and strictly increasing, and its values are finite;
 /// - every material, image and sampler index exists; there is at least one material;
 /// - morph targets list vertices of their primitive in ascending order, their deltas are finite, and each is
 ///   driven by a morph weight that there is.
@@ -163,7 +185,12 @@ pub struct Character {
     pub(crate) primitives: Vec<Primitive>,
     pub(crate) materials: Vec<Material>,
     pub(crate) images: Vec<Image>,
-    pub(crate) clips: Vec<CurveClip>,
+    pub(crate) clips: Vec<Clip>,
+    pub(crate) curves: Vec<CurveClip>,
+    /// How clips become part of it.
+    pub(crate) packing: Packing,
+    pub(crate) scales: ScaleRanges,
+    pub(crate) animations: AnimationSet,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) parts: Parts,
@@ -241,10 +268,19 @@ impl Character {
         &self.images
     }
 
-    /// The clips, in the file's order.
+    /// The clips, packed, in the file's order: what is played. Empty if the import left them as curves
+    /// ([`ClipImport::Curves`](crate::import::ClipImport::Curves)).
     #[must_use]
-    pub fn clips(&self) -> &[CurveClip] {
+    pub fn clips(&self) -> &[Clip] {
         &self.clips
+    }
+
+    /// The file's own curves, in the file's order: for tools, such as retargeting, and as the reference in
+    /// tests. Empty unless the import was asked to keep them: see
+    /// [`ImportOptions::clips`](crate::import::ImportOptions::clips).
+    #[must_use]
+    pub fn curves(&self) -> &[CurveClip] {
+        &self.curves
     }
 
     /// The weights of the morph targets: what each drives, and its value at rest.
@@ -256,15 +292,9 @@ impl Character {
     /// The morph weight of this name: the first that matches exactly.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
-    pub fn find_morph_weight(&self, name: &str) -> Result<usize> {
-        let all = &self.morph_weights;
-        let found = all.iter().position(|weight| &*weight.name == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "morph weight",
-            name: name.into(),
-            known: listed(all.iter().map(|weight| &*weight.name)),
-        })
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn morph_weight(&self, name: &str) -> Result<MorphWeightId> {
+        find(self.morph_weights.iter().map(|weight| &*weight.name), name)
     }
 
     /// The file's skins whose joints are in the skeleton, for listings: those that are used, and
@@ -292,6 +322,10 @@ impl Character {
             materials: self.materials.clone(),
             images: Vec::new(),
             clips: self.clips.clone(),
+            curves: self.curves.clone(),
+            packing: self.packing,
+            scales: self.scales.clone(),
+            animations: self.animations.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             parts: self.parts.clone(),
@@ -300,19 +334,12 @@ impl Character {
         }
     }
 
-    /// The clip of this name: the first that matches exactly.
+    /// The clip of this name: the first that matches exactly. Where there are only curves, one of them.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
-    pub fn find_clip(&self, name: &str) -> Result<usize> {
-        self.clips
-            .iter()
-            .position(|clip| clip.name() == name)
-            .ok_or_else(|| Error::Unnamed {
-                what: "clip",
-                name: name.into(),
-                known: listed(self.clips.iter().map(CurveClip::name)),
-            })
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn clip(&self, name: &str) -> Result<ClipId> {
+        find(self.clip_names(), name)
     }
 
     /// How many vertices one instance has, all primitives together.

@@ -1,6 +1,6 @@
 //! Kinds of triangles, which draws tell apart.
 
-use super::{Character, CurveClip, NO_PARENT, PaletteJoint, Primitive, TrackValues};
+use super::{Character, NO_PARENT, PaletteJoint, Primitive};
 use std::collections::BTreeMap;
 
 impl Primitive {
@@ -87,15 +87,10 @@ impl Character {
     /// over whenever it does. Entries do so together if the same joint is the nearest above them whose scale a clip
     /// drives.
     fn deciders(&self, primitive: &Primitive) -> Vec<Option<u32>> {
-        let mut scaled = vec![false; self.skeleton.len()];
-        for track in self.clips.iter().flat_map(CurveClip::tracks) {
-            if matches!(track.values, TrackValues::Scale(_)) {
-                scaled[usize::from(track.joint)] = true;
-            }
-        }
         // Parents come first.
-        let mut nearest: Vec<Option<u16>> = Vec::with_capacity(scaled.len());
-        for (index, (joint, scaled)) in (0..).zip(self.skeleton.joints().iter().zip(scaled)) {
+        let mut nearest: Vec<Option<u16>> = Vec::with_capacity(self.skeleton.len());
+        let joints = self.skeleton.joints().iter().zip(self.scales.driven());
+        for (index, (joint, scaled)) in (0..).zip(joints) {
             nearest.push(match joint.parent {
                 _ if scaled => Some(index),
                 NO_PARENT => None,

@@ -2,7 +2,7 @@
 
 use super::socket::JointRef;
 use super::{CharacterId, Crowd, Frame, InstanceId};
-use crate::character::Affine;
+use crate::character::{Affine, JointId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::Mat3x4;
 
@@ -21,8 +21,8 @@ pub enum AttachEnd {
 pub struct Attachment {
     /// The instance that it follows.
     pub parent: InstanceId,
-    /// The joint of the parent, as an index in [`Skeleton::joints`](crate::character::Skeleton::joints).
-    pub joint: u16,
+    /// The joint of the parent.
+    pub joint: JointId,
     /// The joint's space from the child's own character space.
     pub joint_from_child: Affine,
     /// What happens when the parent is despawned.
@@ -40,7 +40,7 @@ impl Crowd {
     /// hidden, too. Where the product overflows, the instance stays where it was.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`] or [`Error::Unnamed`] for a
+    /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a
     /// joint that the parent lacks; [`Error::Argument`] for an offset that is not finite, and for a parent that is the child
     /// itself or attached to it.
     pub fn attach<'a>(
@@ -69,10 +69,10 @@ impl Crowd {
         let character = CharacterId(self.instances.get(parent)?.record.character);
         let skeleton = self.entry(character)?.rig.skeleton();
         let joint = joint.into().find(skeleton)?;
-        if usize::from(joint) >= skeleton.len() {
+        if joint.index() >= skeleton.len() {
             return Err(Error::NotFound {
                 what: "joint",
-                index: joint.into(),
+                index: joint.index() as u64,
                 count: skeleton.len() as u64,
             });
         }

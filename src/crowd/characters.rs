@@ -3,6 +3,8 @@
 use super::buffers::FrameBuffers;
 use super::deform::Twin;
 use super::view::VIEW_BYTES;
+use crate::Threads;
+use crate::animator::{Animator, AnimatorDesc};
 use crate::character::{Aabb, AlphaMode, Character, part_bits};
 use crate::error::{Error, Result};
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
@@ -39,6 +41,12 @@ pub(super) struct Entry {
     pub(super) draws: Vec<PrimitiveDraw>,
     /// How many of them are not blended.
     pub(super) solid: usize,
+    /// What its instances play.
+    pub(super) animator: Animator,
+    /// For each actor of the animator, the table index of its instance.
+    pub(super) instance_of_actor: Vec<u32>,
+    /// How many instances follow their root motion.
+    pub(super) rooted: usize,
     /// The instances, as slots of the instance table.
     pub(super) members: Vec<u32>,
     /// How many of them have a transform that mirrors.
@@ -61,10 +69,19 @@ impl Entry {
         buffers: &FrameBuffers,
         mesh: Box<SkinnedMesh>,
         (character, cpu_skinning): (&Character, bool),
+        threads: &Threads,
     ) -> core::result::Result<Self, (Box<SkinnedMesh>, Error)> {
         let twin = cpu_skinning.then(|| Twin::new(character, mesh.method()));
         let twin = match twin.transpose() {
             Ok(twin) => twin,
+            Err(error) => return Err((mesh, error)),
+        };
+        let desc = AnimatorDesc {
+            actors: 0,
+            threads: threads.clone(),
+        };
+        let animator = match Animator::new(character, &desc) {
+            Ok(animator) => animator,
             Err(error) => return Err((mesh, error)),
         };
         let (pool, sets) = match make_sets(device, layout, buffers, &mesh) {
@@ -107,6 +124,9 @@ impl Entry {
             sets,
             draws,
             solid,
+            animator,
+            instance_of_actor: Vec::new(),
+            rooted: 0,
             members: Vec::new(),
             mirrored: 0,
             hiding: 0,

@@ -116,8 +116,9 @@ impl<'a> Frame<'a> {
         self.check(views)?;
         self.follow()?;
         self.decide_visibility(views);
-        let mut written = self.write_records(views)?;
+        let mut written = Written::default();
         self.write_poses(&mut written)?;
+        self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
         // SAFETY: the caller's word.
         unsafe { self.record_commands(cmd, &written, views) };
@@ -163,7 +164,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Views, visible lists and changed records, each in order into its section of the slot.
-    fn write_records(&mut self, views: &[View]) -> Result<Written> {
+    fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         let sections = crowd.buffers.sections;
         let full = || Error::Capacity {
@@ -217,7 +218,7 @@ impl<'a> Frame<'a> {
         };
         out.ok_or_else(full)?.copy_from(changed)?;
         crowd.counters.changes = changed.len() as u32;
-        Ok(Written {
+        *written = Written {
             views: if views.is_empty() {
                 0
             } else {
@@ -226,8 +227,9 @@ impl<'a> Frame<'a> {
             visible: at * 4,
             changes: changed.len() as u64 * size_of::<Instance>() as u64,
             slots: changed.len() as u64 * 4,
-            ..Written::default()
-        })
+            ..*written
+        };
+        Ok(())
     }
 
     /// # Safety

@@ -56,12 +56,12 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn morph_weights(&self, id: InstanceId) -> Result<impl Iterator<Item = Option<f32>> + '_> {
-        let slot = self.instances.get(id)?;
-        let character = self.entry(CharacterId(slot.record.character))?;
-        let count = character.rig.morph_weights().len();
-        let of = |index: usize| slot.weights.get(index).copied().filter(|set| !set.is_nan());
-        Ok((0..count).map(of))
+    pub fn morph_overrides(
+        &self,
+        id: InstanceId,
+    ) -> Result<impl Iterator<Item = Option<f32>> + '_> {
+        let (animator, actor) = self.actor(id)?;
+        animator.morph_overrides(actor)
     }
 
     /// The character of an instance.
@@ -115,14 +115,16 @@ impl Crowd {
     /// The first character of this name.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that there are.
     pub fn find_character(&self, name: &str) -> Result<CharacterId> {
         let entries = || self.characters.iter().flatten();
         let named = |id: &CharacterId| self.character_name(*id) == Ok(name);
-        self.characters().find(named).ok_or_else(|| Error::Unnamed {
-            what: "character",
-            name: name.into(),
-            known: listed(entries().map(|entry| entry.rig.name())),
-        })
+        self.characters()
+            .find(named)
+            .ok_or_else(|| Error::UnknownName {
+                what: "character",
+                name: name.into(),
+                known: listed(entries().map(|entry| entry.rig.name())),
+            })
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Instances {
     twins: Twins,
     /// The last stamp given.
     stamp: u32,
+    /// Whether ranges were given anew since [`Self::take_moved`].
+    moved: bool,
 }
 
 /// Rows of a palette entry of the ring.
@@ -56,6 +58,7 @@ impl Instances {
             skinned: Room::new(capacity.skinned_words),
             twins: Twins::default(),
             stamp: 0,
+            moved: false,
         }
     }
 
@@ -67,6 +70,7 @@ impl Instances {
     /// history is ever given memory that nobody wrote.
     pub(super) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
+        self.moved = true;
         self.rows
             .grow(capacity.palette_entries.saturating_mul(ENTRY_ROWS));
         self.morphs.grow(capacity.morph_words());
@@ -105,6 +109,23 @@ impl Instances {
                 slot.dirty = false;
             }
         }
+    }
+
+    /// Says whether an instance's palette lies in the ring.
+    pub(super) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
+        if let Some(slot) = self.slots.get_mut(index as usize)
+            && slot.in_ring != in_ring
+        {
+            slot.in_ring = in_ring;
+            slot.place_shares();
+            self.touch(index);
+        }
+    }
+
+    /// Whether palettes, morph weights or deformed vertices lie elsewhere than when this was asked
+    /// before.
+    pub(super) fn take_moved(&mut self) -> bool {
+        core::mem::take(&mut self.moved)
     }
 
     /// What was settled last never reached the GPU: it counts as changed again.
@@ -227,6 +248,7 @@ impl Instances {
     /// Gives all ranges anew, without gaps. Nothing has to be moved: palettes, morph weights and deformed vertices
     /// are written in every frame that reads them.
     fn compact(&mut self) {
+        self.moved = true;
         self.rows.clear();
         self.morphs.clear();
         self.skinned.clear();
@@ -377,7 +399,6 @@ impl Instances {
         self.twins.count(slot, false);
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
-        slot.weights = Vec::new();
         self.weights -= weights_in(slot.morphs.size);
         for (room, share) in [
             (&mut self.rows, slot.rows),

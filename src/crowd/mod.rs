@@ -2,10 +2,12 @@
 //!
 //! All types that [`Crowd`] and [`Frame`] use are here; the crate's root has them, too.
 
+mod animate;
 mod assets;
 mod attach;
 mod buffers;
 mod characters;
+mod control;
 mod deform;
 mod desc;
 mod draw;
@@ -18,10 +20,10 @@ mod instances;
 mod links;
 mod load;
 mod parts;
-mod pose;
 mod posed;
 mod retire;
 mod room;
+mod root;
 mod runs;
 mod shadow;
 mod show;
@@ -36,10 +38,15 @@ mod view;
 mod visibility;
 mod weights;
 
+pub use crate::animator::{
+    AnimationEvent, AnimationEventKind, ClipRef, IkReport, IkSolver, IkTarget, MaskRef, Play,
+    Playing, RootMotionMode, ShowPose, SolverId,
+};
 pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
 pub use attach::{AttachEnd, Attachment};
 pub use characters::CharacterId;
+pub use control::InstanceEvent;
 pub use desc::{Capacity, CrowdDesc, MAX_SLOTS};
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
@@ -51,7 +58,7 @@ pub use show::ListId;
 pub use skinned::Skinned;
 pub use slot::SkinMode;
 pub use socket::JointRef;
-pub use spawn::{ClipRef, Play, Spawn};
+pub use spawn::Spawn;
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
 
@@ -61,7 +68,7 @@ use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
 use crate::pass::skin::SkinStage;
-use crate::pose::Poser;
+use animate::Animated;
 use buffers::FrameBuffers;
 use characters::Entry;
 use deform::Deforms;
@@ -115,7 +122,7 @@ pub struct Crowd {
     listed: Vec<skin::Listed>,
     deforms: Deforms,
     histories: Histories,
-    poser: Poser,
+    animated: Animated,
     weights: Vec<f32>,
     /// A palette in the format of a character's method, on its way to being checked.
     scratch: Vec<palettes::Row>,
@@ -141,7 +148,7 @@ impl Crowd {
         let device = unsafe { Device::new(gpu)? };
         let mut crowd = Self {
             device,
-            desc: *desc,
+            desc: desc.clone(),
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
@@ -161,7 +168,7 @@ impl Crowd {
             listed: Vec::new(),
             deforms: Deforms::default(),
             histories: Histories::new(),
-            poser: Poser::new(),
+            animated: Animated::new(desc.slots),
             weights: Vec::new(),
             scratch: Vec::new(),
             time_s: 0.0,
@@ -187,6 +194,8 @@ impl Crowd {
         self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
         self.visibility.make_room(&self.desc.capacity, 0);
+        self.animated
+            .make_room(self.desc.capacity.instances as usize);
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
@@ -248,7 +257,7 @@ impl Crowd {
 
     /// Rows of this frame's slot of the palette ring that may be in use: none if nothing plays.
     fn rows_in_use(&self) -> u32 {
-        if self.counters.palette_entries > 0 {
+        if self.animated.any_in_ring() {
             self.instances.rows_end()
         } else {
             0
@@ -307,6 +316,7 @@ impl Crowd {
         self.counters = Counters::default();
         self.views.clear();
         self.histories.begin_frame();
+        self.update_animators(time_s)?;
         self.visibility.begin_frame();
         Ok(Frame::new(self, slot))
     }
@@ -343,6 +353,7 @@ impl Crowd {
     /// What the GPU reads of the slot in the meantime may be any bytes.
     #[doc(hidden)]
     pub unsafe fn poison_slot(&mut self, slot: u32, byte: u8) -> Result<()> {
+        self.animated.forget();
         self.buffers.poison(slot, byte)
     }
 

@@ -35,6 +35,8 @@ impl Crowd {
         self.instances.check_skinned((skin, words), before)?;
         self.instances.set_skin(id, skin, words)?;
         self.deforms.make_room(self.instances.twins());
+        self.animated
+            .make_room_deformed(self.instances.twins().count as usize);
         Ok(())
     }
 

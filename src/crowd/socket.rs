@@ -1,22 +1,21 @@
 //! Where joints of instances are, for what is attached to them.
 
 use super::{Crowd, InstanceId};
-use crate::character::{Affine, Skeleton, listed};
-use crate::error::{Error, Result};
-use crate::pose::{Playing, joint_model};
+use crate::character::{Affine, JointId, Skeleton};
+use crate::error::Result;
 
 /// A joint of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JointRef<'a> {
-    /// By its index in [`Skeleton::joints`].
-    Index(u16),
+    /// By its index.
+    Id(JointId),
     /// The first of this name.
     Name(&'a str),
 }
 
-impl From<u16> for JointRef<'_> {
-    fn from(index: u16) -> Self {
-        Self::Index(index)
+impl From<JointId> for JointRef<'_> {
+    fn from(joint: JointId) -> Self {
+        Self::Id(joint)
     }
 }
 
@@ -27,27 +26,23 @@ impl<'a> From<&'a str> for JointRef<'a> {
 }
 
 impl JointRef<'_> {
-    pub(super) fn find(self, skeleton: &Skeleton) -> Result<u16> {
+    pub(super) fn find(self, skeleton: &Skeleton) -> Result<JointId> {
         match self {
-            Self::Index(index) => Ok(index),
-            Self::Name(name) => skeleton.find(name).ok_or_else(|| Error::Unnamed {
-                what: "joint",
-                name: name.into(),
-                known: listed(skeleton.joints().iter().map(|joint| &*joint.name)),
-            }),
+            Self::Id(joint) => Ok(joint),
+            Self::Name(name) => skeleton.joint(name),
         }
     }
 }
 
 impl Crowd {
     /// World space from a joint's space at the engine's `time_s`: of what the instance plays now, where it stands now. Only
-    /// the joint and those above it are evaluated, from the file's own curves; any time will do, before or after that of the
+    /// the joint and those above it are evaluated; any time will do, before or after that of the
     /// frame. An instance in a pose of the caller's is in that at any time.
     ///
     /// For something attached to a joint, such as a sword: `crowd.joint_transform(id, "RightHand", time_s)? * hand_from_sword`.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] or [`Error::Unnamed`] for a joint that
+    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a joint that
     /// its character lacks.
     pub fn joint_transform<'a>(
         &self,
@@ -70,20 +65,9 @@ impl Crowd {
         joint: impl Into<JointRef<'a>>,
         time_s: f64,
     ) -> Result<Affine> {
-        let slot = self.instances.get(id)?;
-        let rig = &self.entry(super::CharacterId(slot.record.character))?.rig;
-        let skeleton = rig.skeleton();
-        let joint = joint.into().find(skeleton)?;
-        if slot.posed
-            && let Some(model) = slot.model.get(usize::from(joint))
-        {
-            return Ok(*model);
-        }
-        let clip = slot.layer.and_then(|layer| {
-            let clip = rig.clips().get(layer.clip)?;
-            Some((clip, layer.clip_time_s(time_s, clip.duration_s())))
-        });
-        let playing = clip.map_or(Playing::Rest, |(clip, time_s)| Playing::Raw(clip, time_s));
-        joint_model(skeleton, &playing, joint)
+        let character = self.character_of(id)?;
+        let joint = joint.into().find(self.entry(character)?.rig.skeleton())?;
+        let (animator, actor) = self.actor(id)?;
+        animator.joint_model(actor, joint, time_s)
     }
 }

@@ -1,9 +1,11 @@
 //! Whether a character's poses fit a method's format: its rest pose and its clips.
 
+use super::additive::put_onto;
 use super::held::{Tolerance, unheld};
-use super::{DualQuat, DualQuatStretch, Method, QuatOffset, animate, model_pose};
+use super::{DualQuat, DualQuatStretch, Method, QuatOffset, model_pose};
 use crate::character::{
-    Affine, Character, CurveClip, Joint, NO_PARENT, PaletteJoint, Skeleton, TrackValues, Transform,
+    Affine, Character, CurveClip, Joint, NO_PARENT, PaletteJoint, PlayedClip, Skeleton,
+    TrackValues, Transform,
 };
 use crate::error::{PoseAt, Result, Unheld};
 
@@ -39,7 +41,9 @@ impl MethodPlan {
     }
 }
 
-/// Whether `method` can skin `character`, in its rest pose and all of its clips, and with which entries.
+/// Whether `method` can skin `character`, in its rest pose and all of its clips, and with which entries. The
+/// packed clips are checked, which are what is played, additive ones on the rest pose; the curves if there are only
+/// those.
 ///
 /// A palette entry's format holds a skinning matrix if [`PaletteEntry::project`](super::PaletteEntry::project) displaces no corner of the box
 /// around the entry's vertices by more than 1e-4 of the model's size, the largest edge of
@@ -57,14 +61,21 @@ pub fn check_method(character: &Character, method: Method) -> Result<MethodPlan>
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
-        for clip in character.clips() {
-            check.clip(clip)?;
+        let packed = character.clips().iter();
+        let packed = packed.map(|clip| (clip.name(), PlayedClip::Packed(clip)));
+        // Nothing is packed where there are more of these.
+        let curves = character.curves().iter().skip(packed.len());
+        let curves = curves.map(|clip| (clip.name(), PlayedClip::Curves(clip)));
+        for ((name, clip), is_additive) in
+            packed.chain(curves).zip(character.animations().additive())
+        {
+            check.clip(name, clip, is_additive)?;
         }
     }
     Ok(check.plan)
 }
 
-/// [`check_method`] for one clip of `character`, which need not be one of [`Character::clips`], with its rest pose.
+/// [`check_method`] for curves on the joints of `character`, which need not be its own, with its rest pose.
 ///
 /// # Errors
 /// As [`check_method`]; [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the character lacks.
@@ -72,7 +83,7 @@ pub fn check_clip(character: &Character, method: Method, clip: &CurveClip) -> Re
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
-        check.clip(clip)?;
+        check.clip(clip.name(), PlayedClip::Curves(clip), false)?;
     }
     Ok(check.plan)
 }
@@ -114,10 +125,11 @@ impl<'a> Check<'a> {
         self.pose(&all, || PoseAt::Rest)
     }
 
-    fn clip(&mut self, clip: &CurveClip) -> Result<()> {
+    /// Checks a clip; an additive one on the rest pose.
+    fn clip(&mut self, name: &str, clip: PlayedClip<'_>, is_additive: bool) -> Result<()> {
         // Its joints are checked even if nothing has to be looked at.
         self.local.copy_from_slice(&self.rest);
-        animate(clip, 0.0, &mut self.local)?;
+        clip.animate(0.0, &mut self.local)?;
         let changing = changing_shapes(self.character.skeleton(), clip);
         let entries = self.character.palette().iter();
         let entries: Vec<_> = entries
@@ -127,10 +139,19 @@ impl<'a> Check<'a> {
             return Ok(());
         }
         for time_s in times(clip, self.rest.len()) {
-            self.local.copy_from_slice(&self.rest);
-            animate(clip, time_s, &mut self.local)?;
+            if is_additive {
+                self.local.fill(Transform::IDENTITY);
+            } else {
+                self.local.copy_from_slice(&self.rest);
+            }
+            clip.animate(time_s, &mut self.local)?;
+            if is_additive {
+                for (local, rest) in self.local.iter_mut().zip(&self.rest) {
+                    *local = put_onto(rest, local);
+                }
+            }
             let at = || PoseAt::Clip {
-                name: clip.name().into(),
+                name: name.into(),
                 time_s,
             };
             self.pose(&entries, at)?;
@@ -180,18 +201,8 @@ enum Shape {
 
 /// Which joints' skinning matrices change in more than a rotation from the left and a translation while `clip`
 /// plays. Where they don't, `MᵀM` is constant, and with it every length and angle that the formats' limits are about.
-fn changing_shapes(skeleton: &Skeleton, clip: &CurveClip) -> Vec<bool> {
-    let (mut turns, mut scales) = (vec![false; skeleton.len()], vec![false; skeleton.len()]);
-    for track in clip.tracks() {
-        let list = match track.values {
-            TrackValues::Translation(_) => continue,
-            TrackValues::Rotation(_) => &mut turns,
-            TrackValues::Scale(_) => &mut scales,
-        };
-        if let Some(joint) = list.get_mut(usize::from(track.joint)) {
-            *joint = true;
-        }
-    }
+fn changing_shapes(skeleton: &Skeleton, clip: PlayedClip<'_>) -> Vec<bool> {
+    let driven = driven(skeleton, clip);
     let mut shapes: Vec<Shape> = Vec::with_capacity(skeleton.len());
     for (index, joint) in skeleton.joints().iter().enumerate() {
         let above = match joint.parent {
@@ -199,7 +210,8 @@ fn changing_shapes(skeleton: &Skeleton, clip: &CurveClip) -> Vec<bool> {
             parent => shapes[usize::from(parent)],
         };
         let stretched = above == Shape::Stretched;
-        let shape = if above == Shape::Changing || scales[index] || stretched && turns[index] {
+        let [turns, scales] = driven[index];
+        let shape = if above == Shape::Changing || scales || stretched && turns {
             Shape::Changing
         } else if stretched || !is_uniform(joint) {
             Shape::Stretched
@@ -211,6 +223,29 @@ fn changing_shapes(skeleton: &Skeleton, clip: &CurveClip) -> Vec<bool> {
     shapes.iter().map(|s| *s == Shape::Changing).collect()
 }
 
+/// Whether the clip drives the rotation and the scale of each joint.
+fn driven(skeleton: &Skeleton, clip: PlayedClip<'_>) -> Vec<[bool; 2]> {
+    let curves = match clip {
+        PlayedClip::Packed(clip) => {
+            let joints = 0..skeleton.len();
+            return joints.map(|joint| clip.may_turn_and_scale(joint)).collect();
+        }
+        PlayedClip::Curves(curves) => curves,
+    };
+    let mut driven = vec![[false; 2]; skeleton.len()];
+    for track in curves.tracks() {
+        let which = match track.values {
+            TrackValues::Translation(_) => continue,
+            TrackValues::Rotation(_) => 0,
+            TrackValues::Scale(_) => 1,
+        };
+        if let Some(joint) = driven.get_mut(usize::from(track.joint)) {
+            joint[which] = true;
+        }
+    }
+    driven
+}
+
 /// Whether the scale at rest is uniform up to rounding and signs.
 fn is_uniform(joint: &Joint) -> bool {
     let scale = joint.rest.scale.abs();
@@ -218,13 +253,8 @@ fn is_uniform(joint: &Joint) -> bool {
 }
 
 /// The times that a clip is looked at: all keys and three times between each two, or as many as are allowed.
-fn times(clip: &CurveClip, joints: usize) -> Vec<f64> {
-    let mut keys: Vec<f32> = Vec::new();
-    for track in clip.tracks() {
-        keys.extend(track.values.times_s());
-    }
-    keys.sort_unstable_by(f32::total_cmp);
-    keys.dedup();
+fn times(clip: PlayedClip<'_>, joints: usize) -> Vec<f64> {
+    let keys = clip.key_times();
     let count = (keys.len() * 4).saturating_sub(3);
     let most = (MAX_SAMPLES / joints.max(1)).max(LEAST_TIMES);
     let taken = count.min(most);
@@ -232,8 +262,8 @@ fn times(clip: &CurveClip, joints: usize) -> Vec<f64> {
         // The first and the last are always taken.
         let sample = sample * (count - 1) / (taken - 1).max(1);
         let (key, quarter) = (sample / 4, (sample % 4) as f64 / 4.0);
-        let from = f64::from(keys[key]);
-        let to = keys.get(key + 1).map_or(from, |to| f64::from(*to));
+        let from = keys[key];
+        let to = keys.get(key + 1).copied().unwrap_or(from);
         from + quarter * (to - from)
     };
     (0..taken).map(at).collect()

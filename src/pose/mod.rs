@@ -5,8 +5,8 @@
 //!            └─animate_weights──▶ morph weights ──morph──▶ morphed vertices ─┘
 //! ```
 //!
-//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance by the file's own curves ([`CurveClip`]), exactly. For
-//! crowds, clips are packed once ([`Clip`]), a [`SampleList`] says what each instance plays, and a [`BatchPoser`] evaluates all:
+//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance. For crowds, a [`SampleList`] says which of the
+//! character's packed clips ([`Clip`]) each instance plays, and a [`BatchPoser`] evaluates all:
 //!
 //! | to | there is |
 //! |---|---|
@@ -23,13 +23,12 @@
 //!
 //! ```
 //! use throng::character::{Affine, Transform};
-//! use throng::pose::{BatchPoser, Clip, ClipOptions, Layer, LayerStack, Mask, SampleList, model_pose};
+//! use throng::pose::{BatchPoser, Clip, Layer, LayerStack, Mask, SampleList, model_pose};
 //!
 //! let character = throng::builtin::mannequin()?.character;
-//! let pack = |raw| Clip::new(&character, raw, &ClipOptions::default());
-//! let clips = character.clips().iter().map(pack).collect::<throng::Result<Vec<_>>>()?;
+//! let clips = character.clips();
 //! let durations_s: Vec<f64> = clips.iter().map(Clip::duration_s).collect();
-//! let [walk, wave] = [character.find_clip("Walk")?, character.find_clip("Wave")?];
+//! let [walk, wave] = [character.clip("Walk")?.index(), character.clip("Wave")?.index()];
 //! let arms = Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
 //! let poser = BatchPoser::new(&character)?.with_masks(&[arms])?;
 //!
@@ -48,7 +47,7 @@
 //! }
 //! let joints = character.skeleton().len();
 //! let mut local = vec![Transform::IDENTITY; joints * crowd.len()];
-//! poser.local_poses(&clips, &list, &mut local)?;
+//! poser.local_poses(clips, &list, &mut local)?;
 //! let mut model = vec![Affine::IDENTITY; joints];
 //! model_pose(character.skeleton(), &local[..joints], &mut model)?;
 //! # Ok::<(), throng::Error>(())
@@ -63,6 +62,7 @@ mod animate_weights;
 mod batch;
 mod blend;
 mod blend_space;
+mod blend_weights;
 mod bounds;
 mod dual_quat;
 mod entry;
@@ -78,6 +78,7 @@ mod linear;
 mod mask;
 mod method;
 mod morph;
+mod pack_clips;
 mod palette;
 mod pick;
 mod project;
@@ -97,25 +98,31 @@ mod unit;
 mod wrap;
 mod write_only;
 
+pub(crate) use additive::curves as difference_curves;
 pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
 pub use batch::{BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport};
-#[allow(unused_imports, reason = "taken by the animator")]
 pub(crate) use batch::{PlanSource, Planner, Product, Starts};
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
+pub(crate) use blend::{JointPart, blend_joint};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
+pub use blend_weights::{WeightSample, blend_weights};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
-pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
+pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
 pub use inertia::{Inertia, Moving};
 pub use layer::{Layer, LoopMode};
 pub use layer_stack::LayerStack;
 pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
-pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
+pub use pack_clips::{PackObserver, PackProgress, pack_clips};
+pub(crate) use palette::expect_len;
+pub use palette::{
+    Mat3x4, model_pose, model_pose_from, palette, palette_checked, palette_projected,
+};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use ramp::{Ease, Ramp};
 pub use root_motion::{
@@ -133,8 +140,8 @@ pub use unit::Code;
 pub use wrap::ClipSpan;
 pub use write_only::WriteOnly;
 
-use crate::character::{Affine, Character, CurveClip, Transform};
-use crate::error::{Error, Result};
+use crate::character::{Affine, Character, Transform};
+use crate::error::Result;
 
 /// The intermediate poses of the stages, kept so that nothing is allocated per frame.
 #[derive(Debug, Clone, Default)]
@@ -161,7 +168,8 @@ impl Poser {
     }
 
     /// Local and model pose and morph weights of `character`: of a clip at a time (its index, and seconds in the
-    /// clip's own time, clamped to it), or the rest pose.
+    /// clip's own time, clamped to it), or the rest pose. The file's curves are taken where the character has them
+    /// ([`Character::curves`]), which is exact; else the packed clip.
     ///
     /// # Errors
     /// [`Error::NotFound`] for a clip that the character lacks; the poses stay as they were.
@@ -180,20 +188,20 @@ impl Poser {
         clip: Option<(usize, f64)>,
     ) -> Result<()> {
         let clip = clip
-            .map(|(index, time_s)| Ok((find_clip(character, index)?, time_s)))
+            .map(|(index, time_s)| Ok((character.played_clip(index)?, time_s)))
             .transpose()?;
         let skeleton = character.skeleton();
         self.local.clear();
         self.local
             .extend(skeleton.joints().iter().map(|joint| joint.rest));
         if let Some((clip, time_s)) = clip {
-            animate(clip, time_s, &mut self.local)?;
+            clip.animate(time_s, &mut self.local)?;
         }
         self.weights.clear();
         let rest = character.morph_weights().iter();
         self.weights.extend(rest.map(|weight| weight.rest));
         if let Some((clip, time_s)) = clip {
-            animate_weights(clip, time_s, &mut self.weights)?;
+            clip.animate_weights(time_s, &mut self.weights)?;
         }
         Ok(())
     }
@@ -243,13 +251,4 @@ impl Poser {
     pub fn model(&self) -> &[Affine] {
         &self.model
     }
-}
-
-fn find_clip(character: &Character, index: usize) -> Result<&CurveClip> {
-    let clips = character.clips();
-    clips.get(index).ok_or(Error::NotFound {
-        what: "clip",
-        index: index as u64,
-        count: clips.len() as u64,
-    })
 }

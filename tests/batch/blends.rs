@@ -31,7 +31,7 @@ fn masks(rng: &mut Rng, joints: usize) -> Vec<Mask> {
 fn clips(character: &Character) -> Vec<Clip> {
     let mut all = load::clips(character);
     let reference = AdditiveReference::Frame { time_s: 0.1 };
-    for raw in character.clips() {
+    for raw in character.curves() {
         let options = ClipOptions::default();
         all.extend(Clip::additive(character, raw, &reference, &options));
     }
@@ -231,7 +231,9 @@ fn blends_are_what_they_are_said_to_be_by_every_code() {
 #[test]
 fn an_instance_has_the_same_bits_in_any_company() {
     let mut rng = Rng::new(23);
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let clips = clips(&character);
     let masks = masks(&mut rng, character.skeleton().len());
     let entries = character.palette().len();
@@ -258,7 +260,9 @@ fn an_instance_has_the_same_bits_in_any_company() {
 
 #[test]
 fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let clips = load::clips(&character);
     let sample = |clip: usize, time_s, weight| ClipSample::new(clip, time_s).weighted(weight);
     let last = clips.len() - 1;

@@ -29,7 +29,7 @@ pub(crate) struct Model {
 pub(crate) fn models() -> Vec<Model> {
     let file = |path: std::path::PathBuf| Model {
         name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        character: import::gltf_file(&path, &ImportOptions::default())
+        character: import::gltf_file(&path, &ImportOptions::curves_only())
             .unwrap()
             .character,
         scene: gltf::load(&path),
@@ -37,7 +37,9 @@ pub(crate) fn models() -> Vec<Model> {
     let mut all: Vec<Model> = assets::files().into_iter().map(file).collect();
     all.push(Model {
         name: "built-in".into(),
-        character: builtin::mannequin().unwrap().character,
+        character: builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
         scene: raw::scene(&builtin::raw()),
     });
     all.extend((0..20).map(|seed| {
@@ -45,14 +47,14 @@ pub(crate) fn models() -> Vec<Model> {
         Model {
             name: format!("random {seed}"),
             scene: raw::scene(&made),
-            character: made.build(&ImportOptions::default()).unwrap().character,
+            character: made.build(&ImportOptions::curves_only()).unwrap().character,
         }
     }));
     all
 }
 
 pub(crate) fn clips(character: &Character) -> Vec<Clip> {
-    let clips = character.clips().iter();
+    let clips = character.curves().iter();
     clips
         .map(|clip| Clip::new(character, clip, &ClipOptions::default()).unwrap())
         .collect()

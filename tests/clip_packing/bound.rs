@@ -40,7 +40,7 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
         let points = points(&character);
         let bound = BOUND_M * scale(&character);
         let (mut raw_bytes, mut bytes) = (0, 0);
-        for raw in character.clips() {
+        for raw in character.curves() {
             let packed = clip(&character, raw, ClipPacking::Quantised);
             let report = *packed.report();
             let mut worst = (0.0, 0, 0.0);
@@ -101,7 +101,7 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
 #[test]
 fn unpacked_clips_have_the_keys_themselves() {
     for (name, character) in models() {
-        for raw in character.clips() {
+        for raw in character.curves() {
             let plain = clip(&character, raw, ClipPacking::None);
             assert_eq!(plain.report().packing, ClipPacking::None);
             assert!(plain.packed_words().is_none());
@@ -126,9 +126,11 @@ fn unpacked_clips_have_the_keys_themselves() {
 
 #[test]
 fn a_tighter_bound_takes_more_and_is_met_and_an_impossible_one_is_no_lie() {
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let points = points(&character);
-    let raw = &character.clips()[0];
+    let raw = &character.curves()[0];
     let mut last = 0;
     for error_m in [1e-2_f32, 1e-3, 1e-4, 1e-5, 1e-9] {
         let options = ClipOptions {

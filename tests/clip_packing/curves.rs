@@ -15,14 +15,16 @@ pub(crate) fn models() -> Vec<(String, Character)> {
     let mut all: Vec<(String, Character)> = Vec::new();
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let model = import::gltf_file(&path, &ImportOptions::default()).unwrap();
+        let model = import::gltf_file(&path, &ImportOptions::curves_only()).unwrap();
         all.push((name, model.character));
     }
-    let built_in = throng::builtin::mannequin().unwrap().character;
+    let built_in = throng::builtin::mannequin_with(&ImportOptions::curves_only())
+        .unwrap()
+        .character;
     all.push(("built-in".into(), built_in));
     for seed in 0..12 {
         let made = random::character(seed);
-        let made = made.build(&ImportOptions::default()).unwrap();
+        let made = made.build(&ImportOptions::curves_only()).unwrap();
         all.push((format!("random {seed}"), made.character));
     }
     all

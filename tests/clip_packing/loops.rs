@@ -36,7 +36,7 @@ fn made(character: &Character, tracks: Vec<Track>) -> CurveClip {
 fn what_loops_in_the_file_loops_to_the_bit() {
     let mut loops = 0;
     for (name, character) in models() {
-        for raw in character.clips() {
+        for raw in character.curves() {
             let joints = character.skeleton().joints();
             let mut first: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
             let mut last = first.clone();

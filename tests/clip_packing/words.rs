@@ -106,7 +106,7 @@ impl Words<'_> {
 fn words_mean_what_their_description_says() {
     let mut decoded = 0;
     for (name, character) in models() {
-        for raw in character.clips() {
+        for raw in character.curves() {
             let clip = Clip::new(&character, raw, &ClipOptions::default()).unwrap();
             let Some(words) = clip.packed_words() else {
                 continue;

@@ -67,6 +67,7 @@ fn tube() -> Imported {
             interpolation: Interpolation::Step,
             values: RawKeys::Rotation(vec![turn]),
         }],
+        ..RawAnimation::default()
     };
     let raw = RawCharacter {
         name: "tube".into(),
@@ -85,7 +86,8 @@ fn tube() -> Imported {
         animations: vec![twist],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).expect("a character")
+    raw.build(&ImportOptions::with_curves())
+        .expect("a character")
 }
 
 /// The same character once for each method, from left to right.
@@ -116,6 +118,6 @@ fn twisted() {
 
 #[test]
 fn mannequins() {
-    let mannequin = builtin::mannequin().expect("the mannequin");
+    let mannequin = builtin::mannequin_with(&ImportOptions::with_curves()).expect("the mannequin");
     side_by_side("methods-mannequin", &mannequin, "Wave");
 }

@@ -150,7 +150,7 @@ impl Model {
     }
 
     fn playing(&mut self, kind: usize) -> (Play<'static>, Option<Playing>) {
-        let clips = self.kinds[kind].clips().len();
+        let clips = self.kinds[kind].curves().len();
         if clips == 0 || self.rng.chance(4) {
             return (Play::REST, None);
         }
@@ -370,7 +370,7 @@ impl Model {
         let mut all = BTreeMap::new();
         for member in of_kind {
             let clip = member.layer.map(|playing| {
-                let duration_s = f64::from(character.clips()[playing.clip].duration_s());
+                let duration_s = f64::from(character.curves()[playing.clip].duration_s());
                 (playing.clip, playing.at(self.now_s, duration_s))
             });
             let cpu = match &member.model {

@@ -328,14 +328,16 @@ fn worse(a: f64, b: f64) -> f64 {
 
 fn cases() -> Vec<Case> {
     let file = |path: &std::path::PathBuf| {
-        let character = import::gltf_file(path, &ImportOptions::default());
+        let character = import::gltf_file(path, &ImportOptions::with_curves());
         let character = character.unwrap_or_else(|e| panic!("{e}")).character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         Case::new(name, &gltf::load(path), character)
     };
     let mut cases: Vec<Case> = assets::files().iter().map(file).collect();
     let mannequin = builtin::raw();
-    let character = builtin::mannequin().unwrap().character;
+    let character = builtin::mannequin_with(&ImportOptions::with_curves())
+        .unwrap()
+        .character;
     cases.push(Case::new(
         "the built-in mannequin".into(),
         &raw::scene(&mannequin),

@@ -15,8 +15,10 @@ const LEGS: [[&str; 3]; 2] = [
 
 /// The mannequin in a clip, and its feet.
 fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
-    let character = throng::builtin::mannequin().unwrap().character;
-    let joint = |name: &str| character.skeleton().find(name).unwrap();
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
+    let joint = |name: &str| character.skeleton().joint(name).unwrap().0;
     let legs = LEGS.map(|[hip, knee, ankle]| Leg {
         bones: TwoBone::new(joint(hip), joint(knee), joint(ankle)),
         ankle_m: ANKLE_M,

@@ -26,7 +26,7 @@ fn translation_rotation_scale_in_every_interpolation() {
                 { "sampler": 1, "target": { "node": 3, "path": "rotation" } },
                 { "sampler": 0, "target": { "node": 3, "path": "translation" } } ] }]);
         let c = import(&b);
-        let clip = &c.clips()[0];
+        let clip = &c.curves()[0];
         assert_eq!(
             (clip.start_s(), clip.duration_s()),
             (1.5, 4.0),
@@ -62,7 +62,7 @@ fn the_default_interpolation_is_linear() {
         .as_object_mut()
         .unwrap();
     sampler.remove("interpolation");
-    assert_eq!(import(&b).clips(), import(&arm()).clips());
+    assert_eq!(import(&b).curves(), import(&arm()).curves());
 }
 
 #[test]
@@ -84,18 +84,18 @@ fn one_key_and_no_channel() {
                      { "sampler": 0, "target": { "path": "pointer" } }] }),
     );
     let c = import(&b);
-    let names: Vec<_> = c.clips().iter().map(|clip| clip.name()).collect();
+    let names: Vec<_> = c.curves().iter().map(|clip| clip.name()).collect();
     assert_eq!(
         names,
         ["Bend", "Pose", "Elsewhere"],
         "numbered as in the file"
     );
     assert_eq!(
-        (c.clips()[1].tracks().len(), c.clips()[1].duration_s()),
+        (c.curves()[1].tracks().len(), c.curves()[1].duration_s()),
         (1, 0.0)
     );
     assert_eq!(
-        (c.clips()[2].tracks().len(), c.clips()[2].duration_s()),
+        (c.curves()[2].tracks().len(), c.curves()[2].duration_s()),
         (0, 0.0)
     );
     let told: Vec<_> = c.repairs.iter().map(ToString::to_string).collect();
@@ -146,7 +146,7 @@ fn quantised_rotation_keys() {
         b.json["animations"][0]["samplers"][0] = json!({ "input": times, "output": turns });
         let c = import(&b);
         assert_eq!(c.repairs, [], "{output}");
-        let TrackValues::Rotation(keys) = &c.clips()[0].tracks()[0].values else {
+        let TrackValues::Rotation(keys) = &c.curves()[0].tracks()[0].values else {
             panic!("{output}");
         };
         assert!(keys.values[0].abs_diff_eq(Quat::from_xyzw(0.0, 0.0, half, half), tolerance));

@@ -63,7 +63,7 @@ fn keys(interpolation: &str, values: &[f32]) -> Imported {
 }
 
 fn rotations(imported: &Imported) -> Vec<[f32; 4]> {
-    match &imported.clips()[0].tracks()[0].values {
+    match &imported.curves()[0].tracks()[0].values {
         TrackValues::Rotation(keys) => keys.values.iter().map(|q| q.to_array()).collect(),
         other => panic!("{other:?}"),
     }
@@ -104,7 +104,7 @@ fn keys_at_equal_times_jump() {
     let c = repaired(&b);
     told(&c, &["animation 0: keys at equal times told apart (1)"]);
     assert_eq!(rotations(&c), [I, I, turned, turned]);
-    let keys = c.clips()[0].tracks()[0].values.times_s();
+    let keys = c.curves()[0].tracks()[0].values.times_s();
     assert_eq!(keys, [0.0, 1.0_f32.next_down(), 1.0, 2.0]);
 }
 

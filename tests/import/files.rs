@@ -21,7 +21,7 @@ fn files_beside_and_below() {
     std::fs::write(folder.join("some data/arm é.bin"), &b.bin).unwrap();
     let path = folder.join("arm.gltf");
     std::fs::write(&path, b.gltf_beside("some%20data/arm%20%C3%A9.bin")).unwrap();
-    let c = gltf_file(&path, &ImportOptions::default()).unwrap();
+    let c = gltf_file(&path, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.name(), "arm.gltf");
     assert_eq!(c.primitives(), import(&b).primitives());
 }
@@ -35,7 +35,7 @@ fn files_through_the_callers_reader() {
         Ok(b.bin.clone())
     };
     let file = b.gltf_beside("./a%20b.bin");
-    let c = gltf_with(&file, &mut read, &ImportOptions::default()).unwrap();
+    let c = gltf_with(&file, &mut read, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.primitives(), import(&b).primitives());
     assert_eq!(asked, ["./a b.bin"], "decoded, and once");
 }
@@ -49,14 +49,14 @@ fn chunks_that_are_not_known_are_skipped() {
     file.extend([1, 2, 3, 4]);
     let length = file.len() as u32;
     file[8..12].copy_from_slice(&length.to_le_bytes());
-    let c = gltf(&file, &ImportOptions::default()).unwrap();
+    let c = gltf(&file, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.repairs, []);
     file.extend(b"tail");
-    let c = gltf(&file, &ImportOptions::default()).unwrap();
+    let c = gltf(&file, &ImportOptions::curves_only()).unwrap();
     assert!(has(&c, RepairKind::TrailingBytes, 4));
     let json = b"{\"asset\":{\"version\":\"2.0\"}}";
     assert!(
-        gltf(&glb(json, None), &ImportOptions::default()).is_err(),
+        gltf(&glb(json, None), &ImportOptions::curves_only()).is_err(),
         "nothing to draw"
     );
 }

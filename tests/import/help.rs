@@ -6,7 +6,7 @@ use throng::Error;
 use throng::import::{ImportOptions, Imported, RepairKind, gltf};
 
 pub(crate) fn import(b: &Builder) -> Imported {
-    gltf(&b.glb(), &ImportOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    gltf(&b.glb(), &ImportOptions::curves_only()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn has(imported: &Imported, kind: RepairKind, count: u64) -> bool {
@@ -19,7 +19,7 @@ pub(crate) fn has(imported: &Imported, kind: RepairKind, count: u64) -> bool {
 pub(crate) fn options() -> ImportOptions {
     ImportOptions {
         name: "f".into(),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     }
 }
 

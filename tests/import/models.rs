@@ -27,7 +27,7 @@ fn model(file: &str) -> Option<Imported> {
         loudly(&format!("NOT TESTED: {file} is not in the folder"));
         return None;
     }
-    let imported = gltf_file(&path, &ImportOptions::default());
+    let imported = gltf_file(&path, &ImportOptions::curves_only());
     Some(imported.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -51,7 +51,7 @@ fn every_model_imports() {
     files(&folder, &mut all);
     assert!(!all.is_empty(), "no model in {}", folder.display());
     for path in all {
-        let imported = gltf_file(&path, &ImportOptions::default());
+        let imported = gltf_file(&path, &ImportOptions::curves_only());
         if let Err(Error::Asset {
             why: AssetFault::Requires(what),
             ..
@@ -70,14 +70,14 @@ fn every_model_imports() {
             c.primitives().len(),
             c.vertex_count(),
             c.triangle_count(),
-            c.clips().len(),
+            c.curves().len(),
             c.images().len(),
             c.repairs.len(),
         );
         for repair in &c.repairs {
             println!("    {repair}");
         }
-        for clip in c.clips() {
+        for clip in c.curves() {
             for track in clip.tracks() {
                 if let TrackValues::Rotation(keys) = &track.values {
                     let unit = |q: &Quat| (q.length() - 1.0).abs() < 1e-5;
@@ -123,7 +123,7 @@ fn known_models_give_known_numbers() {
             c.primitives().len(),
             c.vertex_count(),
             c.triangle_count(),
-            c.clips().len(),
+            c.curves().len(),
             c.images().len(),
         ];
         assert_eq!(numbers, expected, "{file}");
@@ -142,7 +142,7 @@ fn quantised_and_plain_fox_agree() {
     let [a, b] = [plain.rest_bounds(), quantised.rest_bounds()];
     assert!(a.min.abs_diff_eq(b.min, size * 1e-4) && a.max.abs_diff_eq(b.max, size * 1e-4));
     let names = |c: &Imported| {
-        c.clips()
+        c.curves()
             .iter()
             .map(|clip| clip.name().to_owned())
             .collect::<Vec<_>>()
@@ -221,5 +221,5 @@ fn the_knight_carries_its_weapons() {
         assert!(matches!(part.influences.joints, JointIndices::U8(_)));
         assert!(part.influences.weights.is_empty());
     }
-    assert!(knight.find_clip("Walking_A").is_ok());
+    assert!(knight.clip("Walking_A").is_ok());
 }

@@ -138,8 +138,8 @@ fn weights_come_from_the_node_or_the_mesh() {
         ("", "Quad"),
     ];
     assert_eq!(names.collect::<Vec<_>>(), expected);
-    assert_eq!(c.find_morph_weight("smile"), Ok(0));
-    assert!(c.find_morph_weight("frown").is_err());
+    assert_eq!(c.morph_weight("smile").unwrap().index(), 0);
+    assert!(c.morph_weight("frown").is_err());
     let firsts: Vec<_> = c.primitives().iter().map(|p| p.first_weight).collect();
     assert_eq!(firsts, [0, 2]);
     // At rest, the second stands 2 m up.
@@ -234,8 +234,8 @@ fn tracks(interpolation: &str, times: &[f32], values: &[f32]) -> (Vec<WeightTrac
     let mut b = with_targets(b, json!([{ "POSITION": up }, { "POSITION": up }]));
     with_clip(&mut b, times, values, interpolation);
     let c = import(&b);
-    assert_eq!(c.clips()[0].tracks(), []);
-    (c.clips()[0].weight_tracks().to_vec(), c)
+    assert_eq!(c.curves()[0].tracks(), []);
+    (c.curves()[0].weight_tracks().to_vec(), c)
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn weights_channels_are_read() {
         assert_eq!(track.keys.interpolation, interpolation);
         assert_eq!(track.keys.values, values);
         assert_eq!(
-            (c.clips()[0].start_s(), c.clips()[0].duration_s()),
+            (c.curves()[0].start_s(), c.curves()[0].duration_s()),
             (0.5, 2.0)
         );
         assert_eq!(c.repairs, []);
@@ -284,7 +284,7 @@ fn weights_of_what_is_not_drawn_are_left_out() {
     let c = import(&b);
     assert!(has(&c, RepairKind::LeftOut, 1));
     assert_eq!(c.morph_weights().len(), 1);
-    assert_eq!(c.clips()[0].weight_tracks(), []);
+    assert_eq!(c.curves()[0].weight_tracks(), []);
     let words = c.repairs[0].to_string();
     assert!(words.contains("weights that drive nothing"), "{words}");
 }

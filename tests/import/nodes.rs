@@ -17,7 +17,7 @@ fn the_scene_is_the_option_the_default_the_first_or_all() {
     assert_eq!(&*name(&b), "Second");
     let mut options = ImportOptions {
         scene: Some(0),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     };
     let c = gltf(&b.glb(), &options).unwrap();
     assert_eq!(&*c.skeleton().joints()[0].name, "");

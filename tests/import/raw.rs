@@ -39,6 +39,7 @@ pub(crate) fn raw() -> RawCharacter {
                 interpolation: Interpolation::Linear,
                 values: RawKeys::Rotation(vec![Quat::IDENTITY; 2]),
             }],
+            ..RawAnimation::default()
         }],
         ..RawCharacter::default()
     }
@@ -48,7 +49,7 @@ pub(crate) fn raw() -> RawCharacter {
 pub(crate) fn refused(change: impl FnOnce(&mut RawCharacter)) -> String {
     let mut raw = raw();
     change(&mut raw);
-    match raw.build(&ImportOptions::default()) {
+    match raw.build(&ImportOptions::curves_only()) {
         Ok(_) => panic!("it was built"),
         Err(error) => error.to_string(),
     }
@@ -56,7 +57,7 @@ pub(crate) fn refused(change: impl FnOnce(&mut RawCharacter)) -> String {
 
 #[test]
 fn a_sound_one_is_built() {
-    let built = raw().build(&ImportOptions::default()).unwrap();
+    let built = raw().build(&ImportOptions::curves_only()).unwrap();
     assert_eq!(built.repairs, []);
     assert_eq!((built.name(), built.palette().len()), ("raw", 2));
 }
@@ -274,9 +275,9 @@ fn keys_at_equal_times_are_told_apart() {
             channel.times_s = times.to_vec();
             channel.interpolation = interpolation;
             channel.values = RawKeys::Scale((0..times.len()).flat_map(numbered).collect());
-            let built = raw.build(&ImportOptions::default()).unwrap();
-            let TrackValues::Scale(keys) = &built.clips()[0].tracks()[0].values else {
-                panic!("{:?}", built.clips());
+            let built = raw.build(&ImportOptions::curves_only()).unwrap();
+            let TrackValues::Scale(keys) = &built.curves()[0].tracks()[0].values else {
+                panic!("{:?}", built.curves());
             };
             assert_eq!(keys.times_s, times_kept);
             let values: Vec<Vec3> = kept.iter().copied().flat_map(numbered).collect();
@@ -295,7 +296,7 @@ fn keys_at_equal_times_of_a_node_outside_the_skeleton_are_left_out() {
     raw.nodes.push(node);
     raw.animations[0].channels[0].node = 2;
     raw.animations[0].channels[0].times_s = vec![1.0; 2];
-    let built = raw.build(&ImportOptions::default()).unwrap();
+    let built = raw.build(&ImportOptions::curves_only()).unwrap();
     assert_eq!(built.repairs.len(), 1);
     assert_eq!(built.repairs[0].kind, RepairKind::LeftOut);
 }

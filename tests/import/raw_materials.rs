@@ -17,7 +17,7 @@ fn materials_are_checked() {
         let mut raw = raw();
         raw.images = vec![image.clone()];
         raw.materials = vec![material];
-        raw.build(&ImportOptions::default())
+        raw.build(&ImportOptions::curves_only())
     };
     let texture = TextureRef::new(0);
     for (wrong, why) in [
@@ -85,14 +85,14 @@ fn tangents_and_second_coordinates_are_checked() {
     };
     let mut sound = raw();
     streams(&mut sound);
-    let built = sound.clone().build(&ImportOptions::default()).unwrap();
+    let built = sound.clone().build(&ImportOptions::curves_only()).unwrap();
     assert_eq!(built.repairs, []);
     assert_eq!(built.primitives()[0].tangents, sound.primitives[0].tangents);
     assert_eq!(built.primitives()[0].uvs1, sound.primitives[0].uvs1);
     sound.primitives[0].normals.clear();
     let smooth = ImportOptions {
         smooth_normals: true,
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     };
     let built = sound.build(&smooth).unwrap();
     assert_eq!(built.repairs[0].kind, RepairKind::TangentsIgnored);

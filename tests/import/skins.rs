@@ -51,7 +51,7 @@ fn a_skinned_arm() {
 
 #[test]
 fn gltf_with_a_data_uri_is_the_same_as_glb() {
-    let (b, options) = (arm(), ImportOptions::default());
+    let (b, options) = (arm(), ImportOptions::curves_only());
     let from_glb = gltf(&b.glb(), &options).unwrap();
     assert_eq!(gltf(&b.gltf(), &options).unwrap(), from_glb);
     let mut marked = b"\xef\xbb\xbf".to_vec();
@@ -238,7 +238,7 @@ fn unused_skins_do_not_grow_the_skeleton() {
     let far = b.add("nodes", json!({ "name": "Far" }));
     b.add("skins", json!({ "joints": [far] }));
     let c = import(&b);
-    assert_eq!(c.skeleton().find("Far"), None);
+    assert!(c.skeleton().joint("Far").is_err());
     assert_eq!(c.skins().len(), 1);
 }
 
@@ -280,8 +280,8 @@ fn animated_nodes_between_joints_are_driven() {
     b.add("nodes", json!({ "name": "Between", "children": [3] }));
     b.json["animations"][0]["channels"][0]["target"]["node"] = json!(4);
     let c = import(&b);
-    let between = c.skeleton().find("Between").unwrap();
-    assert_eq!(c.clips()[0].tracks()[0].joint, between);
+    let between = c.skeleton().joint("Between").unwrap().0;
+    assert_eq!(c.curves()[0].tracks()[0].joint, between);
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn unskinned_meshes_are_rigid_parts() {
     assert!(sword.influences.weights.is_empty());
     let entry = &c.palette()[sword.palette.start as usize];
     assert_eq!(sword.palette.len(), 1);
-    assert_eq!(entry.joint, c.skeleton().find("Sword").unwrap());
+    assert_eq!(entry.joint, c.skeleton().joint("Sword").unwrap().0);
     assert_eq!(entry.inverse_bind, throng::character::Affine::IDENTITY);
     assert_eq!(c.rest_bounds().max, Vec3::new(1.1, 4.0, 0.0));
 }
@@ -330,7 +330,7 @@ fn skinned_meshes_without_joints_and_weights_are_rigid_parts() {
     assert_eq!(skinned.influences, expected.primitives()[0].influences);
     assert_eq!(rigid.influences.per_vertex, 1);
     let entry = &c.palette()[rigid.palette.start as usize];
-    assert_eq!(entry.joint, c.skeleton().find("Body").unwrap());
+    assert_eq!(entry.joint, c.skeleton().joint("Body").unwrap().0);
     assert_eq!(c.rest_bounds().max.x, 100.5, "where its node is");
 
     let attributes = b.json.pointer_mut(ATTRIBUTES).unwrap();
@@ -351,7 +351,7 @@ fn unskinned_files_too() {
         (1, 1, 3)
     );
     assert_eq!(c.rest_bounds().min.z, 9.0);
-    assert!(c.materials().len() == 1 && c.clips().is_empty());
+    assert!(c.materials().len() == 1 && c.curves().is_empty());
 }
 
 #[test]
@@ -362,16 +362,16 @@ fn files_of_animations_alone() {
     json["nodes"][0] = json!({ "name": "Body" });
     let c = import(&b);
     assert_eq!(
-        (c.skeleton().len(), c.primitives().len(), c.clips().len()),
+        (c.skeleton().len(), c.primitives().len(), c.curves().len()),
         (3, 0, 1)
     );
-    assert_eq!(c.clips()[0].tracks().len(), 1);
+    assert_eq!(c.curves()[0].tracks().len(), 1);
     assert_eq!(c.rest_bounds().max.y, 1.0, "around the joints");
     b.json.as_object_mut().unwrap().remove("skins");
     assert_eq!(
         import(&b).skeleton().len(),
-        3,
-        "what is animated, and above"
+        4,
+        "all nodes, where neither a mesh nor a skin says which"
     );
 }
 

@@ -4,14 +4,16 @@ use crate::made;
 use crate::reference::rng::Rng;
 use throng::character::{Character, Skeleton};
 use throng::pose::state_machine::{
-    StateMachineDesc, StateMachineFault, StateMachinePart, StateMachineText,
+    DescFault, StateMachineDesc, StateMachinePart, StateMachineText,
 };
 use throng::{Error, builtin};
 
 pub(crate) const HERO: &str = include_str!("../../examples/machine/hero.toml");
 
 fn character() -> Character {
-    builtin::mannequin().unwrap().character
+    builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character
 }
 
 fn build(character: &Character, text: &str) -> Result<(), Error> {
@@ -484,7 +486,7 @@ fn texts_without_measure_are_refused() {
     let Err(Error::StateMachine(error)) = build(&character, &states(257)) else {
         panic!("taken");
     };
-    let cap = StateMachineFault::Cap {
+    let cap = DescFault::Cap {
         what: "states",
         asked: 257,
         cap: 256,

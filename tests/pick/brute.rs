@@ -114,5 +114,5 @@ pub(crate) fn ball(double_sided: bool) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }

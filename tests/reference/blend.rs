@@ -83,7 +83,7 @@ pub fn many(count: usize, per_vertex: usize, rng: &mut Rng) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 pub const COUNTS: [usize; 6] = [1, 2, 3, 4, 8, 13];

@@ -68,10 +68,10 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
         ..Worst::default()
     };
     check_rest_bounds(scene, character, size);
-    assert_eq!(character.clips().len(), scene.clips.len(), "clips");
+    assert_eq!(character.curves().len(), scene.clips.len(), "clips");
     pose(scene, character, &pairings, None, size, &mut worst);
     for (index, clip) in scene.clips.iter().enumerate() {
-        assert_eq!(character.clips()[index].name(), clip.name);
+        assert_eq!(character.curves()[index].name(), clip.name);
         for time in clip.times() {
             pose(
                 scene,

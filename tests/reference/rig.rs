@@ -41,7 +41,7 @@ pub fn chain(joints: usize) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap().character
+    raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
 /// A clip for [`chain`] of one track on its first joint.

@@ -27,9 +27,13 @@ fn size(character: &Character) -> f64 {
 
 fn models() -> Vec<Character> {
     let files = reference::assets::files().into_iter();
-    let load = |path| import::gltf_file(path, &ImportOptions::default()).ok();
+    let load = |path| import::gltf_file(path, &ImportOptions::curves_only()).ok();
     let mut all: Vec<Character> = files.filter_map(load).map(|i| i.character).collect();
-    all.push(builtin::mannequin().unwrap().character);
+    all.push(
+        builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
+    );
     all
 }
 
@@ -51,7 +55,7 @@ fn models_follow_themselves() {
         };
         let mut retarget = Retarget::new(skeleton, skeleton, &map, &options).unwrap();
         for clip in character
-            .clips()
+            .curves()
             .iter()
             .take(6)
             .filter(|clip| !clip.tracks().is_empty())
@@ -114,7 +118,7 @@ fn models_follow_each_other() {
         for to in &all {
             let target = Humanoid::find(to.skeleton());
             let both = |role| source.joint(role).zip(target.joint(role));
-            let Some(clip) = from.clips().iter().find(|clip| !clip.tracks().is_empty()) else {
+            let Some(clip) = from.curves().iter().find(|clip| !clip.tracks().is_empty()) else {
                 continue;
             };
             if both(Role::LowerLeg(Side::Left)).is_none() || both(Role::Hips).is_none() {
@@ -164,7 +168,9 @@ fn models_follow_each_other() {
 }
 
 fn mannequin() -> Character {
-    builtin::mannequin().unwrap().character
+    builtin::mannequin_with(&ImportOptions::curves_only())
+        .unwrap()
+        .character
 }
 
 fn turns(joint: u16, interpolation: Interpolation, keys: &[(f32, f32)]) -> Track {
@@ -184,8 +190,8 @@ fn steps_stay_steps_and_jumps_stay_sharp() {
     let character = mannequin();
     let skeleton = character.skeleton();
     let (hips, arm) = (
-        skeleton.find("Hips").unwrap(),
-        skeleton.find("LeftUpperArm").unwrap(),
+        skeleton.joint("Hips").unwrap().0,
+        skeleton.joint("LeftUpperArm").unwrap().0,
     );
     let stepped = turns(
         arm,
@@ -229,7 +235,7 @@ fn loops_stay_closed_and_empty_stretches_stay() {
     let map = JointMap::by_names(skeleton, skeleton).unwrap();
     let mut retarget =
         Retarget::new(skeleton, skeleton, &map, &RetargetOptions::default()).unwrap();
-    let arm = skeleton.find("LeftUpperArm").unwrap();
+    let arm = skeleton.joint("LeftUpperArm").unwrap().0;
     let wave = turns(
         arm,
         Interpolation::Linear,
@@ -260,7 +266,7 @@ fn keys_are_added_where_the_way_bends() {
     let rng = &mut Rng::new(18);
     let character = mannequin();
     let skeleton = character.skeleton();
-    let hips = skeleton.find("Hips").unwrap();
+    let hips = skeleton.joint("Hips").unwrap().0;
     let map = JointMap::by_names(skeleton, skeleton).unwrap();
     let rest_at = skeleton.joints()[usize::from(hips)].rest.translation;
     let values = (0..12).map(|at| {

@@ -249,7 +249,7 @@ fn the_number_of_threads_changes_no_bit() {
 
 #[test]
 fn a_character_without_vertices_is_no_trouble() {
-    let character = ImportOptions::default();
+    let character = ImportOptions::curves_only();
     let raw = throng::import::RawCharacter::default();
     if let Ok(made) = raw.build(&character) {
         let skinner = Skinner::new(&made.character).unwrap();

@@ -96,7 +96,7 @@ pub(crate) fn made(
         }],
         ..RawCharacter::default()
     };
-    let character = raw.build(&ImportOptions::default()).unwrap().character;
+    let character = raw.build(&ImportOptions::curves_only()).unwrap().character;
     assert_eq!(character.vertex_count(), vertices);
     character
 }
@@ -191,9 +191,13 @@ pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palett
 
 /// All models, and the built-in one.
 pub(crate) fn models() -> Vec<Character> {
-    let mut models = vec![throng::builtin::mannequin().unwrap().character];
+    let mut models = vec![
+        throng::builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
+    ];
     for file in crate::reference::assets::files() {
-        let imported = throng::import::gltf_file(&file, &ImportOptions::default());
+        let imported = throng::import::gltf_file(&file, &ImportOptions::curves_only());
         models.push(imported.unwrap_or_else(|e| panic!("{e}")).character);
     }
     models

@@ -19,17 +19,20 @@ pub(crate) struct Load {
 }
 
 pub(crate) fn loads() -> Vec<Load> {
-    let random = (0..10).map(|seed| random::character(100 + seed).build(&ImportOptions::default()));
+    let random =
+        (0..10).map(|seed| random::character(100 + seed).build(&ImportOptions::curves_only()));
     let random = random.map(|built| built.unwrap().character);
-    let mannequin = throng::builtin::mannequin().unwrap().character;
+    let mannequin = throng::builtin::mannequin_with(&ImportOptions::curves_only())
+        .unwrap()
+        .character;
     let characters = std::iter::once(mannequin).chain(random);
     let loads = characters.enumerate().map(|(number, character)| {
         let options = ClipOptions::default();
-        let clips = character.clips().iter().take(3);
+        let clips = character.curves().iter().take(3);
         let clips = clips.map(|clip| Clip::new(&character, clip, &options).unwrap());
         let mut clips: Vec<Clip> = clips.collect();
         let first = AdditiveReference::Frame { time_s: 0.1 };
-        let raw = &character.clips()[1];
+        let raw = &character.curves()[1];
         // A scale of 0 has no difference.
         clips.extend(Clip::additive(&character, raw, &first, &options).ok());
         let mut rng = Rng::new(number as u64);

@@ -104,11 +104,12 @@ fn rotation(name: &str, node: usize, axis: Vec3) -> RawAnimation {
                     .to_vec(),
             ),
         }],
+        ..RawAnimation::default()
     }
 }
 
 pub fn built(raw: RawCharacter) -> Imported {
-    raw.build(&ImportOptions::default()).unwrap()
+    raw.build(&ImportOptions::curves_only()).unwrap()
 }
 
 /// The palette by the CPU's own stages.

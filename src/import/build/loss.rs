@@ -95,7 +95,7 @@ impl Losses {
         // A joint has up to three tracks.
         let cost = self.changes.len() + self.pairs.len() + character.skeleton.len() * 4;
         let budget = MAX_POSES.min((MAX_WORK / cost as u64).max(1));
-        for pose in chosen(&character.clips, budget) {
+        for pose in chosen(&character.curves, budget) {
             look(Some(pose))?;
         }
         Ok(worst.map(|worst| InfluenceLoss { poses, ..worst }))

@@ -5,6 +5,7 @@ use super::build;
 use super::lanes::{Row, WIDTH};
 use super::pack::Packed;
 use super::timing::{Place, Timing};
+use super::weights::WeightKeys;
 use crate::character::{Character, CurveClip, Joint, Skeleton, Track, Transform};
 use crate::error::Result;
 use crate::pose::additive::{self, AdditiveReference};
@@ -34,6 +35,9 @@ pub struct ClipOptions {
     /// How far, in metres of character space, a point 3 cm from a joint may lie from where the file's curves put
     /// it. `None` is 0.01 cm. Both lengths are for a character of 1.8 m, and are scaled by the largest edge of
     /// [`Character::rest_bounds`] over that; a given bound is taken as it is.
+    ///
+    /// As far, at most, the morph weights of a mesh together may move a vertex from where the file's curves have it, in the
+    /// rest pose; and no weight is off by more than 1e-3, nor must it be nearer than 1e-6.
     pub error_m: Option<f32>,
 }
 
@@ -59,8 +63,10 @@ pub struct ClipReport {
     pub error_joint: u16,
     /// The time that it was found at, in seconds.
     pub error_time_s: f64,
-    /// How many tracks are kept as the file has them: those that step, and those that no even sampling follows.
+    /// How many tracks of joints are kept as the file has them: those that step, and those that no even sampling follows.
     pub kept_tracks: usize,
+    /// How far the worst morph weight is from the file's curves, as measured at all keys and between them.
+    pub weight_error: f32,
 }
 
 impl ClipReport {
@@ -80,13 +86,18 @@ impl ClipReport {
 /// [`ClipOptions::error_m`]. Tracks that step, and those that even the highest rate does not follow, are kept as the
 /// file has them and evaluated as [`animate`](super::super::animate()) does. On the first and the last key the clip has the
 /// curves' own values, within what packing costs; what loops in the file loops here, to the bit.
+/// Keys half a turn apart turn the way that [`Interpolation::Linear`](crate::character::Interpolation::Linear)
+/// says, on every SIMD level.
 ///
 /// A clip takes at most 16,384 frames, nine minutes at 30 Hz, and fewer beyond 400 joints: what needs more is kept as the file has
 /// it, which is exact, larger and slower. Cut longer ones.
 ///
-/// Morph weights are not part of it: see [`animate_weights`](super::super::animate_weights()).
-#[derive(Debug, Clone)]
+/// Its morph weights are sampled in the same way, at a rate of their own for each mesh, as whole numbers of steps that are powers
+/// of 2: so a weight that is 0, 1/2 or 1 in the file is that here. Those that step are kept as the file has them, and those
+/// that take less so. See [`Clip::sample_weights`].
+#[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
+    pub(super) name: Box<str>,
     pub(super) timing: Timing,
     pub(super) keys: Keys,
     /// Of blocks' properties that do not move and are not at rest: `[component][lane]`.
@@ -100,11 +111,13 @@ pub struct Clip {
     pub(super) additive: bool,
     /// Evaluated as they are, sorted by joint.
     pub(super) kept: Vec<Track>,
+    /// Ascending.
+    pub(super) weights: Vec<WeightKeys>,
     pub(super) report: ClipReport,
 }
 
 /// What moves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Keys {
     /// `[frame][row][lane]`, and the rows a frame: each block's moving properties, component by component.
     Plain(Vec<Row>, usize),
@@ -167,7 +180,7 @@ impl Clip {
     /// `clip`, one of `character` or another for its skeleton.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the skeleton lacks;
+    /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint or a morph weight that the character lacks;
     /// [`Error::Argument`](crate::Error::Argument) if the error bound is not positive and finite.
     pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
         let skeleton = character.skeleton();
@@ -179,14 +192,16 @@ impl Clip {
     /// a breath, a lean. What the clip does not drive is no difference.
     ///
     /// The differences are taken of the file's keys, exactly but for rounding, and packed as any clip's; the error is
-    /// that of the clip put back onto its reference.
+    /// that of the clip put back onto its reference. Its morph weights are differences from the reference's: those at rest, or of the
+    /// clip itself at the reference's time; a pose has none, and stands for those at rest.
     ///
     /// ```
     /// use throng::pose::{AdditiveReference, Clip, ClipOptions};
     ///
-    /// let character = throng::builtin::mannequin()?.character;
+    /// let options = throng::import::ImportOptions::curves_only();
+    /// let character = throng::builtin::mannequin_with(&options)?.character;
     /// let first = AdditiveReference::Frame { time_s: 0.0 };
-    /// let clip = Clip::additive(&character, &character.clips()[0], &first, &ClipOptions::default())?;
+    /// let clip = Clip::additive(&character, &character.curves()[0], &first, &ClipOptions::default())?;
     /// assert!(clip.is_additive());
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -202,7 +217,33 @@ impl Clip {
         options: &ClipOptions,
     ) -> Result<Self> {
         let (curves, reference) = additive::curves(character, clip, reference)?;
-        build::clip(character, &curves, options, Base::Reference(&reference))
+        Self::of_difference(character, &curves, &reference, options)
+    }
+
+    /// [`Self::additive`] of curves that are differences from `reference`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_difference(
+        character: &Character,
+        curves: &CurveClip,
+        reference: &[Transform],
+        options: &ClipOptions,
+    ) -> Result<Self> {
+        build::clip(character, curves, options, Base::Reference(reference))
+    }
+
+    /// The clip's name, or empty.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// Whether it is a difference from a reference pose.
@@ -264,6 +305,26 @@ impl Clip {
         one[0]
     }
 
+    /// The times of all keys, ascending, each once: of the even ones and of the tracks that are kept.
+    pub(crate) fn key_times(&self) -> Vec<f64> {
+        let mut times: Vec<f64> = (0..self.timing.frames)
+            .map(|frame| self.timing.time_s(frame))
+            .collect();
+        let kept = self.kept.iter().flat_map(|track| track.values.times_s());
+        times.extend(kept.map(|time_s| f64::from(*time_s)));
+        times.sort_unstable_by(f64::total_cmp);
+        times.dedup();
+        times
+    }
+
+    /// Whether the clip drives a joint's rotation and its scale; told of eight joints together, so `true` may also
+    /// mean that a neighbour's is driven.
+    pub(crate) fn may_turn_and_scale(&self, joint: usize) -> [bool; 2] {
+        let block = self.blocks.get(joint / WIDTH);
+        [Property::Rotation, Property::Scale]
+            .map(|property| block.is_some_and(|block| !block.rests(property)))
+    }
+
     /// The tracks of some joints that are kept as they are.
     pub(super) fn kept_of(&self, joints: Range<usize>) -> &[Track] {
         let before = |end: usize| move |track: &Track| usize::from(track.joint) < end;
@@ -320,7 +381,8 @@ impl Clip {
         }
     }
 
-    fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
+    /// The key of a lane of a row.
+    pub(super) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
         match &self.keys {
             Keys::Plain(rows, stride) => rows[frame * stride + row].0[lane],
             Keys::Packed(packed) => packed.key(frame, row, lane),

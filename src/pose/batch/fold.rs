@@ -62,12 +62,14 @@ pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) 
         .flat_map(|frame| stay.iter().map(|row| frame[*row]))
         .collect();
     let mut folded = Clip {
+        name: clip.name.clone(),
         blocks,
         constants,
         keys: Keys::Plain(kept, stay.len()),
         timing: clip.timing.clone(),
         rest: clip.rest.clone(),
         kept: clip.kept.clone(),
+        weights: clip.weights.clone(),
         ..*clip
     };
     if stay.is_empty() {

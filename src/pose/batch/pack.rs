@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<PackedRow>() == 128);
 const ROW_BYTES: usize = 76;
 
 /// The packed keys of a clip.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Packed {
     /// Of each block's moving properties, component by component.
     pub(super) rows: Vec<PackedRow>,

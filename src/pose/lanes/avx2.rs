@@ -128,6 +128,21 @@ impl Lanes for Avx2 {
             _mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0)))
         })
     }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe {
+            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, _mm256_setzero_ps());
+            _mm256_blendv_ps(other.0, negative.0, below)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: a value proves AVX2.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32 }
+    }
 }
 
 impl Wide for Avx2 {

@@ -129,6 +129,21 @@ impl Lanes for Avx512 {
             _mm512_mask_xor_ps(self.0, negative, self.0, _mm512_set1_ps(-0.0))
         })
     }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe {
+            let below = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, _mm512_setzero_ps());
+            _mm512_mask_blend_ps(below, other.0, negative.0)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: a value proves AVX-512.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0).into() }
+    }
 }
 
 impl Wide for Avx512 {

@@ -70,6 +70,10 @@ pub(super) trait Lanes: Copy {
     fn root(self) -> Self;
     /// Negated where `by` is less than 0.
     fn flipped_by(self, by: Self) -> Self;
+    /// In each lane `negative` if this is less than 0, else `other`.
+    fn choose(self, negative: Self, other: Self) -> Self;
+    /// Bit `i` is set if lane `i` is less than that of `other`.
+    fn below(self, other: Self) -> u32;
 }
 
 /// Lanes of instances, of any width: what brings them together and apart.

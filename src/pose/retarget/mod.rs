@@ -120,13 +120,15 @@ impl Default for RetargetOptions {
 ///
 /// ```
 /// use throng::builtin;
+/// use throng::import::ImportOptions;
 /// use throng::pose::retarget::{JointMap, Retarget, RetargetOptions};
 ///
-/// let (source, target) = (builtin::mannequin()?, builtin::mannequin()?);
+/// let source = builtin::mannequin_with(&ImportOptions::curves_only())?;
+/// let target = builtin::mannequin()?;
 /// let map = JointMap::humanoid(source.skeleton(), target.skeleton())?;
 /// let options = RetargetOptions::default();
 /// let mut retarget = Retarget::new(source.skeleton(), target.skeleton(), &map, &options)?;
-/// let (clip, report) = retarget.clip(&source.clips()[0])?;
+/// let (clip, report) = retarget.clip(&source.curves()[0])?;
 /// println!("{} keys, off by {} m at most", report.keys, report.max_error_m);
 /// let target = target.character.with_clips(vec![clip.with_name("from the other")])?;
 /// # Ok::<(), throng::Error>(())

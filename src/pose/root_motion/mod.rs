@@ -22,7 +22,7 @@ pub use place::RootPlace;
 
 use super::LoopMode;
 use super::wrap::{fold, has_passes};
-use crate::character::{Character, CurveClip};
+use crate::character::{Character, CurveClip, JointId};
 use crate::error::Result;
 use curve::Curve;
 
@@ -35,8 +35,9 @@ use curve::Curve;
 /// ```
 /// use throng::pose::{RootMotion, RootMotionOptions, RootPlace, LoopMode};
 ///
-/// let mannequin = throng::builtin::mannequin()?.character;
-/// let walk = &mannequin.clips()[mannequin.find_clip("Walk")?];
+/// let options = throng::import::ImportOptions::curves_only();
+/// let mannequin = throng::builtin::mannequin_with(&options)?.character;
+/// let walk = &mannequin.curves()[mannequin.clip("Walk")?.index()];
 /// let (stays, motion) = RootMotion::extract(&mannequin, walk, &RootMotionOptions::default())?;
 ///
 /// // In each frame, and with any step: the same way.
@@ -88,21 +89,23 @@ impl RootMotion {
         extract::extract(character, clip, options)
     }
 
-    /// The character with all its clips staying in place, and the motion of each: what a game does after import.
+    /// The character with all its clips staying in place, and the motion of each. It needs the file's curves
+    /// ([`Character::curves`]).
     ///
     /// # Errors
-    /// As [`Self::extract`], naming the clip by [`Error::Each`](crate::Error::Each).
+    /// As [`Self::extract`], naming the clip by [`Error::Each`](crate::Error::Each);
+    /// [`Error::Argument`](crate::Error::Argument) for clips whose curves were not kept.
     pub fn extract_all(
         mut character: Character,
         options: &RootMotionOptions,
     ) -> Result<(Character, Vec<Self>)> {
-        let clips = character.clips.iter().enumerate();
-        let split = clips.map(|(index, clip)| {
+        let curves = character.kept_curves()?.iter().enumerate();
+        let split = curves.map(|(index, clip)| {
             extract::extract(&character, clip, options)
                 .map_err(|why| delta::each("clip", index, why))
         });
-        let (clips, motions) = split.collect::<Result<(Vec<_>, Vec<_>)>>()?;
-        character.clips = clips;
+        let (curves, motions) = split.collect::<Result<(Vec<_>, Vec<_>)>>()?;
+        character.replace_clips(curves)?;
         Ok((character, motions))
     }
 
@@ -121,8 +124,8 @@ impl RootMotion {
 
     /// The joint that it was taken from; none where nothing moves.
     #[must_use]
-    pub fn joint(&self) -> Option<u16> {
-        self.joint
+    pub fn joint(&self) -> Option<JointId> {
+        self.joint.map(JointId)
     }
 
     /// How it was taken out.

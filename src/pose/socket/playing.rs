@@ -14,6 +14,8 @@ pub enum Playing<'a> {
     Rest,
     /// A file's own curves at a time in seconds, as [`animate`](crate::pose::animate()) evaluates them.
     Raw(&'a CurveClip, f64),
+    /// A clip at a time in seconds, as [`Clip::sample`] has it.
+    Clip(&'a Clip, f64),
     /// A list of samples, blended as [`ClipSample`] says.
     Samples(Samples<'a>),
     /// A local pose: one transform a joint.
@@ -113,6 +115,7 @@ impl Playing<'_> {
     pub(super) fn check(&self, joints: usize) -> Result<()> {
         match self {
             Self::Rest | Self::Raw(..) => Ok(()),
+            Self::Clip(clip, _) => expect_len("joints of the clip", clip.joints(), joints),
             Self::Samples(samples) => samples.check(joints),
             Self::Local(local) => expect_len("local pose", local.len(), joints),
         }
@@ -123,6 +126,7 @@ impl Playing<'_> {
         match self {
             Self::Rest => *rest,
             Self::Raw(clip, time_s) => raw_local(clip, *time_s, joint, rest),
+            Self::Clip(clip, time_s) => clip.sample_joint(joint, *time_s),
             Self::Samples(samples) => samples.local(joint, rest),
             Self::Local(local) => local.get(usize::from(joint)).copied().unwrap_or(*rest),
         }

@@ -39,6 +39,7 @@ mod build_motion;
 mod condition;
 mod desc;
 mod desc_transition;
+mod drive;
 mod fault;
 mod fire;
 mod fits;
@@ -58,23 +59,28 @@ mod state;
 mod text;
 mod update;
 
+pub use crate::character::ParameterId;
+pub(crate) use build::build_mask;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
     Point2Desc, StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
-pub use fault::{StateMachineError, StateMachineFault, StateMachinePart};
+pub(crate) use drive::{DrivenClip, Watch};
+pub use fault::{DescFault, StateMachineError, StateMachinePart};
+pub(crate) use fire::Taken;
+#[cfg(feature = "toml")]
+pub(crate) use lines::Lines;
 pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
-pub use parameters::ParameterId;
 pub use play::LayerStatus;
 pub use state::{MAX_FADING, StateMachineInstance, Value};
 #[cfg(feature = "toml")]
 pub use text::{MAX_TEXT_BYTES, StateMachineText};
 
-use crate::character::{Character, CurveClip, Skeleton, listed};
+use crate::character::{Character, CurveClip, Skeleton, unknown};
 use crate::error::{Error, Result};
-use crate::pose::Mask;
+use crate::pose::{Clip, Mask};
 use model::{Layer, Parameter};
 
 /// The most parameters of a machine.
@@ -114,6 +120,31 @@ impl<'c> From<&'c CurveClip> for StateMachineClip<'c> {
             duration_s: clip.duration_s().into(),
             additive: None,
         }
+    }
+}
+
+impl<'c> From<&'c Clip> for StateMachineClip<'c> {
+    fn from(clip: &'c Clip) -> Self {
+        Self {
+            name: clip.name(),
+            duration_s: clip.duration_s(),
+            additive: Some(clip.is_additive()),
+        }
+    }
+}
+
+impl<'c> StateMachineClip<'c> {
+    /// The clips of a character, or its curves if it has only those.
+    pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
+        let packed = character.clips().iter().map(Self::from);
+        let curves = character.curves().iter().skip(packed.len());
+        let additive = character.animations().additive();
+        let all = packed.chain(curves.map(Self::from)).zip(additive);
+        all.map(|(clip, additive)| Self {
+            additive: Some(additive),
+            ..clip
+        })
+        .collect()
     }
 }
 
@@ -179,11 +210,7 @@ impl StateMachine {
     /// # Errors
     /// As there.
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
-        let clips: Vec<_> = character
-            .clips()
-            .iter()
-            .map(StateMachineClip::from)
-            .collect();
+        let clips = StateMachineClip::all_of(character);
         Self::new(desc, character.skeleton(), &clips)
     }
 
@@ -202,30 +229,22 @@ impl StateMachine {
     /// The layer of this name.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that there are.
     pub fn find_layer(&self, name: &str) -> Result<usize> {
         let names = || self.layers.iter().map(|layer| &*layer.name);
         let found = names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "layer",
-            name: name.into(),
-            known: listed(names()),
-        })
+        found.ok_or_else(|| unknown("layer", name, names()))
     }
 
     /// The state of this name.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for the layer, [`Error::Unnamed`] with the names that there are.
+    /// [`Error::NotFound`] for the layer, [`Error::UnknownName`] with the names that there are.
     pub fn find_state(&self, layer: usize, name: &str) -> Result<usize> {
         let layer = self.layer(layer)?;
         let names = || layer.states.iter().map(|state| &*state.name);
         let found = names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "state",
-            name: name.into(),
-            known: listed(names()),
-        })
+        found.ok_or_else(|| unknown("state", name, names()))
     }
 
     /// A state's name; empty for one that there is not.

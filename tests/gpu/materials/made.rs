@@ -31,7 +31,7 @@ pub(super) fn character(
         images,
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::default()).unwrap()
+    raw.build(&ImportOptions::with_curves()).unwrap()
 }
 
 /// A square from -1 to 1 in x and y that faces +Z, texture coordinates from the upper left; its tangents point to +X.

@@ -275,7 +275,7 @@ impl World {
         let each = self.actors.iter().map(|actor| {
             let (_, character, method) = &self.characters[actor.character];
             let clip = self.crowd.playing(actor.id).unwrap().map(|layer| {
-                let duration_s = character.clips()[layer.clip].duration_s();
+                let duration_s = character.curves()[layer.clip].duration_s();
                 (layer.clip, layer.clip_time_s(time_s, duration_s))
             });
             let weights = &actor.weights[..character.morph_weights().len()];

@@ -151,7 +151,7 @@ impl Troupe {
             };
             let spawned = crowd.spawn(id, &spawn).unwrap();
             let layer = crowd.playing(spawned).unwrap().unwrap();
-            let duration_s = character.clips()[clip].duration_s();
+            let duration_s = character.curves()[clip].duration_s();
             (
                 character,
                 method,

@@ -105,6 +105,7 @@ pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng)
         animations: vec![RawAnimation {
             name: "move".into(),
             channels,
+            ..RawAnimation::default()
         }],
         morphs: vec![RawMorph {
             weights: vec![0.25, 0.0, 0.0],
@@ -120,7 +121,7 @@ pub(super) fn character(kind: Kind, influences: usize, rng: &mut Rng) -> Charact
 
 /// Of so many vertices in the first primitive.
 pub(super) fn sized(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> Character {
-    let made = raw(kind, influences, vertices, rng).build(&ImportOptions::default());
+    let made = raw(kind, influences, vertices, rng).build(&ImportOptions::with_curves());
     let character = made.unwrap().character;
     assert_eq!(character.vertex_count(), vertices + 70 + 65);
     assert_eq!(character.morph_weights().len(), WEIGHTS);

@@ -50,7 +50,7 @@ fn characters() -> Vec<(Character, Kind)> {
     raw.materials[0].base_color[3] = 0.5;
     all.push((built(raw).character, Kind::Linear));
     for path in assets::files() {
-        let imported = import::gltf_file(&path, &ImportOptions::default()).unwrap();
+        let imported = import::gltf_file(&path, &ImportOptions::with_curves()).unwrap();
         // What takes lavapipe seconds is left to other tests.
         if imported.character.vertex_count() < 20_000 {
             all.push((imported.character, Kind::Linear));
@@ -81,7 +81,7 @@ fn populate(
         let turn = Quat::from_rotation_y(at as f32);
         let scale = Vec3::new(sign, 1.0, 1.0) / size;
         let to = Affine::from_scale_rotation_translation(scale, turn, place);
-        let play: Play<'_> = if at == 1 || character.clips().is_empty() {
+        let play: Play<'_> = if at == 1 || character.curves().is_empty() {
             Play::REST
         } else {
             0.into()
