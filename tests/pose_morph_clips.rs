@@ -404,7 +404,7 @@ fn blends_agree_with_plain_code() {
         let tracks = match number {
             0 => Vec::new(),
             _ => vec![
-                track(&mut rng, first, 5 + rng.below(1) as u32),
+                track(&mut rng, first, 5),
                 track(&mut rng, second, 25),
             ],
         };

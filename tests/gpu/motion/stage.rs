@@ -6,7 +6,7 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;
-use throng::character::{Affine, AlphaMode, Character, MorphTarget};
+use throng::character::{Affine, AlphaMode, Character, ClipId, MorphTarget};
 use throng::crowd::SkinMode;
 use throng::glam::{DVec2, Mat4, Vec3};
 use throng::import::{RawCharacter, RawMorph};
@@ -219,9 +219,11 @@ impl World {
     fn shapes(&self, time_s: f64) -> BTreeMap<u64, Shape> {
         let each = self.actors.iter().map(|actor| {
             let (_, character, method) = &self.characters[actor.character];
-            let clip = self.crowd.playing(actor.id).unwrap().map(|layer| {
-                let duration_s = character.curves()[layer.clip].duration_s();
-                (layer.clip, layer.clip_time_s(time_s, duration_s))
+            let record = self.crowd.play_records(actor.id).unwrap().first();
+            let clip = record.map(|record| {
+                let clip = usize::from(record.clip);
+                let duration_s = character.clips()[clip].duration_s();
+                (clip, record.clip_time_s(time_s, duration_s))
             });
             let weights = &actor.weights[..character.morph_weights().len()];
             let shape = shape((character, *method), clip, weights, &actor.place);
@@ -337,10 +339,8 @@ impl World {
 
 /// A clip that starts at time 0, or the rest pose.
 fn playing(clip: Option<usize>) -> Play<'static> {
-    Play {
-        start_s: Some(0.0),
-        ..clip.map_or(Play::REST, Play::from)
-    }
+    let play = clip.map_or(Play::REST, |clip| Play::new(ClipId(clip as u16)));
+    play.start_s(0.0)
 }
 
 fn read(setup: &mut Setup, target: &Target) -> Vec<[f32; 2]> {
