@@ -4,10 +4,9 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
-use throng::character::{Affine, Character};
+use throng::character::{Affine, JointId};
 use throng::crowd::{AttachEnd, Attachment};
 use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
-use throng::pose::Poser;
 use throng::{CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View};
 
 fn camera() -> View {
@@ -19,7 +18,6 @@ struct Stage {
     slots: Slots,
     slot: u32,
     kind: CharacterId,
-    character: Character,
 }
 
 impl Stage {
@@ -32,7 +30,6 @@ impl Stage {
             crowd,
             slots: Slots::new(&setup.context, 2),
             slot: 0,
-            character,
         }
     }
 
@@ -86,14 +83,9 @@ fn place(rng: &mut Rng) -> Affine {
     Affine::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-3.0, 3.0))
 }
 
-/// The joint's model matrix by the whole pose.
-fn joint(character: &Character, crowd: &Crowd, id: InstanceId, joint: u16, time_s: f64) -> Affine {
-    let clip = crowd.playing(id).unwrap().map(|layer| {
-        let duration_s = character.clips()[layer.clip].duration_s();
-        (layer.clip, layer.clip_time_s(time_s, duration_s))
-    });
-    let mut poser = Poser::new();
-    poser.pose(character, clip).unwrap()[usize::from(joint)]
+/// The joint's model matrix; `sockets.rs` holds it against the whole pose.
+fn joint(crowd: &Crowd, id: InstanceId, joint: JointId, time_s: f64) -> Affine {
+    crowd.joint_model(id, joint, time_s).unwrap()
 }
 
 /// A chain of three on a moving instance, with offsets that scale and mirror. Two products of 32-bit affine matrices: each
@@ -115,7 +107,7 @@ fn a_chain_is_where_exact_products_have_it() {
             let play = if at == 1 { Play::REST } else { "turn".into() };
             let child = stage.spawn(place(&mut rng), play);
             let parent = *chain.last().unwrap();
-            let (at, offset) = (rng.below(4) as u16, place(&mut rng));
+            let (at, offset) = (JointId(rng.below(4) as u16), place(&mut rng));
             // Out of order, so that children are older than parents in the list.
             links.insert(0, (child, parent, at, offset));
             chain.push(child);
@@ -142,7 +134,7 @@ fn a_chain_is_where_exact_products_have_it() {
             let mut exact = wide(&stage.crowd.transform(root).unwrap());
             let mut size = magnitude(&exact);
             for (number, (child, parent, at, offset)) in links.iter().rev().enumerate() {
-                let model = joint(&stage.character, &stage.crowd, *parent, *at, time_s);
+                let model = joint(&stage.crowd, *parent, *at, time_s);
                 let (model, offset) = (wide(&model), wide(offset));
                 exact = exact * model * offset;
                 size = size * magnitude(&model) * magnitude(&offset);
@@ -180,26 +172,32 @@ fn attachments_that_make_no_sense_are_refused() {
         let crowd = &mut stage.crowd;
         crowd.despawn(dead).unwrap();
         let offset = Affine::IDENTITY;
-        refused(crowd.attach(rider, rider, 0, &offset), "parent");
+        refused(crowd.attach(rider, rider, JointId(0), &offset), "parent");
         crowd.attach(rider, horse, "joint 1", &offset).unwrap();
-        crowd.attach(sword, rider, 3, &offset).unwrap();
-        refused(crowd.attach(horse, rider, 0, &offset), "parent");
-        refused(crowd.attach(horse, sword, 0, &offset), "parent");
+        crowd.attach(sword, rider, JointId(3), &offset).unwrap();
+        refused(crowd.attach(horse, rider, JointId(0), &offset), "parent");
+        refused(crowd.attach(horse, sword, JointId(0), &offset), "parent");
         let nan = Affine::from_translation(Vec3::NAN);
-        refused(crowd.attach(sword, horse, 0, &nan), "joint_from_child");
+        refused(
+            crowd.attach(sword, horse, JointId(0), &nan),
+            "joint_from_child",
+        );
         refused(crowd.set_attach_offset(sword, &nan), "joint_from_child");
         refused(crowd.set_attach_offset(horse, &offset), "instance");
         refused(crowd.set_transform(sword, &offset), "world_from_model");
         refused(crowd.teleport(sword, &offset), "world_from_model");
-        let missing = crowd.attach(sword, horse, 4, &offset);
+        let missing = crowd.attach(sword, horse, JointId(4), &offset);
         assert!(matches!(
             missing,
             Err(Error::NotFound { what: "joint", .. })
         ));
         let missing = crowd.attach(sword, horse, "tail", &offset);
-        assert!(matches!(missing, Err(Error::Unnamed { what: "joint", .. })));
+        assert!(matches!(
+            missing,
+            Err(Error::UnknownName { what: "joint", .. })
+        ));
         for (child, parent) in [(dead, horse), (sword, dead)] {
-            let stale = crowd.attach(child, parent, 0, &offset);
+            let stale = crowd.attach(child, parent, JointId(0), &offset);
             assert!(matches!(stale, Err(Error::Stale { .. })));
         }
         // What was refused changed nothing.
@@ -208,7 +206,7 @@ fn attachments_that_make_no_sense_are_refused() {
         assert_eq!(parent(crowd, rider), Some(horse));
         assert_eq!(parent(crowd, horse), None);
         // To another parent, and off.
-        crowd.attach(sword, horse, 0, &offset).unwrap();
+        crowd.attach(sword, horse, JointId(0), &offset).unwrap();
         assert_eq!(parent(crowd, sword), Some(horse));
         assert_eq!(crowd.attached_to(rider).unwrap().count(), 0);
         assert_eq!(crowd.attached_to(horse).unwrap().count(), 2);
@@ -217,7 +215,7 @@ fn attachments_that_make_no_sense_are_refused() {
         crowd.set_transform(sword, &offset).unwrap();
         // Now the other way round.
         crowd.detach(rider).unwrap();
-        crowd.attach(horse, rider, 0, &offset).unwrap();
+        crowd.attach(horse, rider, JointId(0), &offset).unwrap();
         stage.destroy(setup);
     });
 }
@@ -233,10 +231,12 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         let shield = stage.spawn(Affine::IDENTITY, Play::REST);
         let up = Affine::from_translation(Vec3::Y);
         let crowd = &mut stage.crowd;
-        crowd.attach(rider, horse, 2, &up).unwrap();
-        crowd.attach(sword, rider, 3, &up).unwrap();
+        crowd.attach(rider, horse, JointId(2), &up).unwrap();
+        crowd.attach(sword, rider, JointId(3), &up).unwrap();
         let end = AttachEnd::Detach;
-        crowd.attach_with(shield, rider, 1, &up, end).unwrap();
+        crowd
+            .attach_with(shield, rider, JointId(1), &up, end)
+            .unwrap();
         stage.frame(setup, 0.4);
         let before = stage.crowd.transform(shield).unwrap();
         assert_ne!(before, Affine::IDENTITY);
@@ -268,8 +268,8 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         let rider = stage.spawn(Affine::IDENTITY, "sway".into());
         let sword = stage.spawn(Affine::IDENTITY, "sway".into());
         let up = Affine::from_translation(Vec3::Y);
-        stage.crowd.attach(rider, horse, 3, &up).unwrap();
-        stage.crowd.attach(sword, rider, 3, &up).unwrap();
+        stage.crowd.attach(rider, horse, JointId(3), &up).unwrap();
+        stage.crowd.attach(sword, rider, JointId(3), &up).unwrap();
         assert_eq!(stage.frame(setup, 0.1).animated, 3);
         stage.crowd.set_visible(horse, false).unwrap();
         assert_eq!(stage.frame(setup, 0.2).animated, 0);
@@ -279,11 +279,11 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         stage.crowd.detach(sword).unwrap();
         assert_eq!(stage.frame(setup, 0.3).animated, 1);
         assert_eq!(stage.crowd.transform(sword), Ok(hidden));
-        stage.crowd.attach(sword, rider, 3, &up).unwrap();
+        stage.crowd.attach(sword, rider, JointId(3), &up).unwrap();
         stage.crowd.set_visible(horse, true).unwrap();
         stage.crowd.set_view_mask(horse, 0).unwrap();
         assert_eq!(stage.frame(setup, 0.3).animated, 2);
-        let model = joint(&stage.character, &stage.crowd, horse, 3, 0.3);
+        let model = joint(&stage.crowd, horse, JointId(3), 0.3);
         assert_eq!(stage.crowd.transform(rider), Ok(model * up));
         stage.destroy(setup);
     });
@@ -297,7 +297,10 @@ fn what_does_not_move_costs_no_upload() {
         let turn = Affine::from_quat(Quat::from_rotation_y(0.5));
         let parent = stage.spawn(turn, Play::REST);
         let child = stage.spawn(Affine::IDENTITY, Play::REST);
-        stage.crowd.attach(child, parent, 3, &turn).unwrap();
+        stage
+            .crowd
+            .attach(child, parent, JointId(3), &turn)
+            .unwrap();
         assert_eq!(stage.frame(setup, 0.1).changes, 2);
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
         stage.crowd.play(parent, "sway").unwrap();

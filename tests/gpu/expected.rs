@@ -1,32 +1,22 @@
 //! Where every vertex is, in `f64` from the CPU's palettes on, and what motion a picture must show of it.
 
+use crate::support::made::palette_as;
 use throng::View;
 use throng::ash::vk;
 use throng::character::{Affine, Character};
 use throng::glam::{DMat4, DVec2, DVec3, DVec4, Mat4};
-use throng::pose::{
-    DualQuat, Method, PaletteEntry, PaletteRef, PosedVertices, Poser, QuatOffset, WriteOnly,
-    palette_projected, skin,
-};
+use throng::pose::{Method, PaletteRef, PosedVertices, skin};
 
 /// World positions of the vertices of each primitive.
 pub(crate) type Shape = Vec<Vec<DVec3>>;
 
-fn palette<E: PaletteEntry>(character: &Character, poser: &Poser) -> Vec<E> {
-    let mut out = vec![E::zeroed(); character.palette().len()];
-    palette_projected(character, poser.model(), WriteOnly::over(&mut out)).unwrap();
-    out
-}
-
-/// The vertices of an instance: the CPU's own stages up to character space, which other tests hold against `f64`.
+/// The vertices of an instance: an animator's palettes and the CPU's skinning, which other tests hold against `f64`.
 pub(crate) fn shape(
     (character, method): (&Character, Method),
     clip: Option<(usize, f64)>,
     weights: &[f32],
     place: &Affine,
 ) -> Shape {
-    let mut poser = Poser::new();
-    poser.pose(character, clip).unwrap();
     let place = place.as_daffine3();
     let of = |palette: PaletteRef<'_>| {
         let each = character.primitives().iter().map(|primitive| {
@@ -40,13 +30,9 @@ pub(crate) fn shape(
         each.collect()
     };
     match method {
-        Method::Linear => of(PaletteRef::Mat3x4(&palette(character, &poser))),
-        Method::DualQuat => of(PaletteRef::DualQuat(&palette::<DualQuat>(
-            character, &poser,
-        ))),
-        Method::QuatOffset => of(PaletteRef::QuatOffset(&palette::<QuatOffset>(
-            character, &poser,
-        ))),
+        Method::Linear => of(PaletteRef::Mat3x4(&palette_as(character, clip))),
+        Method::DualQuat => of(PaletteRef::DualQuat(&palette_as(character, clip))),
+        Method::QuatOffset => of(PaletteRef::QuatOffset(&palette_as(character, clip))),
     }
 }
 

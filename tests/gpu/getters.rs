@@ -52,7 +52,7 @@ fn what_was_set_can_be_asked_for() {
         assert_eq!(crowd.character_name(one), Ok("ribbon of 3"));
         assert_eq!(crowd.find_character("ribbon of 4"), Ok(two));
         let missing = crowd.find_character("knight");
-        let named = matches!(&missing, Err(Error::Unnamed { what: "character", known, .. })
+        let named = matches!(&missing, Err(Error::UnknownName { what: "character", known, .. })
             if &**known == "ribbon of 3, ribbon of 4");
         assert!(named, "{missing:?}");
         let place = Affine::from_rotation_translation(Quat::from_rotation_x(0.3), Vec3::X);
@@ -72,7 +72,7 @@ fn what_was_set_can_be_asked_for() {
         assert_eq!(crowd.is_visible(id), Ok(true));
         assert_eq!(crowd.view_mask(id), Ok(u32::MAX));
         assert_eq!(crowd.character_of(id), Ok(two));
-        let weights = |crowd: &Crowd| -> Vec<_> { crowd.morph_weights(id).unwrap().collect() };
+        let weights = |crowd: &Crowd| -> Vec<_> { crowd.morph_overrides(id).unwrap().collect() };
         assert_eq!(weights(&crowd), [None, None]);
         crowd.set_morph_weight(id, 1, Some(0.5)).unwrap();
         assert_eq!(weights(&crowd), [None, Some(0.5)]);

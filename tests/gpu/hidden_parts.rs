@@ -8,7 +8,7 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use throng::character::{Affine, AlphaMode, Character};
+use throng::character::{Affine, AlphaMode, Character, ClipId};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, gltf_file};
 use throng::{
@@ -59,7 +59,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     assert_eq!(names.len(), 15, "{names:?}");
     let missing = whole.part("Excalibur");
     assert!(
-        matches!(&missing, Err(Error::Unnamed { what: "part", known, .. }) if known.contains("1H_Sword")),
+        matches!(&missing, Err(Error::UnknownName { what: "part", known, .. }) if known.contains("1H_Sword")),
         "{missing:?}"
     );
     // One configuration: what the others change is tested with the ribbons.
@@ -72,10 +72,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     let kind = crowd.add_character(&mut setup.context.allocator, &whole);
     let kind = kind.unwrap();
     let spawn = Spawn {
-        play: Play {
-            start_s: Some(0.0),
-            ..Play::from(0)
-        },
+        play: Play::new(ClipId(0)).start_s(0.0),
         ..Spawn::default()
     };
     let id = crowd.spawn(kind, &spawn).unwrap();
@@ -123,22 +120,22 @@ fn leaving_out_a_bone_keeps_it_and_leaves_what_hangs_on_it() {
     let Some(path) = knight() else { return };
     let whole = imported(&path, &[]);
     // The right hand holds two swords, and is needed by the skin.
-    let hand = whole.skeleton().find("handslot.r").unwrap();
+    let hand = whole.skeleton().joint("handslot.r").unwrap();
     let lesser = imported(&path, &["handslot.r"]);
     let names = |character: &Character| -> BTreeSet<String> {
         character.parts().map(|(_, name)| name.into()).collect()
     };
     let gone: Vec<String> = names(&whole).difference(&names(&lesser)).cloned().collect();
     assert_eq!(gone, ["1H_Sword", "2H_Sword"]);
-    let joint = &whole.skeleton().joints()[usize::from(hand)];
-    assert!(lesser.skeleton().find(&joint.name).is_some());
-    assert!(lesser.skeleton().find("1H_Sword").is_none());
+    let joint = &whole.skeleton().joints()[hand.index()];
+    assert!(lesser.skeleton().joint(&joint.name).is_ok());
+    assert!(lesser.skeleton().joint("1H_Sword").is_err());
     let options = ImportOptions {
         leave_out: vec!["Cube".into()],
         ..ImportOptions::default()
     };
     let unknown = gltf_file(&path, &options).map(drop);
-    let named = matches!(&unknown, Err(Error::Unnamed { name, known, .. })
+    let named = matches!(&unknown, Err(Error::UnknownName { name, known, .. })
         if &**name == "Cube" && known.contains("1H_Sword"));
     assert!(named, "{unknown:?}");
 }
@@ -173,7 +170,11 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
         let place = Vec3::new(at as f32 * 0.5 - 1.8, -0.2, 0.3 * (at % 2) as f32);
         let spawn = Spawn {
             world_from_model: Affine::from_scale_rotation_translation(scale, turn, place),
-            play: if at == 3 { 0.into() } else { "sway".into() },
+            play: if at == 3 {
+                ClipId(0).into()
+            } else {
+                "sway".into()
+            },
             skin: [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu][at % 3],
             ..Spawn::default()
         };

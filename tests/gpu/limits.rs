@@ -11,7 +11,7 @@ use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{Mat3x4, PaletteRef, Poser, Skinner, WriteOnly};
+use throng::pose::{Mat3x4, PaletteRef, Skinner, WriteOnly};
 use throng::{Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Spawn};
 
 /// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the layer fails the test.
@@ -176,7 +176,7 @@ fn check_skinned(setup: &mut Setup, crowd: &mut Crowd, slots: &mut Slots, instan
     slots.submit(context, 0);
     slots.wait(context, 0);
     let got = floats(&to);
-    let matrices = palette(&mut Poser::new(), &character, Some((0, 0.4)));
+    let matrices = palette(&character, Some((0, 0.4)));
     let mut want = vec![0.0; words];
     let out = WriteOnly::over(&mut want);
     skinner

@@ -1,15 +1,15 @@
 //! What a caller can get wrong gives a typed error, and neither records nor changes anything.
 
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
-use crate::support::made::{built, ribbon};
+use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
-use throng::character::Affine;
-use throng::crowd::{ClipRef, MAX_SLOTS, MAX_VIEWS, Viewport};
+use throng::character::{Affine, ClipId};
+use throng::crowd::{MAX_SLOTS, MAX_VIEWS, Viewport};
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
-use throng::pose::{Mat3x4, Method, Poser};
+use throng::pose::{Mat3x4, Method};
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
     Spawn, View,
@@ -73,15 +73,30 @@ fn descriptions_that_make_no_sense_are_refused() {
             }
             Err(error) => Err(error),
         };
-        let with = |capacity: Capacity| CrowdDesc { capacity, ..fine };
-        make(fine).unwrap();
-        is_argument(make(CrowdDesc { slots: 0, ..fine }), "CrowdDesc::slots");
+        let with = |capacity: Capacity| CrowdDesc {
+            capacity,
+            ..fine.clone()
+        };
+        make(fine.clone()).unwrap();
+        is_argument(
+            make(CrowdDesc {
+                slots: 0,
+                ..fine.clone()
+            }),
+            "CrowdDesc::slots",
+        );
         for slots in [MAX_SLOTS + 1, u32::MAX] {
-            is_full(make(CrowdDesc { slots, ..fine }), "slots");
+            is_full(
+                make(CrowdDesc {
+                    slots,
+                    ..fine.clone()
+                }),
+                "slots",
+            );
         }
         make(CrowdDesc {
             slots: MAX_SLOTS,
-            ..fine
+            ..fine.clone()
         })
         .unwrap();
         is_argument(
@@ -122,13 +137,13 @@ fn descriptions_that_make_no_sense_are_refused() {
         for min_offset_alignment in [3, 48, 1 << 17, 1 << 63, u64::MAX] {
             let desc = CrowdDesc {
                 min_offset_alignment,
-                ..fine
+                ..fine.clone()
             };
             is_argument(make(desc), "CrowdDesc::min_offset_alignment");
         }
         make(CrowdDesc {
             min_offset_alignment: 1 << 16,
-            ..fine
+            ..fine.clone()
         })
         .unwrap();
         let report = setup.context.allocator.generate_report();
@@ -153,7 +168,7 @@ fn a_ring_keeps_its_bounds() {
         for min_offset_alignment in [24, u64::MAX] {
             let desc = PaletteRingDesc {
                 min_offset_alignment,
-                ..fine
+                ..fine.clone()
             };
             is_argument(make(desc), "min_offset_alignment");
         }
@@ -258,7 +273,7 @@ fn instances_take_only_what_makes_sense() {
         is_missing(
             wrong(
                 Spawn {
-                    play: 2.into(),
+                    play: ClipId(2).into(),
                     ..fine
                 },
                 &mut crowd,
@@ -275,32 +290,12 @@ fn instances_take_only_what_makes_sense() {
         assert!(
             matches!(unnamed, Err(Error::UnknownName { ref known, .. }) if &**known == "sway, turn")
         );
-        let play = Play {
-            clip: ClipRef::Index(0),
-            ..Play::REST
-        };
+        let play = Play::new(ClipId(0));
         for (what, play) in [
-            (
-                "Play::start_s",
-                Play {
-                    start_s: Some(f64::NAN),
-                    ..play
-                },
-            ),
-            (
-                "Play::offset_s",
-                Play {
-                    offset_s: f64::INFINITY,
-                    ..play
-                },
-            ),
-            (
-                "Play::speed",
-                Play {
-                    speed: f64::NEG_INFINITY,
-                    ..play
-                },
-            ),
+            ("Play::start_s", play.start_s(f64::NAN)),
+            ("Play::offset_s", play.offset_s(f64::INFINITY)),
+            ("Play::speed", play.speed(f64::NEG_INFINITY)),
+            ("Play::weight", play.weight(f32::NAN)),
         ] {
             is_argument(wrong(Spawn { play, ..fine }, &mut crowd), what);
         }
@@ -310,7 +305,10 @@ fn instances_take_only_what_makes_sense() {
         let before = crowd.instance(id).unwrap();
         is_argument(crowd.set_transform(id, &nan), "world_from_model");
         is_argument(crowd.set_tint(id, [f32::NAN; 4]), "tint");
-        is_missing(crowd.play(id, 7), "clip");
+        is_missing(crowd.play(id, ClipId(7)), "clip");
+        for fade_s in [-0.1, 3601.0, f32::NAN] {
+            is_argument(crowd.play(id, play.fade_s(fade_s)), "Play::fade_s");
+        }
         let joints = character.skeleton().len();
         let still = vec![Affine::IDENTITY; joints];
         is_argument(crowd.set_model_pose(id, &still[1..]), "model pose");
@@ -327,7 +325,7 @@ fn instances_take_only_what_makes_sense() {
         );
         assert!(named, "{refused:?}");
         assert_eq!(crowd.instance(id).unwrap(), before);
-        assert_eq!(crowd.playing(id).unwrap(), None);
+        assert_eq!(crowd.playing(id).unwrap().count(), 0);
         is_argument(crowd.remove_character(kind), "character");
         crowd.despawn(id).unwrap();
         crowd.remove_character(kind).unwrap();
@@ -349,8 +347,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
             .add_character_with(allocator, &character, &desc)
             .unwrap();
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
-        let mut poser = Poser::new();
-        let mut model = poser.pose(&character, None).unwrap().to_vec();
+        let mut model = rest_model(&character);
         crowd.set_model_pose(id, &model).unwrap();
         let before = crowd.instance(id).unwrap();
         model[1] *= Affine::from_scale(Vec3::new(1.0, 3.0, 1.0));

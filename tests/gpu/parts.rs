@@ -5,7 +5,7 @@ use crate::reference::compare::vertex_pairs;
 use crate::reference::maths::{V3, angle, distance};
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, raw};
-use crate::support::made::{built, palette, ribbon};
+use crate::support::made::{built, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each};
 use throng::ash::{self, vk};
@@ -20,7 +20,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::{
     self, ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, Poser};
+use throng::pose::{Mat3x4, Poser, WriteOnly};
 use throng::standalone::{Buffer, BufferDesc};
 
 /// Of the model's size.
@@ -76,6 +76,14 @@ fn words<T: Copy>(items: &[T]) -> Vec<u8> {
     bytes.to_vec()
 }
 
+/// The palette of the file's own curves, which are what the reference evaluates.
+fn of_curves(poser: &mut Poser, character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
+    let mut out = vec![Mat3x4::IDENTITY; character.palette().len()];
+    let to = WriteOnly::over(&mut out);
+    poser.palette(character, clip, to).unwrap();
+    out
+}
+
 /// Everything of one character on the GPU, made of the parts alone.
 fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> {
     let config = setup.config;
@@ -108,7 +116,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     for (at, stand) in (0..).zip(stands) {
         // Not from 0, so that a base which is ignored shows.
         let palette_base = 3 + at * entries;
-        let cpu = palette(&mut poser, character, stand.clip);
+        let cpu = of_curves(&mut poser, character, stand.clip);
         unsafe { ring.write(SLOT, palette_base, &cpu) }.unwrap();
         let resident = stand.clip.is_none();
         records.push(Instance {
@@ -371,7 +379,7 @@ fn what_shaders_see_is_the_palette_and_the_reference() {
         for case in &cases {
             let seen = see(setup, &case.character, &case.stands);
             for (stand, seen) in case.stands.iter().zip(&seen) {
-                let cpu = palette(&mut poser, &case.character, stand.clip);
+                let cpu = of_curves(&mut poser, &case.character, stand.clip);
                 let name = &case.name;
                 assert!(
                     seen.palette == bits(&cpu),

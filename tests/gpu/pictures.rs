@@ -7,7 +7,7 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, reversed, view};
 use std::thread;
 use throng::ash::{self, vk};
-use throng::character::Affine;
+use throng::character::{Affine, ClipId};
 use throng::crowd::{ViewId, Viewport};
 use throng::glam::camera::rh;
 use throng::glam::{Quat, Vec3};
@@ -29,7 +29,11 @@ fn populated(setup: &mut Setup) -> Crowd {
                 Quat::IDENTITY,
                 place,
             ),
-            play: if at == 0 { 0.into() } else { "sway".into() },
+            play: if at == 0 {
+                ClipId(0).into()
+            } else {
+                "sway".into()
+            },
             ..Spawn::default()
         };
         crowd.spawn(id, &spawn).unwrap();

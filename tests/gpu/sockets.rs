@@ -1,12 +1,28 @@
 //! Where joints of instances are: as the whole pose has them.
 
-use crate::support::made::{built, ribbon};
+use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each};
-use throng::character::Affine;
-use throng::character::JointId;
+use throng::animator::{Animator, AnimatorDesc};
+use throng::character::{Affine, Character, JointId, Transform};
 use throng::glam::{Quat, Vec3};
-use throng::pose::Poser;
+use throng::pose::{Clip, model_pose};
 use throng::{Error, Play, Spawn};
+
+/// The model pose of a clip, joint by joint.
+fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine> {
+    let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
+    clip.sample(time_s, &mut local).unwrap();
+    let mut model = vec![Affine::IDENTITY; local.len()];
+    model_pose(character.skeleton(), &local, &mut model).unwrap();
+    model
+}
+
+/// Whether two matrices differ by rounding only. The chain has 4 joints and is 3 m long: each product rounds
+/// a sum of 4 terms of at most 3 m, and each rotation a few numbers of at most 1, to 6e-8. Both come from
+/// such a chain: 2 × 4 × (4 × 3 + 4) × 6e-8.
+fn near(a: &Affine, b: &Affine) -> bool {
+    a.abs_diff_eq(*b, 8e-6)
+}
 
 #[test]
 fn joints_are_where_the_pose_has_them() {
@@ -18,30 +34,30 @@ fn joints_are_where_the_pose_has_them() {
         let kind = crowd.add_character(allocator, &character).unwrap();
         let turn = Quat::from_rotation_y(1.0);
         let world_from_model = Affine::from_rotation_translation(turn, Vec3::new(3.0, 1.0, -2.0));
-        let play = Play {
-            start_s: Some(10.0),
-            ..Play::from("sway")
-        };
+        let play = Play::new("sway").start_s(10.0);
         let spawn = Spawn {
             world_from_model,
             play,
             ..Spawn::default()
         };
         let id = crowd.spawn(kind, &spawn).unwrap();
-        let (clip, mut poser) = (character.clip("sway").unwrap().index(), Poser::new());
-        let duration_s = character.curves()[clip].duration_s();
+        let clip = &character.clips()[character.clip("sway").unwrap().index()];
+        let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+        let actor = animator.add(play).unwrap();
+        let mut model = vec![Affine::IDENTITY; usize::from(joints)];
         for time_s in [10.0, 10.3, 9.8, 1e6 + 0.2] {
-            let layer = crowd.playing(id).unwrap().unwrap();
-            let at = layer.clip_time_s(time_s, duration_s);
-            let model = poser.pose(&character, Some((clip, at))).unwrap();
+            animator.update(time_s).unwrap();
+            animator.model_poses(&[actor], &mut model).unwrap();
+            let record = crowd.play_records(id).unwrap()[0];
+            let at = record.clip_time_s(time_s, clip.duration_s());
+            let exact = exact(&character, clip, at);
             for joint in 0..joints {
-                let whole = model[usize::from(joint)];
-                assert_eq!(
-                    crowd.joint_model(id, JointId(joint), time_s).unwrap(),
-                    whole
-                );
+                let one = crowd.joint_model(id, JointId(joint), time_s).unwrap();
+                for of_all in [model[usize::from(joint)], exact[usize::from(joint)]] {
+                    assert!(near(&one, &of_all), "{one} {of_all}");
+                }
                 let world = crowd.joint_transform(id, JointId(joint), time_s).unwrap();
-                assert_eq!(world, world_from_model * whole);
+                assert_eq!(world, world_from_model * one);
             }
         }
         // By name; at rest; in a pose of the caller's.
@@ -49,7 +65,7 @@ fn joints_are_where_the_pose_has_them() {
         let named = crowd.joint_model(id, &*name, 10.3).unwrap();
         assert_eq!(named, crowd.joint_model(id, JointId(1), 10.3).unwrap());
         crowd.play(id, Play::REST).unwrap();
-        let rest = poser.pose(&character, None).unwrap();
+        let rest = rest_model(&character);
         assert_eq!(crowd.joint_model(id, JointId(2), 10.3).unwrap(), rest[2]);
         let own = vec![world_from_model; usize::from(joints)];
         crowd.set_model_pose(id, &own).unwrap();

@@ -3,7 +3,7 @@
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
 use crate::support::made::built;
 use crate::support::{SMALL, each, view};
-use throng::character::{Affine, Interpolation, Material, Transform};
+use throng::character::{Affine, ClipId, Interpolation, Material, Transform};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::gpu::PrimitiveDraw;
 use throng::import::{
@@ -209,7 +209,7 @@ fn the_heavier_part_decides() {
                         offset_s: time_s,
                         speed: 0.0,
                         loop_mode: throng::pose::LoopMode::Once,
-                        ..0.into()
+                        ..Play::new(ClipId(0))
                     },
                     ..Spawn::default()
                 };

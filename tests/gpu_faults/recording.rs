@@ -6,7 +6,7 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use throng::character::{Affine, AlphaMode};
+use throng::character::{Affine, AlphaMode, JointId};
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::pose::Method;
@@ -205,7 +205,7 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                         // A chain that grows.
                         let parent = *all.last().unwrap();
                         let offset = Affine::from_translation(Vec3::X * 0.01);
-                        crowd.attach(id, parent, 4, &offset).unwrap();
+                        crowd.attach(id, parent, JointId(4), &offset).unwrap();
                     }
                     all.push(id);
                 }

@@ -3,7 +3,7 @@
 use crate::made::{self, CURVES, Poses};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
-use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues};
+use throng::character::{Character, CurveClip, Interpolation, JointId, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
 use throng::pose::retarget::{JointMap, Retarget, RetargetOptions};
 use throng::pose::{
@@ -100,7 +100,7 @@ fn no_random_clip_changes_its_range() {
         let character = rig::chain(joints);
         let clip = clip(&character, random_tracks(&mut rng, joints));
         let options = RootMotionOptions {
-            joint: [None, Some(rng.below(joints) as u16)][rng.below(2)],
+            joint: [None, Some(JointId(rng.below(joints) as u16))][rng.below(2)],
             axes: BVec3::new(rng.chance(2), rng.chance(2), rng.chance(2)),
             yaw: rng.chance(2),
             reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],

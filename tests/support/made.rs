@@ -1,12 +1,15 @@
 //! Characters made for the tests.
 
-use throng::character::{Image, Interpolation, Material, TextureRef, Transform};
+use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::character::{
+    Affine, Character, ClipId, Image, Interpolation, Material, TextureRef, Transform,
+};
 use throng::glam::{Mat4, Quat, Vec2, Vec3};
 use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, Poser, WriteOnly};
+use throng::pose::{Mat3x4, PaletteEntry, WriteOnly, model_pose, palette_projected};
 
 /// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them, which
 /// sways in the clip `sway` and turns in the clip `turn`.
@@ -109,18 +112,49 @@ fn rotation(name: &str, node: usize, axis: Vec3) -> RawAnimation {
 }
 
 pub fn built(raw: RawCharacter) -> Imported {
-    raw.build(&ImportOptions::curves_only()).unwrap()
+    raw.build(&ImportOptions::with_curves()).unwrap()
 }
 
-/// The palette by the CPU's own stages.
-pub fn palette(
-    poser: &mut Poser,
-    character: &throng::character::Character,
-    clip: Option<(usize, f64)>,
-) -> Vec<Mat3x4> {
-    let mut out = vec![Mat3x4::IDENTITY; character.palette().len()];
-    poser
-        .palette(character, clip, WriteOnly::over(&mut out))
-        .unwrap();
+/// A clip by its index that stands at a time of its own, in seconds; or the rest pose.
+pub fn standing(moment: Option<(usize, f64)>) -> Play<'static> {
+    moment.map_or(Play::REST, |(clip, time_s)| {
+        let play = Play::new(ClipId(clip as u16)).once();
+        play.offset_s(time_s).speed(0.0)
+    })
+}
+
+/// The palette of an actor of an animator that stands at a moment; that of the rest pose is the
+/// one beside the mesh on the GPU.
+pub fn palette_as<E: PaletteEntry>(character: &Character, moment: Option<(usize, f64)>) -> Vec<E> {
+    if moment.is_none() {
+        return rest_palette(character);
+    }
+    let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
+    let actor = animator.add(standing(moment)).unwrap();
+    let mut out = vec![E::zeroed(); character.palette().len()];
+    let written = animator.palettes(&[actor], WriteOnly::over(&mut out));
+    written.unwrap();
+    out
+}
+
+/// The same as matrices.
+pub fn palette(character: &Character, moment: Option<(usize, f64)>) -> Vec<Mat3x4> {
+    palette_as(character, moment)
+}
+
+/// The rest pose in character space.
+pub fn rest_model(character: &Character) -> Vec<Affine> {
+    let joints = character.skeleton().joints();
+    let local: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
+    let mut model = vec![Affine::IDENTITY; local.len()];
+    model_pose(character.skeleton(), &local, &mut model).unwrap();
+    model
+}
+
+/// The palette of the rest pose by the stages of the CPU: what lies beside a mesh on the GPU.
+pub fn rest_palette<E: PaletteEntry>(character: &Character) -> Vec<E> {
+    let mut out = vec![E::zeroed(); character.palette().len()];
+    let to = WriteOnly::over(&mut out);
+    palette_projected(character, &rest_model(character), to).unwrap();
     out
 }

@@ -18,7 +18,7 @@ use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Enabled, RingMemory};
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Context, ContextDesc, FeatureSet, Messages, Validation};
-use throng::{Capacity, Crowd, CrowdDesc, Gpu, View};
+use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads, View};
 
 /// One way to set things up. What the software driver has would hide the other paths.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,8 @@ pub struct Config {
     /// No optional feature is enabled, on the device or by word.
     pub bare: bool,
     pub profile: bool,
+    /// Poses are evaluated on the threads of rayon's pool.
+    pub rayon: bool,
 }
 
 pub const CONFIGS: [Config; 4] = [
@@ -38,6 +40,7 @@ pub const CONFIGS: [Config; 4] = [
         min_offset_alignment: 0,
         bare: false,
         profile: false,
+        rayon: false,
     },
     Config {
         name: "staged",
@@ -45,6 +48,7 @@ pub const CONFIGS: [Config; 4] = [
         min_offset_alignment: 0,
         bare: false,
         profile: true,
+        rayon: true,
     },
     Config {
         name: "aligned to 256",
@@ -52,6 +56,7 @@ pub const CONFIGS: [Config; 4] = [
         min_offset_alignment: 256,
         bare: false,
         profile: true,
+        rayon: false,
     },
     Config {
         name: "staged, aligned to 256, without optional features",
@@ -59,6 +64,7 @@ pub const CONFIGS: [Config; 4] = [
         min_offset_alignment: 256,
         bare: true,
         profile: false,
+        rayon: true,
     },
 ];
 
@@ -130,6 +136,11 @@ impl Setup {
             min_offset_alignment: self.config.min_offset_alignment,
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: self.config.profile,
+            threads: if self.config.rayon {
+                Threads::Rayon
+            } else {
+                Threads::One
+            },
         }
     }
 

@@ -6,11 +6,11 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;
-use throng::character::{Affine, AlphaMode, Character, MorphTarget};
+use throng::character::{Affine, AlphaMode, Character, ClipId, JointId, MorphTarget};
 use throng::crowd::SkinMode;
 use throng::glam::{DVec2, Mat4, Vec3};
 use throng::import::{RawCharacter, RawMorph};
-use throng::pose::{Method, Poser};
+use throng::pose::Method;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, PassDesc, PassId, PassKind, Play,
@@ -215,7 +215,7 @@ impl World {
     /// To an earlier actor, of linear skinning. None of the two is despawned after that.
     pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine) {
         let (id, to) = (self.actors[child].id, self.actors[parent].id);
-        self.crowd.attach(id, to, joint, &offset).unwrap();
+        self.crowd.attach(id, to, JointId(joint), &offset).unwrap();
         self.actors[child].attached = Some((parent, joint, offset));
     }
 
@@ -226,12 +226,8 @@ impl World {
                 continue;
             };
             let above = &self.actors[parent];
-            let character = &self.characters[above.character].1;
-            let clip = self.crowd.playing(above.id).unwrap().map(|layer| {
-                let duration_s = character.clips()[layer.clip].duration_s();
-                (layer.clip, layer.clip_time_s(time_s, duration_s))
-            });
-            let model = Poser::new().pose(character, clip).unwrap()[usize::from(joint)];
+            let model = self.crowd.joint_model(above.id, JointId(joint), time_s);
+            let model = model.unwrap();
             self.actors[child].place = above.place * model * offset;
         }
     }
@@ -274,9 +270,11 @@ impl World {
     fn shapes(&self, time_s: f64) -> BTreeMap<u64, Shape> {
         let each = self.actors.iter().map(|actor| {
             let (_, character, method) = &self.characters[actor.character];
-            let clip = self.crowd.playing(actor.id).unwrap().map(|layer| {
-                let duration_s = character.curves()[layer.clip].duration_s();
-                (layer.clip, layer.clip_time_s(time_s, duration_s))
+            let record = self.crowd.play_records(actor.id).unwrap().first();
+            let clip = record.map(|record| {
+                let clip = usize::from(record.clip);
+                let duration_s = character.clips()[clip].duration_s();
+                (clip, record.clip_time_s(time_s, duration_s))
             });
             let weights = &actor.weights[..character.morph_weights().len()];
             let shape = shape((character, *method), clip, weights, &actor.place);
@@ -395,10 +393,8 @@ impl World {
 
 /// A clip that starts at time 0, or the rest pose.
 fn playing(clip: Option<usize>) -> Play<'static> {
-    Play {
-        start_s: Some(0.0),
-        ..clip.map_or(Play::REST, Play::from)
-    }
+    let play = clip.map_or(Play::REST, |clip| Play::new(ClipId(clip as u16)));
+    play.start_s(0.0)
 }
 
 fn read(setup: &mut Setup, target: &Target) -> Vec<[f32; 2]> {

@@ -5,7 +5,7 @@ use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
-use throng::character::{Affine, AlphaMode, Character, Material, MorphTarget};
+use throng::character::{Affine, AlphaMode, Character, ClipId, Material, MorphTarget};
 use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec3};
 use throng::import::{RawCharacter, RawMorph};
@@ -139,10 +139,7 @@ impl Troupe {
             let id = crowd
                 .add_character_with(allocator, &character, &desc)
                 .unwrap();
-            let play = Play {
-                start_s: Some(0.0),
-                ..Play::from(clip)
-            };
+            let play = Play::new(ClipId(clip as u16)).start_s(0.0);
             let spawn = Spawn {
                 world_from_model: place,
                 play,
@@ -150,14 +147,10 @@ impl Troupe {
                 ..Spawn::default()
             };
             let spawned = crowd.spawn(id, &spawn).unwrap();
-            let layer = crowd.playing(spawned).unwrap().unwrap();
-            let duration_s = character.curves()[clip].duration_s();
-            (
-                character,
-                method,
-                place,
-                (clip, layer.clip_time_s(TIME_S, duration_s)),
-            )
+            let record = crowd.play_records(spawned).unwrap()[0];
+            let duration_s = character.clips()[clip].duration_s();
+            let moment = (clip, record.clip_time_s(TIME_S, duration_s));
+            (character, method, place, moment)
         };
         for (at, influences) in INFLUENCES.into_iter().enumerate() {
             let mirror = if at % 2 == 1 { -1.0 } else { 1.0 };

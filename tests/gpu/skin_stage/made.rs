@@ -5,16 +5,14 @@ use crate::reference::methods::{
     Entry, determinant, direction, dual_quat, linear, quat_offset, wide,
 };
 use crate::reference::rng::Rng;
-use throng::character::{Affine, Character, Interpolation, MorphTarget, Primitive, Transform};
+use crate::support::made::palette_as;
+use throng::character::{Character, Interpolation, MorphTarget, Primitive, Transform};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
     RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteRef, Poser, QuatOffset,
-    WriteOnly, palette_projected,
-};
+use throng::pose::{DualQuat, DualQuatStretch, Mat3x4, Method, PaletteRef, QuatOffset};
 
 const JOINTS: usize = 16;
 pub(super) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 12];
@@ -196,18 +194,11 @@ pub(super) enum Palette {
 
 impl Palette {
     pub(super) fn new(kind: Kind, character: &Character, clip: Option<(usize, f64)>) -> Self {
-        fn of<E: PaletteEntry>(character: &Character, model: &[Affine]) -> Vec<E> {
-            let mut out = vec![E::zeroed(); character.palette().len()];
-            palette_projected::<E>(character, model, WriteOnly::over(&mut out)).unwrap();
-            out
-        }
-        let mut poser = Poser::new();
-        let model = poser.pose(character, clip).unwrap();
         match kind {
-            Kind::Linear => Self::Linear(of(character, model)),
-            Kind::Dual => Self::Dual(of(character, model)),
-            Kind::Stretch => Self::Stretch(of(character, model)),
-            Kind::Offset => Self::Offset(of(character, model)),
+            Kind::Linear => Self::Linear(palette_as(character, clip)),
+            Kind::Dual => Self::Dual(palette_as(character, clip)),
+            Kind::Stretch => Self::Stretch(palette_as(character, clip)),
+            Kind::Offset => Self::Offset(palette_as(character, clip)),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::support::frames::{
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{Setup, each, view};
-use throng::character::{Affine, AlphaMode, Character, Material};
+use throng::character::{Affine, AlphaMode, Character, ClipId, Material};
 use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec3};
 use throng::import::{self, ImportOptions};
@@ -81,10 +81,10 @@ fn populate(
         let turn = Quat::from_rotation_y(at as f32);
         let scale = Vec3::new(sign, 1.0, 1.0) / size;
         let to = Affine::from_scale_rotation_translation(scale, turn, place);
-        let play: Play<'_> = if at == 1 || character.curves().is_empty() {
+        let play: Play<'_> = if at == 1 || character.clips().is_empty() {
             Play::REST
         } else {
-            0.into()
+            ClipId(0).into()
         };
         crowd.spawn(
             id,
