@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let options = ImportOptions::with_curves();
     let character = throng::builtin::mannequin_with(&options)?.character;
-    let walk = &character.curves()[character.find_clip("Walk")?];
+    let walk = &character.curves()[character.clip("Walk")?.index()];
     let arc = along_an_arc(&character, walk)?;
     let (stays, motion) = RootMotion::extract(&character, &arc, &RootMotionOptions::default())?;
     let (pass, report) = (motion.pass(), motion.report());
@@ -122,7 +122,7 @@ impl Scene<'_> {
         animate(self.stays, time_s, &mut local)?;
         let mut model = vec![Affine::IDENTITY; local.len()];
         model_pose(skeleton, &local, &mut model)?;
-        let joint = skeleton.find(name).map_or(0, usize::from);
+        let joint = skeleton.joint(name).map_or(0, usize::from);
         let world_from_model = place.to_affine(DVec3::ZERO, Vec3::ONE);
         Ok(world_from_model.transform_point3(model[joint].translation.into()))
     }

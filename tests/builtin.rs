@@ -15,7 +15,7 @@ fn mannequin() -> Imported {
 }
 
 fn clip(character: &Character, name: &str) -> (usize, f32) {
-    let index = character.find_clip(name).expect(name);
+    let index = character.clip(name).expect(name).index();
     (index, character.curves()[index].duration_s())
 }
 
@@ -49,8 +49,8 @@ fn posed(character: &Character, at: Option<(usize, f32)>) -> Vec<Vec3> {
 fn joint(character: &Character, name: &str) -> usize {
     character
         .skeleton()
-        .find(name)
-        .unwrap_or_else(|| panic!("{name}"))
+        .joint(name)
+        .unwrap_or_else(|_| panic!("{name}"))
         .into()
 }
 

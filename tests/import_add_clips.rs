@@ -67,8 +67,8 @@ fn a_file_without_mesh_and_skin_gives_its_clips() {
             assert_eq!(report.matched, 1);
             assert!(report.unmatched.is_empty() && report.rest.is_empty());
             assert!(report.ambiguous.is_empty() && report.empty.is_empty());
-            assert_eq!(added.character.find_clip("Bend").unwrap(), 0);
-            assert_eq!(added.character.find_clip("Bend (2)").unwrap(), 1);
+            assert_eq!(added.character.clip("Bend").unwrap().index(), 0);
+            assert_eq!(added.character.clip("Bend (2)").unwrap().index(), 1);
             // Nothing else changed.
             let (before, after) = (&character, &added.character);
             assert_eq!(before.curves(), &after.curves()[..1]);
@@ -114,7 +114,7 @@ fn names_of_clips_stay_apart() {
     ];
     assert_eq!(names, expected);
     for (at, name) in expected.iter().enumerate() {
-        assert_eq!(added.character.find_clip(name).unwrap(), at + 1);
+        assert_eq!(added.character.clip(name).unwrap().index(), at + 1);
     }
     // A file without a name leaves them without one.
     let added = import::add_clips(&character, &file.glb(), &options("")).unwrap();
@@ -154,7 +154,7 @@ fn what_does_not_match_is_reported() {
         (rest.rotation_rad, rest.scale, rest.other_parent),
         (0.0, 0.0, false)
     );
-    assert_eq!(character.skeleton().find("Lower"), Some(rest.joint));
+    assert_eq!(character.skeleton().joint("Lower").unwrap().0, rest.joint);
 
     // The same below another joint, which is not there in the character.
     let mut file = stripped(&arm());
@@ -248,6 +248,7 @@ fn moving(mut raw: RawCharacter, moved: &[usize]) -> RawCharacter {
     raw.animations = vec![RawAnimation {
         name: "moves".into(),
         channels: moved.iter().map(channel).collect(),
+        ..RawAnimation::default()
     }];
     raw
 }
@@ -338,6 +339,7 @@ fn morph_weights_are_matched_by_their_targets() {
                 interpolation: Interpolation::Linear,
                 values: RawKeys::Weights(values),
             }],
+            ..RawAnimation::default()
         }];
         raw
     };
@@ -486,7 +488,10 @@ fn models_take_their_own_clips_again() {
         );
         for (at, clip) in added.clips.iter().enumerate() {
             assert_eq!(clip.index, own.len() + at);
-            assert_eq!(added.character.find_clip(&clip.name).unwrap(), clip.index);
+            assert_eq!(
+                added.character.clip(&clip.name).unwrap().index(),
+                clip.index
+            );
         }
     }
 }

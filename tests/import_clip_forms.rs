@@ -43,11 +43,11 @@ fn clips_are_packed_and_curves_are_kept_on_request() {
     assert_eq!(curves.curves(), both.curves());
     // Each form answers to the same names, with the same index.
     for name in ["Idle", "Walk", "Run", "Wave"] {
-        let index = packed.find_clip(name).unwrap();
-        assert_eq!(both.find_clip(name).unwrap(), index);
-        assert_eq!(curves.find_clip(name).unwrap(), index);
+        let index = packed.clip(name).unwrap().index();
+        assert_eq!(both.clip(name).unwrap().index(), index);
+        assert_eq!(curves.clip(name).unwrap().index(), index);
     }
-    let error = curves.find_clip("Jump").unwrap_err().to_string();
+    let error = curves.clip("Jump").unwrap_err().to_string();
     assert!(error.contains("Idle, Walk, Run, Wave"), "{error}");
 }
 
@@ -77,7 +77,7 @@ fn a_poser_takes_what_there_is() {
     let packed = builtin::mannequin().unwrap().character;
     let both = builtin::mannequin_with(&ImportOptions::with_curves()).unwrap();
     let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
-    let walk = packed.find_clip("Walk").unwrap();
+    let walk = packed.clip("Walk").unwrap().index();
     let (mut poser, mut exact) = (Poser::new(), Poser::new());
     let mut local = vec![Transform::IDENTITY; packed.skeleton().len()];
     let mut model = vec![Affine::IDENTITY; packed.skeleton().len()];
@@ -138,7 +138,7 @@ fn clips_that_join_take_the_form_of_the_others() {
         let nod = CurveClip::new("Nod", Vec::new(), character.skeleton()).unwrap();
         let more = character.with_clips(vec![nod]).unwrap();
         assert_eq!((more.clips().len(), more.curves().len()), (packed, kept));
-        assert_eq!(more.find_clip("Nod").unwrap(), 4);
+        assert_eq!(more.clip("Nod").unwrap().index(), 4);
     }
 }
 

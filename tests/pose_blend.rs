@@ -112,7 +112,7 @@ fn what_is_no_mask_is_refused() {
         .character;
     let skeleton = character.skeleton();
     let none = Mask::none(skeleton);
-    let Err(Error::Unnamed {
+    let Err(Error::UnknownName {
         what: "joint",
         name,
         known,

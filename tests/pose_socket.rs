@@ -12,7 +12,9 @@ use reference::rng::Rng;
 use reference::scene::Scene;
 use reference::{assets, compare, gltf, random, rig};
 use throng::Error;
-use throng::character::{Affine, Character, Interpolation, NO_PARENT, TrackValues, Transform};
+use throng::character::{
+    Affine, Character, Interpolation, JointId, NO_PARENT, TrackValues, Transform,
+};
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, gltf_file};
 use throng::pose::{
@@ -44,7 +46,7 @@ fn check_raw(character: &Character, scene: &Scene) {
             let exact = scene.globals(Some((index, time_s)));
             for joint in 0..skeleton.len() as u16 {
                 let playing = Playing::Raw(clip, time_s);
-                let got = joint_model(skeleton, &playing, joint).unwrap();
+                let got = joint_model(skeleton, &playing, JointId(joint)).unwrap();
                 assert_eq!(got, model[usize::from(joint)], "joint {joint} at {time_s}");
                 let exact = &exact[nodes[usize::from(joint)]];
                 let size = exact
@@ -59,7 +61,7 @@ fn check_raw(character: &Character, scene: &Scene) {
         }
     }
     for joint in 0..skeleton.len() as u16 {
-        let got = joint_model(skeleton, &Playing::Rest, joint).unwrap();
+        let got = joint_model(skeleton, &Playing::Rest, JointId(joint)).unwrap();
         assert_eq!(
             got,
             poser.pose(character, None).unwrap()[usize::from(joint)]
@@ -99,7 +101,7 @@ fn samples_have_the_bits_of_the_whole_skeleton() {
             let whole = load.whole(&samples);
             for joint in 0..whole.len() as u16 {
                 let playing = Playing::Samples(load.of(&samples));
-                let got = joint_model(load.character.skeleton(), &playing, joint).unwrap();
+                let got = joint_model(load.character.skeleton(), &playing, JointId(joint)).unwrap();
                 assert_eq!(
                     got,
                     whole[usize::from(joint)],
@@ -125,7 +127,7 @@ fn samples_are_blended_as_the_rule_says() {
                 above = joints[usize::from(above)].parent;
             }
             let playing = Playing::Samples(load.of(&samples));
-            let got = joint_model(load.character.skeleton(), &playing, joint).unwrap();
+            let got = joint_model(load.character.skeleton(), &playing, JointId(joint)).unwrap();
             let size = exact
                 .iter()
                 .take(3)
@@ -145,7 +147,7 @@ fn sockets_share_their_ancestors() {
         let rng = &mut Rng::new(13);
         let sockets: Vec<Socket> = (0..5)
             .map(|_| Socket {
-                joint: rng.below(skeleton.len()) as u16,
+                joint: JointId(rng.below(skeleton.len()) as u16),
                 offset: Affine::from_rotation_translation(rng.rotation(), rng.vector(-1.0, 1.0)),
             })
             .collect();
@@ -192,12 +194,16 @@ fn local_poses_and_deep_skeletons() {
         .collect();
     let mut model = vec![Affine::IDENTITY; 300];
     model_pose(skeleton, &local, &mut model).unwrap();
-    let mut set = Sockets::new(skeleton, &[Socket::at(299), Socket::at(70)]).unwrap();
+    let mut set = Sockets::new(
+        skeleton,
+        &[Socket::at(JointId(299)), Socket::at(JointId(70))],
+    )
+    .unwrap();
     let mut out = [Affine::IDENTITY; 2];
     set.models(&Playing::Local(&local), &mut out).unwrap();
     assert_eq!(set.joints(), 300);
     for joint in [0, 1, 63, 64, 65, 299_u16] {
-        let got = joint_model(skeleton, &Playing::Local(&local), joint).unwrap();
+        let got = joint_model(skeleton, &Playing::Local(&local), JointId(joint)).unwrap();
         assert_eq!(got, model[usize::from(joint)], "{joint}");
     }
     assert_eq!(out, [model[299], model[70]]);
@@ -207,7 +213,7 @@ fn local_poses_and_deep_skeletons() {
 fn faults_are_named() {
     let load = &loads()[0];
     let skeleton = load.character.skeleton();
-    let missing = joint_model(skeleton, &Playing::Rest, 57);
+    let missing = joint_model(skeleton, &Playing::Rest, JointId(57));
     assert!(matches!(
         missing,
         Err(Error::NotFound {
@@ -216,7 +222,7 @@ fn faults_are_named() {
             count: 57
         })
     ));
-    let mut set = Sockets::new(skeleton, &[Socket::at(3)]).unwrap();
+    let mut set = Sockets::new(skeleton, &[Socket::at(JointId(3))]).unwrap();
     let mut out = [Affine::IDENTITY];
     let good = ClipSample::new(0, 0.0);
     let track = keys(Interpolation::Step, &[0.0], &[Vec3::X]);
@@ -241,7 +247,7 @@ fn faults_are_named() {
         };
         let playing = Playing::Samples(samples);
         for fault in [
-            joint_model(skeleton, &playing, 3).map(drop),
+            joint_model(skeleton, &playing, JointId(3)).map(drop),
             set.models(&playing, &mut out),
         ] {
             let is = matches!(
@@ -258,20 +264,20 @@ fn faults_are_named() {
     // A sample of weight 0 is not looked at; a threshold of 0 is none.
     let nothing = [ClipSample::new(9, f64::NAN).weighted(0.0)];
     let playing = Playing::Samples(load.of(&nothing));
-    let rest = joint_model(skeleton, &Playing::Rest, 3).unwrap();
-    assert_eq!(joint_model(skeleton, &playing, 3).unwrap(), rest);
+    let rest = joint_model(skeleton, &Playing::Rest, JointId(3)).unwrap();
+    assert_eq!(joint_model(skeleton, &playing, JointId(3)).unwrap(), rest);
     let none = Samples {
         threshold: 0.0,
         ..load.of(&nothing)
     };
-    assert!(joint_model(skeleton, &Playing::Samples(none), 3).is_err());
-    assert!(joint_model(skeleton, &Playing::Local(&[]), 3).is_err());
+    assert!(joint_model(skeleton, &Playing::Samples(none), JointId(3)).is_err());
+    assert!(joint_model(skeleton, &Playing::Local(&[]), JointId(3)).is_err());
     assert!(set.models(&Playing::Rest, &mut []).is_err());
     let crooked = Socket {
         offset: Affine::from_translation(Vec3::NAN),
-        ..Socket::at(1)
+        ..Socket::at(JointId(1))
     };
-    let fault = Sockets::new(skeleton, &[Socket::at(0), crooked]);
+    let fault = Sockets::new(skeleton, &[Socket::at(JointId(0)), crooked]);
     assert!(matches!(
         fault,
         Err(Error::Each {
@@ -280,7 +286,7 @@ fn faults_are_named() {
             ..
         })
     ));
-    let fault = Sockets::new(skeleton, &[Socket::at(u16::MAX)]);
+    let fault = Sockets::new(skeleton, &[Socket::at(JointId(u16::MAX))]);
     assert!(matches!(
         fault,
         Err(Error::Each {
@@ -292,10 +298,18 @@ fn faults_are_named() {
     // Odd times are clamped.
     for time_s in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
         let raw = Playing::Raw(&load.character.curves()[0], time_s);
-        assert!(joint_model(skeleton, &raw, 30).unwrap().is_finite());
+        assert!(
+            joint_model(skeleton, &raw, JointId(30))
+                .unwrap()
+                .is_finite()
+        );
         let samples = [ClipSample::new(0, time_s)];
         let playing = Playing::Samples(load.of(&samples));
-        assert!(joint_model(skeleton, &playing, 30).unwrap().is_finite());
+        assert!(
+            joint_model(skeleton, &playing, JointId(30))
+                .unwrap()
+                .is_finite()
+        );
     }
     // No sockets, no instances.
     let mut none = Sockets::new(skeleton, &[]).unwrap();

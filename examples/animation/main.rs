@@ -111,7 +111,7 @@ fn place(index: usize, count: usize) -> Vec3 {
 /// The character's own, packed, and one that is made of two: how the wave differs from standing.
 fn clips(character: &Character) -> throng::Result<Vec<Clip>> {
     let options = ClipOptions::default();
-    let find = |name| character.find_clip(name);
+    let find = |name| Ok(character.clip(name)?.index());
     let mut clips = Vec::new();
     for name in ["Idle", "Walk", "Run", "Wave"] {
         clips.push(character.clips()[find(name)?].clone());

@@ -33,7 +33,7 @@ pub(crate) struct Reach {
 impl Reach {
     pub(crate) fn new(character: &Character) -> Result<Self> {
         let skeleton = character.skeleton();
-        let joint = |name| skeleton.find(name).unwrap_or(0);
+        let joint = |name| skeleton.joint(name).unwrap_or_default().0;
         let share = |name, share| AimJoint {
             joint: joint(name),
             share,

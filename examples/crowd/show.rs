@@ -102,7 +102,7 @@ impl Show {
         let scenery_desc = CrowdDesc {
             capacity: scene.scenery_capacity(),
             profile: false,
-            ..desc
+            ..desc.clone()
         };
         let (gpu, allocator) = context.parts();
         // SAFETY: the handles are the context's, which outlives both crowds, and it has enabled what
@@ -221,7 +221,7 @@ impl Show {
                 cpu: Stages {
                     walk: ms(started, walked),
                     animate: stats.cpu.animate_ms,
-                    palette: stats.cpu.palette_ms,
+                    update: stats.cpu.update_ms,
                     prepare: stats.cpu.prepare_ms,
                     record: ms(prepared, Instant::now()),
                     ..Stages::default()

@@ -293,8 +293,8 @@ fn choose(args: &Args, model: &Character, notes: &mut impl Write) -> Result<Mome
 
 /// By name first: a clip may be called `3`.
 fn find(model: &Character, name: &str) -> Result<usize, Failure> {
-    let unnamed = match model.find_clip(name) {
-        Ok(index) => return Ok(index),
+    let unnamed = match model.clip(name) {
+        Ok(clip) => return Ok(clip.index()),
         Err(error) => error,
     };
     let clips = model.curves();

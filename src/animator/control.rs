@@ -5,6 +5,7 @@ use super::record::{
     FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
 };
 use super::{ActorId, Animator, Play, Playing, step};
+use crate::character::ClipId;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::Ease;
 
@@ -51,7 +52,7 @@ impl Animator {
     /// A fade that interrupts another starts from the weights reached, so nothing jumps.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Unnamed`] or
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::UnknownName`] or
     /// [`Error::NotFound`] for a clip or mask that its character lacks; [`Error::Argument`] for
     /// values that are not finite, a fade that is negative or longer than an hour, a weight that is
     /// negative, and a layer that the actor's state machine has. The actor stays as it was then.
@@ -278,7 +279,7 @@ impl Animator {
         let records = self.pool.get(actor.block).iter();
         let records = records.filter(move |record| !record.is_over(local_s));
         Ok(records.map(move |record| Playing {
-            clip: (!record.has(FLAG_POSE)).then_some(record.clip.into()),
+            clip: (!record.has(FLAG_POSE)).then_some(ClipId(record.clip)),
             layer: record.layer,
             time_s: record.clip_time_s(local_s, self.library.duration_s(record.clip)),
             speed: record.speed_at(local_s),

@@ -6,6 +6,7 @@ use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECOR
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
+use crate::character::{ClipId, EventId};
 use crate::pose::LoopMode;
 
 /// A record, and a stretch of the actor's time in which it plays.
@@ -140,7 +141,7 @@ impl Sink<'_> {
             && let Some(end_s) = finish_s(library, record, passing.from_s)
             && end_s <= passing.to_s
         {
-            let clip = record.clip;
+            let clip = ClipId(record.clip);
             let weight = record.weight_at(end_s);
             self.push(
                 AnimationEventKind::Finished { clip },
@@ -168,8 +169,8 @@ impl Sink<'_> {
         for hit in passed {
             let time_s = passing.time_of(hit.unwrapped_s);
             let kind = AnimationEventKind::Clip {
-                clip: record.clip,
-                event: hit.event as u32,
+                clip: ClipId(record.clip),
+                event: EventId(hit.name_id as u16),
             };
             self.push(kind, record.layer, record.weight_at(time_s), time_s);
         }

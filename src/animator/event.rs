@@ -1,6 +1,7 @@
 //! What happened to actors during an update.
 
 use super::ActorId;
+use crate::character::{ClipId, EventId};
 
 /// Something that happened to an actor, to the instant and not to the frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,15 +27,15 @@ pub enum AnimationEventKind {
     /// A clip passed one of its events.
     /// [`Animator::event_name`](super::Animator::event_name) has its name.
     Clip {
-        /// Index of the clip.
-        clip: u16,
-        /// Which of the clip's events, in the order of their times.
-        event: u32,
+        /// The clip.
+        clip: ClipId,
+        /// Which event, by its name; clips may share it.
+        event: EventId,
     },
     /// A clip that plays once came to its end.
     Finished {
-        /// Index of the clip.
-        clip: u16,
+        /// The clip.
+        clip: ClipId,
     },
     /// The state machine left a state, which may go on to be seen while it fades out.
     Left {

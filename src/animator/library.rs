@@ -1,7 +1,7 @@
 //! What the actors of a character can play.
 
 use super::play::{ClipRef, MaskRef};
-use crate::character::{Character, Skeleton, listed};
+use crate::character::{Character, ClipId, MaskId, Skeleton, find};
 use crate::error::{Error, Result};
 use crate::pose::state_machine::StateMachine;
 use crate::pose::{Clip, ClipEvents, Mask, RootMotion};
@@ -17,10 +17,12 @@ pub(crate) struct Library {
     pub(crate) events: Vec<ClipEvents>,
     /// One for each clip.
     pub(crate) motions: Vec<Option<RootMotion>>,
-    /// The character's, then those of the state machine.
     pub(crate) masks: Vec<Mask>,
-    /// Of the character's masks.
+    /// One for each mask.
     pub(crate) mask_names: Vec<Box<str>>,
+    /// For each mask of the state machine, which of the masks it is.
+    pub(crate) machine_masks: Vec<MaskId>,
+    pub(crate) event_names: Vec<Box<str>>,
     pub(crate) state_machine: Option<Arc<StateMachine>>,
     pub(crate) morph_weights: Vec<f32>,
 }
@@ -29,15 +31,20 @@ impl Library {
     pub(crate) fn new(character: &Character) -> Result<Self> {
         let clips = character.clips().to_vec();
         let weights = character.morph_weights().iter();
+        let set = character.animations();
+        let ids = (0..clips.len() as u16).map(ClipId);
+        let masks = (0..set.masks().len() as u16).map(MaskId);
         Ok(Self {
             skeleton: character.skeleton().clone(),
             names: clips.iter().map(|clip| clip.name().into()).collect(),
-            events: clips.iter().map(|_| ClipEvents::default()).collect(),
-            motions: clips.iter().map(|_| None).collect(),
+            events: ids.clone().map(|id| set.events(id).clone()).collect(),
+            motions: ids.map(|id| set.root_motion(id).cloned()).collect(),
             clips,
-            masks: Vec::new(),
-            mask_names: Vec::new(),
-            state_machine: None,
+            masks: set.masks().to_vec(),
+            mask_names: masks.map(|id| set.mask_name(id).into()).collect(),
+            machine_masks: set.state_machine_masks().to_vec(),
+            event_names: set.event_names().map(Into::into).collect(),
+            state_machine: set.state_machine().cloned().map(Arc::new),
             morph_weights: weights.map(|weight| weight.rest).collect(),
         })
     }
@@ -45,8 +52,10 @@ impl Library {
     pub(crate) fn clip(&self, clip: ClipRef<'_>) -> Result<Option<u16>> {
         let index = match clip {
             ClipRef::Rest => return Ok(None),
-            ClipRef::Index(index) => index,
-            ClipRef::Name(name) => find("clip", name, &self.names)?,
+            ClipRef::Id(clip) => clip.index(),
+            ClipRef::Name(name) => {
+                find::<ClipId>(self.names.iter().map(|name| &**name), name)?.index()
+            }
         };
         in_list("clip", index, self.clips.len()).map(Some)
     }
@@ -54,8 +63,10 @@ impl Library {
     pub(crate) fn mask(&self, mask: MaskRef<'_>) -> Result<Option<u16>> {
         let index = match mask {
             MaskRef::All => return Ok(None),
-            MaskRef::Index(index) => index,
-            MaskRef::Name(name) => find("mask", name, &self.mask_names)?,
+            MaskRef::Id(mask) => mask.index(),
+            MaskRef::Name(name) => {
+                find::<MaskId>(self.mask_names.iter().map(|name| &**name), name)?.index()
+            }
         };
         in_list("mask", index, self.mask_names.len()).map(Some)
     }
@@ -80,15 +91,6 @@ impl Library {
         let machine = self.state_machine.as_ref();
         machine.map_or(0, |machine| machine.layer_count())
     }
-}
-
-fn find(what: &'static str, name: &str, names: &[Box<str>]) -> Result<usize> {
-    let found = names.iter().position(|other| &**other == name);
-    found.ok_or_else(|| Error::Unnamed {
-        what,
-        name: name.into(),
-        known: listed(names.iter().map(|name| &**name)),
-    })
 }
 
 fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {

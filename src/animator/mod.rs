@@ -74,7 +74,7 @@ pub use record::{
 };
 pub use root::RootMotionMode;
 
-use crate::character::Character;
+use crate::character::{Character, ClipId};
 use crate::error::Result;
 use crate::pose::BatchPoser;
 use crate::pose::ik::IkRig;
@@ -231,15 +231,14 @@ impl Animator {
     /// The name of an event: of a clip's own, of a finished clip, or of a state.
     #[must_use]
     pub fn event_name(&self, event: &AnimationEvent) -> &str {
-        let clip_name = |clip: u16| {
-            let name = self.library.names.get(usize::from(clip));
+        let clip_name = |clip: ClipId| {
+            let name = self.library.names.get(clip.index());
             name.map_or("", |name| name)
         };
         match event.kind {
-            AnimationEventKind::Clip { clip, event } => {
-                let events = self.library.events(clip);
-                let mut names = events.into_iter().flat_map(|events| events.iter());
-                names.nth(event as usize).map_or("", |(name, _)| name)
+            AnimationEventKind::Clip { event, .. } => {
+                let name = self.library.event_names.get(event.index());
+                name.map_or("", |name| name)
             }
             AnimationEventKind::Finished { clip } => clip_name(clip),
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {

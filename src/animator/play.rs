@@ -1,5 +1,6 @@
 //! What to play, and how.
 
+use crate::character::{ClipId, MaskId};
 use crate::pose::{Ease, LoopMode};
 
 /// A clip of a character.
@@ -8,15 +9,15 @@ pub enum ClipRef<'a> {
     /// None: the rest pose.
     #[default]
     Rest,
-    /// By its index in [`Character::clips`](crate::character::Character::clips).
-    Index(usize),
+    /// By its id.
+    Id(ClipId),
     /// By its name.
     Name(&'a str),
 }
 
-impl From<usize> for ClipRef<'_> {
-    fn from(index: usize) -> Self {
-        Self::Index(index)
+impl From<ClipId> for ClipRef<'_> {
+    fn from(clip: ClipId) -> Self {
+        Self::Id(clip)
     }
 }
 
@@ -32,15 +33,15 @@ pub enum MaskRef<'a> {
     /// None: all joints.
     #[default]
     All,
-    /// By its index among the character's masks.
-    Index(usize),
+    /// By its id.
+    Id(MaskId),
     /// By its name.
     Name(&'a str),
 }
 
-impl From<usize> for MaskRef<'_> {
-    fn from(index: usize) -> Self {
-        Self::Index(index)
+impl From<MaskId> for MaskRef<'_> {
+    fn from(mask: MaskId) -> Self {
+        Self::Id(mask)
     }
 }
 
@@ -107,7 +108,7 @@ impl<'a> Play<'a> {
         in_step: false,
     };
 
-    /// A clip by name or index, in a loop, at normal speed, at once.
+    /// A clip by name or id, in a loop, at normal speed, at once.
     #[must_use]
     pub fn new(clip: impl Into<ClipRef<'a>>) -> Self {
         Self {
@@ -134,7 +135,7 @@ impl<'a> Play<'a> {
         Self { layer, ..self }
     }
 
-    /// Plays it for the joints of a mask, by name or index.
+    /// Plays it for the joints of a mask, by name or id.
     #[must_use]
     pub fn mask(self, mask: impl Into<MaskRef<'a>>) -> Self {
         Self {
@@ -207,8 +208,8 @@ impl<'a, C: Into<ClipRef<'a>>> From<C> for Play<'a> {
 /// A clip that plays on an actor, as [`Animator::playing`](super::Animator::playing) tells it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playing {
-    /// Index of the clip; `None` for the actor's own pose.
-    pub clip: Option<usize>,
+    /// The clip; `None` for a pose of the caller's.
+    pub clip: Option<ClipId>,
     /// The layer that it plays on.
     pub layer: u8,
     /// The clip's own time, in seconds.

@@ -3,7 +3,7 @@
 use super::actor::Actor;
 use super::evaluate::{clip, is_alone};
 use super::{ActorId, Animator, THRESHOLD};
-use crate::character::{Affine, Transform};
+use crate::character::{Affine, JointId, Transform};
 use crate::error::{Error, Result};
 use crate::pose::{JointPart, blend_joint, model_pose};
 
@@ -18,14 +18,14 @@ impl Animator {
     /// joint that its character lacks.
     #[doc(alias = "socket")]
     #[doc(alias = "bone")]
-    pub fn joint_model(&self, id: ActorId, joint: u16, time_s: f64) -> Result<Affine> {
+    pub fn joint_model(&self, id: ActorId, joint: JointId, time_s: f64) -> Result<Affine> {
         let actor = self.actors.get(id)?;
         let joints = self.library.skeleton.joints();
-        let wanted = usize::from(joint);
+        let wanted = joint.index();
         if wanted >= joints.len() {
             return Err(Error::NotFound {
                 what: "joint",
-                index: joint.into(),
+                index: joint.index() as u64,
                 count: joints.len() as u64,
             });
         }

@@ -1,8 +1,9 @@
 //! Morph weights of actors.
 
-use super::{ActorId, Animator};
+use super::evaluate::clip;
+use super::{ActorId, Animator, THRESHOLD};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::expect_len;
+use crate::pose::{WeightSample, blend_weights, expect_len};
 
 impl Animator {
     /// The morph weights of an actor at the present time, one for each of its character's
@@ -21,10 +22,24 @@ impl Animator {
 
     /// Writes the morph weights of a living actor; `out` is as long as there are.
     pub(crate) fn write_weights(&self, index: u32, out: &mut [f32]) {
-        out.copy_from_slice(&self.library.morph_weights);
+        let rest = &self.library.morph_weights;
+        out.copy_from_slice(rest);
         let Some(actor) = self.actors.list.get(index as usize) else {
             return;
         };
+        let local_s = actor.clock.local_s(self.now_s);
+        let records = self.pool.get(actor.block).iter();
+        let samples = records.filter_map(|record| {
+            let clip = clip(&self.library, actor, record)?;
+            Some(WeightSample {
+                clip,
+                time_s: record.clip_time_s(local_s, clip.duration_s()),
+                weight: record.weight_at(local_s),
+                level: record.layer,
+            })
+        });
+        // The lengths are equal, so there is no error.
+        let _ = blend_weights(rest, THRESHOLD, samples, out);
         for (out, set) in out.iter_mut().zip(&actor.weights) {
             if !set.is_nan() {
                 *out = *set;
@@ -85,13 +100,15 @@ impl Animator {
         Ok(())
     }
 
-    /// What the caller set of an actor's morph weights: one for each weight, or none at all.
+    /// What the caller set of an actor's morph weights: one for each of its character's, `None` where
+    /// clips and rest pose decide.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn set_weights(&self, id: ActorId) -> Result<impl Iterator<Item = Option<f32>> + '_> {
-        let weights = self.actors.get(id)?.weights.iter();
-        Ok(weights.map(|weight| (!weight.is_nan()).then_some(*weight)))
+    pub fn morph_overrides(&self, id: ActorId) -> Result<impl Iterator<Item = Option<f32>> + '_> {
+        let weights = &self.actors.get(id)?.weights;
+        let set = |index: usize| weights.get(index).copied().filter(|set| !set.is_nan());
+        Ok((0..self.library.morph_weights.len()).map(set))
     }
 }
 

@@ -6,9 +6,11 @@
 //! on, without being checked again, by everything behind it.
 
 mod added_clips;
+mod animation_set;
 mod clip;
 mod cut;
 mod flips;
+mod ids;
 mod material;
 mod mesh;
 mod name_match;
@@ -20,17 +22,31 @@ mod ranges;
 mod reach;
 mod repack;
 mod skeleton;
+mod skeleton_build;
 mod split;
 mod triangles;
 
+#[cfg(feature = "toml")]
+pub use animation_set::AnimationText;
+pub use animation_set::{
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationError, AnimationList,
+    AnimationPart, AnimationSet, BlendAt, BlendPointDesc, BlendShape, BlendSpace, BlendSpaceDesc,
+    ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
+};
+pub(crate) use clip::is_opposite;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+pub use ids::{
+    BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,
+};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use parts::{MAX_HIDEABLE, PartId};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
+pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub(crate) use flips::{ScaleRanges, mark_flips};
+pub(crate) use ids::{find, unknown};
 pub(crate) use name_match::{NameMatch, match_names};
 pub(crate) use pack_clips::Packing;
 pub(crate) use parts::Parts;
@@ -42,7 +58,7 @@ pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub use split::{Split, SplitReport};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pose::Clip;
 use glam::Vec3;
 use std::ops::Range;
@@ -174,6 +190,7 @@ pub struct Character {
     /// How clips become part of it.
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
+    pub(crate) animations: AnimationSet,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) parts: Parts,
@@ -275,15 +292,9 @@ impl Character {
     /// The morph weight of this name: the first that matches exactly.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
-    pub fn find_morph_weight(&self, name: &str) -> Result<usize> {
-        let all = &self.morph_weights;
-        let found = all.iter().position(|weight| &*weight.name == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "morph weight",
-            name: name.into(),
-            known: listed(all.iter().map(|weight| &*weight.name)),
-        })
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn morph_weight(&self, name: &str) -> Result<MorphWeightId> {
+        find(self.morph_weights.iter().map(|weight| &*weight.name), name)
     }
 
     /// The file's skins whose joints are in the skeleton, for listings: those that are used, and
@@ -314,6 +325,7 @@ impl Character {
             curves: self.curves.clone(),
             packing: self.packing,
             scales: self.scales.clone(),
+            animations: self.animations.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             parts: self.parts.clone(),
@@ -325,14 +337,9 @@ impl Character {
     /// The clip of this name: the first that matches exactly. Where there are only curves, one of them.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
-    pub fn find_clip(&self, name: &str) -> Result<usize> {
-        let found = self.clip_names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "clip",
-            name: name.into(),
-            known: listed(self.clip_names()),
-        })
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn clip(&self, name: &str) -> Result<ClipId> {
+        find(self.clip_names(), name)
     }
 
     /// How many vertices one instance has, all primitives together.

@@ -129,10 +129,10 @@ impl Character {
     /// The part of this name, for `Crowd::set_part_visible`.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that there are.
     pub fn part(&self, name: &str) -> Result<PartId> {
         let found = self.parts().find(|(_, own)| *own == name);
-        found.map(|(id, _)| id).ok_or_else(|| Error::Unnamed {
+        found.map(|(id, _)| id).ok_or_else(|| Error::UnknownName {
             what: "part",
             name: name.into(),
             known: listed(self.parts().map(|(_, own)| own)),

@@ -1,5 +1,7 @@
 //! Joints, their hierarchy and their rest pose.
 
+use super::{JointId, find};
+use crate::error::Result;
 use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
@@ -118,6 +120,15 @@ pub struct Joint {
 }
 
 /// Joints in breadth-first order: every parent before its children, every depth a contiguous range.
+///
+/// ```
+/// use throng::character::{Joint, NO_PARENT, Skeleton, Transform};
+///
+/// let joint = |name: &str, parent| Joint { name: name.into(), parent, rest: Transform::IDENTITY };
+/// let skeleton = Skeleton::new(vec![joint("arm", NO_PARENT), joint("hand", 0)])?;
+/// assert_eq!(skeleton.levels(), [0..1, 1..2]);
+/// # Ok::<(), throng::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Skeleton {
     /// Shared with the clips that were made for it.
@@ -154,11 +165,10 @@ impl Skeleton {
     }
 
     /// The first joint of this name.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<u16> {
-        self.joints
-            .iter()
-            .position(|joint| &*joint.name == name)
-            .map(|index| index as u16)
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn joint(&self, name: &str) -> Result<JointId> {
+        find(self.joints.iter().map(|joint| &*joint.name), name)
     }
 }

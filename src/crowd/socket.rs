@@ -1,21 +1,21 @@
 //! Where joints of instances are, for what is attached to them.
 
 use super::{Crowd, InstanceId};
-use crate::character::{Affine, Skeleton, listed};
-use crate::error::{Error, Result};
+use crate::character::{Affine, JointId, Skeleton};
+use crate::error::Result;
 
 /// A joint of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JointRef<'a> {
-    /// By its index in [`Skeleton::joints`].
-    Index(u16),
+    /// By its index.
+    Id(JointId),
     /// The first of this name.
     Name(&'a str),
 }
 
-impl From<u16> for JointRef<'_> {
-    fn from(index: u16) -> Self {
-        Self::Index(index)
+impl From<JointId> for JointRef<'_> {
+    fn from(joint: JointId) -> Self {
+        Self::Id(joint)
     }
 }
 
@@ -26,14 +26,10 @@ impl<'a> From<&'a str> for JointRef<'a> {
 }
 
 impl JointRef<'_> {
-    pub(super) fn find(self, skeleton: &Skeleton) -> Result<u16> {
+    pub(super) fn find(self, skeleton: &Skeleton) -> Result<JointId> {
         match self {
-            Self::Index(index) => Ok(index),
-            Self::Name(name) => skeleton.find(name).ok_or_else(|| Error::Unnamed {
-                what: "joint",
-                name: name.into(),
-                known: listed(skeleton.joints().iter().map(|joint| &*joint.name)),
-            }),
+            Self::Id(joint) => Ok(joint),
+            Self::Name(name) => skeleton.joint(name),
         }
     }
 }
@@ -46,7 +42,7 @@ impl Crowd {
     /// For something attached to a joint, such as a sword: `crowd.joint_transform(id, "RightHand", time_s)? * hand_from_sword`.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] or [`Error::Unnamed`] for a joint that
+    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a joint that
     /// its character lacks.
     pub fn joint_transform<'a>(
         &self,

@@ -1,7 +1,7 @@
 //! Masks: how much of a layer counts for each joint.
 
 use super::palette::expect_len;
-use crate::character::{Skeleton, listed};
+use crate::character::Skeleton;
 use crate::error::{ArgumentFault, Error, Result};
 
 /// How much of a layer's weight counts for each joint: a weight in 0..=1 a joint, in the order of the skeleton.
@@ -65,7 +65,7 @@ impl Mask {
     /// The same with `weight` for the first joint of this name.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are; [`Error::Argument`] for a weight that is not in 0..=1, and for
+    /// [`Error::UnknownName`] with the names that there are; [`Error::Argument`] for a weight that is not in 0..=1, and for
     /// another skeleton than the mask's, told by the number of joints.
     pub fn with_joint(mut self, skeleton: &Skeleton, name: &str, weight: f32) -> Result<Self> {
         check(weight)?;
@@ -137,14 +137,7 @@ impl Mask {
 
     fn find(&self, skeleton: &Skeleton, name: &str) -> Result<usize> {
         expect_len("mask", self.weights.len(), skeleton.len())?;
-        skeleton
-            .find(name)
-            .map(usize::from)
-            .ok_or_else(|| Error::Unnamed {
-                what: "joint",
-                name: name.into(),
-                known: listed(skeleton.joints().iter().map(|joint| &*joint.name)),
-            })
+        skeleton.joint(name).map(usize::from)
     }
 }
 

@@ -28,7 +28,7 @@
 //! let character = throng::builtin::mannequin()?.character;
 //! let clips = character.clips();
 //! let durations_s: Vec<f64> = clips.iter().map(Clip::duration_s).collect();
-//! let [walk, wave] = [character.find_clip("Walk")?, character.find_clip("Wave")?];
+//! let [walk, wave] = [character.clip("Walk")?.index(), character.clip("Wave")?.index()];
 //! let arms = Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
 //! let poser = BatchPoser::new(&character)?.with_masks(&[arms])?;
 //!
@@ -62,6 +62,7 @@ mod animate_weights;
 mod batch;
 mod blend;
 mod blend_space;
+mod blend_weights;
 mod bounds;
 mod dual_quat;
 mod entry;
@@ -77,6 +78,7 @@ mod linear;
 mod mask;
 mod method;
 mod morph;
+mod pack_clips;
 mod palette;
 mod pick;
 mod project;
@@ -96,6 +98,7 @@ mod unit;
 mod wrap;
 mod write_only;
 
+pub(crate) use additive::curves as difference_curves;
 pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
@@ -104,6 +107,7 @@ pub(crate) use batch::{PlanSource, Planner, Product, Starts};
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub(crate) use blend::{JointPart, blend_joint};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
+pub use blend_weights::{WeightSample, blend_weights};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
@@ -114,8 +118,11 @@ pub use layer_stack::LayerStack;
 pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
+pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub(crate) use palette::expect_len;
-pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
+pub use palette::{
+    Mat3x4, model_pose, model_pose_from, palette, palette_checked, palette_projected,
+};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use ramp::{Ease, Ramp};
 pub use root_motion::{

@@ -273,7 +273,7 @@ fn instances_take_only_what_makes_sense() {
             &mut crowd,
         );
         assert!(
-            matches!(unnamed, Err(Error::Unnamed { ref known, .. }) if &**known == "sway, turn")
+            matches!(unnamed, Err(Error::UnknownName { ref known, .. }) if &**known == "sway, turn")
         );
         let play = Play {
             clip: ClipRef::Index(0),

@@ -92,7 +92,7 @@ pub(crate) fn body(seed: u64, bones: usize, gaps: bool, scales: Scales) -> Body 
         .unwrap()
         .character;
     let limb = limb.iter();
-    let limb = limb.map(|name| character.skeleton().find(name).unwrap());
+    let limb = limb.map(|name| character.skeleton().joint(name).unwrap().0);
     let limb = limb.collect();
     let mut body = Body::of(character, limb);
     for local in &mut body.local {

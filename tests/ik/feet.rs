@@ -18,7 +18,7 @@ fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
     let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
         .unwrap()
         .character;
-    let joint = |name: &str| character.skeleton().find(name).unwrap();
+    let joint = |name: &str| character.skeleton().joint(name).unwrap().0;
     let legs = LEGS.map(|[hip, knee, ankle]| Leg {
         bones: TwoBone::new(joint(hip), joint(knee), joint(ankle)),
         ankle_m: ANKLE_M,

@@ -42,7 +42,7 @@ const LIMBS: &[[&str; 3]] = &[
 fn check(character: &Character) -> usize {
     let mut found = 0;
     for names in LIMBS {
-        let joints = names.map(|name| character.skeleton().find(name));
+        let joints = names.map(|name| character.skeleton().joint(name).ok().map(u16::from));
         let [Some(start), Some(mid), Some(end)] = joints else {
             continue;
         };

@@ -221,5 +221,5 @@ fn the_knight_carries_its_weapons() {
         assert!(matches!(part.influences.joints, JointIndices::U8(_)));
         assert!(part.influences.weights.is_empty());
     }
-    assert!(knight.find_clip("Walking_A").is_ok());
+    assert!(knight.clip("Walking_A").is_ok());
 }

@@ -138,8 +138,8 @@ fn weights_come_from_the_node_or_the_mesh() {
         ("", "Quad"),
     ];
     assert_eq!(names.collect::<Vec<_>>(), expected);
-    assert_eq!(c.find_morph_weight("smile"), Ok(0));
-    assert!(c.find_morph_weight("frown").is_err());
+    assert_eq!(c.morph_weight("smile").unwrap().index(), 0);
+    assert!(c.morph_weight("frown").is_err());
     let firsts: Vec<_> = c.primitives().iter().map(|p| p.first_weight).collect();
     assert_eq!(firsts, [0, 2]);
     // At rest, the second stands 2 m up.

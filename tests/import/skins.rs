@@ -238,7 +238,7 @@ fn unused_skins_do_not_grow_the_skeleton() {
     let far = b.add("nodes", json!({ "name": "Far" }));
     b.add("skins", json!({ "joints": [far] }));
     let c = import(&b);
-    assert_eq!(c.skeleton().find("Far"), None);
+    assert!(c.skeleton().joint("Far").is_err());
     assert_eq!(c.skins().len(), 1);
 }
 
@@ -280,7 +280,7 @@ fn animated_nodes_between_joints_are_driven() {
     b.add("nodes", json!({ "name": "Between", "children": [3] }));
     b.json["animations"][0]["channels"][0]["target"]["node"] = json!(4);
     let c = import(&b);
-    let between = c.skeleton().find("Between").unwrap();
+    let between = c.skeleton().joint("Between").unwrap().0;
     assert_eq!(c.curves()[0].tracks()[0].joint, between);
 }
 
@@ -308,7 +308,7 @@ fn unskinned_meshes_are_rigid_parts() {
     assert!(sword.influences.weights.is_empty());
     let entry = &c.palette()[sword.palette.start as usize];
     assert_eq!(sword.palette.len(), 1);
-    assert_eq!(entry.joint, c.skeleton().find("Sword").unwrap());
+    assert_eq!(entry.joint, c.skeleton().joint("Sword").unwrap().0);
     assert_eq!(entry.inverse_bind, throng::character::Affine::IDENTITY);
     assert_eq!(c.rest_bounds().max, Vec3::new(1.1, 4.0, 0.0));
 }
@@ -330,7 +330,7 @@ fn skinned_meshes_without_joints_and_weights_are_rigid_parts() {
     assert_eq!(skinned.influences, expected.primitives()[0].influences);
     assert_eq!(rigid.influences.per_vertex, 1);
     let entry = &c.palette()[rigid.palette.start as usize];
-    assert_eq!(entry.joint, c.skeleton().find("Body").unwrap());
+    assert_eq!(entry.joint, c.skeleton().joint("Body").unwrap().0);
     assert_eq!(c.rest_bounds().max.x, 100.5, "where its node is");
 
     let attributes = b.json.pointer_mut(ATTRIBUTES).unwrap();
@@ -370,8 +370,8 @@ fn files_of_animations_alone() {
     b.json.as_object_mut().unwrap().remove("skins");
     assert_eq!(
         import(&b).skeleton().len(),
-        3,
-        "what is animated, and above"
+        4,
+        "all nodes, where neither a mesh nor a skin says which"
     );
 }
 

@@ -509,7 +509,7 @@ fn masks_and_levels_reach_the_samples() {
     assert_eq!((idle.clip, idle.mask, idle.level), (0, None, 0));
     assert_eq!((waving.clip, waving.mask, waving.level), (3, Some(0), 1));
     let weights = machine.masks()[0].weights();
-    let of = |name| weights[usize::from(character.skeleton().find(name).unwrap())];
+    let of = |name| weights[usize::from(character.skeleton().joint(name).unwrap().0)];
     assert_eq!(
         [of("Hips"), of("LeftFoot"), of("Head"), of("RightHand")],
         [0.0, 0.0, 1.0, 1.0]

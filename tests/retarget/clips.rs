@@ -190,8 +190,8 @@ fn steps_stay_steps_and_jumps_stay_sharp() {
     let character = mannequin();
     let skeleton = character.skeleton();
     let (hips, arm) = (
-        skeleton.find("Hips").unwrap(),
-        skeleton.find("LeftUpperArm").unwrap(),
+        skeleton.joint("Hips").unwrap().0,
+        skeleton.joint("LeftUpperArm").unwrap().0,
     );
     let stepped = turns(
         arm,
@@ -235,7 +235,7 @@ fn loops_stay_closed_and_empty_stretches_stay() {
     let map = JointMap::by_names(skeleton, skeleton).unwrap();
     let mut retarget =
         Retarget::new(skeleton, skeleton, &map, &RetargetOptions::default()).unwrap();
-    let arm = skeleton.find("LeftUpperArm").unwrap();
+    let arm = skeleton.joint("LeftUpperArm").unwrap().0;
     let wave = turns(
         arm,
         Interpolation::Linear,
@@ -266,7 +266,7 @@ fn keys_are_added_where_the_way_bends() {
     let rng = &mut Rng::new(18);
     let character = mannequin();
     let skeleton = character.skeleton();
-    let hips = skeleton.find("Hips").unwrap();
+    let hips = skeleton.joint("Hips").unwrap().0;
     let map = JointMap::by_names(skeleton, skeleton).unwrap();
     let rest_at = skeleton.joints()[usize::from(hips)].rest.translation;
     let values = (0..12).map(|at| {

@@ -56,7 +56,7 @@ fn maps_that_cannot_be_are_refused() {
         &Skeleton::default()
     )));
     let unnamed = |pairs: &[(&str, &str)]| match JointMap::from_pairs(&from, &to, pairs) {
-        Err(Error::Unnamed { what, name, known }) => (what, name, known),
+        Err(Error::UnknownName { what, name, known }) => (what, name, known),
         other => panic!("{other:?}"),
     };
     assert_eq!(

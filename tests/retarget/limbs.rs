@@ -226,7 +226,7 @@ fn the_trunk_turns_by_what_the_source_turns() {
         let mut moved = rest(&to);
         retarget.pose(&local, &mut moved).unwrap();
         let change = |skeleton: &Skeleton, local: &[Transform], name: &str| {
-            let joint = usize::from(skeleton.find(name).unwrap());
+            let joint = usize::from(skeleton.joint(name).unwrap().0);
             let turned = |local: &[Transform]| {
                 let (mut turn, mut at) = ([0.0, 0.0, 0.0, 1.0], joint);
                 loop {

@@ -123,8 +123,8 @@ pub(crate) fn rest(skeleton: &Skeleton) -> Vec<Transform> {
 
 pub(crate) fn position(model: &[M4], skeleton: &Skeleton, name: &str) -> V3 {
     let joint = skeleton
-        .find(name)
-        .unwrap_or_else(|| panic!("no joint {name}"));
+        .joint(name)
+        .unwrap_or_else(|_| panic!("no joint {name}"));
     [0, 1, 2].map(|row| model[usize::from(joint)][row][3])
 }
 

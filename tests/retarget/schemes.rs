@@ -468,8 +468,8 @@ fn every_scheme_maps_onto_every_other() {
             assert!(map.unmatched_roles().is_empty());
             assert_eq!(map.links().len(), ours.len());
             for ((role_name, from), (_, to)) in ours.iter().zip(&theirs) {
-                let link = map.link(b.find(to).unwrap()).unwrap();
-                assert_eq!(link.source, a.find(from).unwrap(), "{role_name}");
+                let link = map.link(b.joint(to).unwrap().0).unwrap();
+                assert_eq!(link.source, a.joint(from).unwrap().0, "{role_name}");
                 assert_eq!((link.toward, link.role), (None, Some(role(role_name))));
             }
             assert_eq!(map.unmatched_target().count(), b.len() - theirs.len());
@@ -548,7 +548,7 @@ fn models_of_plain_styles_are_found() {
         ("Skeleton_neck_joint_2", Some(10)),
     ]);
     let found = Humanoid::find(&numbered);
-    let at = |name: &str| numbered.find(name);
+    let at = |name: &str| numbered.joint(name).ok().map(u16::from);
     for (role, name) in [
         (Role::Hips, "torso_joint_1"),
         (Role::Spine, "torso_joint_2"),
@@ -578,7 +578,7 @@ fn models_of_plain_styles_are_found() {
         .roles()
         .map(|(role, joint)| format!("{role} {joint}"))
         .collect();
-    let at = |name: &str| bends.find(name).unwrap();
+    let at = |name: &str| bends.joint(name).unwrap().0;
     let expected = [
         ("hips", "Pelvis"),
         ("spine", "Chest"),

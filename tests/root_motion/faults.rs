@@ -4,7 +4,7 @@ use crate::made;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::character::{CurveClip, Interpolation, Track, TrackValues};
+use throng::character::{CurveClip, Interpolation, JointId, Track, TrackValues};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
 use throng::pose::{
     LoopMode, RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace,
@@ -49,7 +49,7 @@ fn what_can_t_be_taken_out_is_refused() {
     let error = extract(
         &walk,
         RootMotionOptions {
-            joint: Some(3),
+            joint: Some(JointId(3)),
             ..options
         },
     )
@@ -82,7 +82,7 @@ fn what_can_t_be_taken_out_is_refused() {
     }
 
     let on_joint = RootMotionOptions {
-        joint: Some(1),
+        joint: Some(JointId(1)),
         ..options
     };
     let uneven = vec![
@@ -224,7 +224,7 @@ fn clips_without_length_or_tracks_are_still() {
     let one = TrackValues::Translation(rig::keys(Interpolation::Linear, &[0.0], &[Vec3::ONE]));
     for tracks in [Vec::new(), vec![track(0, one)]] {
         let clip = clip(2, tracks);
-        for joint in [None, Some(1)] {
+        for joint in [None, Some(JointId(1))] {
             let options = RootMotionOptions { joint, ..options };
             let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
             assert!(motion.is_still());

@@ -5,7 +5,9 @@ use crate::reference::maths::{M4, distance, length, mul};
 use crate::reference::rng::Rng;
 use crate::reference::{assets, random, rig};
 use core::f64::consts::{PI, TAU};
-use throng::character::{Character, CurveClip, Interpolation, Keys, NO_PARENT, Track, TrackValues};
+use throng::character::{
+    Character, CurveClip, Interpolation, JointId, Keys, NO_PARENT, Track, TrackValues,
+};
 use throng::glam::{BVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::pose::{RootMotion, RootMotionOptions, RootReference};
@@ -73,7 +75,7 @@ fn check(
         let reach = was.iter().map(|m| length(position(m))).fold(size, f64::max);
         let wide = reach + taken.translation.length();
         let anchor = position(&was[usize::from(root)]);
-        for joint in (0..was.len()).filter(|joint| below(character, *joint, root)) {
+        for joint in (0..was.len()).filter(|joint| below(character, *joint, root.0)) {
             let again = mul(&matrix(&taken), &is[joint]);
             let far = distance(position(&was[joint]), anchor).max(size);
             let allowed = motion.report().error_m * far / size + ROUNDING * wide;
@@ -173,7 +175,7 @@ fn resampled_keys_stay_within_the_measured_error() {
         }
         let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         let options = RootMotionOptions {
-            joint: Some(joint),
+            joint: Some(JointId(joint)),
             axes: BVec3::new(true, rng.chance(2), true),
             yaw: !rng.chance(4),
             reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],
@@ -209,7 +211,7 @@ fn what_stays_has_no_heading_and_stays_in_place() {
         let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         for reference in [RootReference::FirstFrame, RootReference::Rest] {
             let options = RootMotionOptions {
-                joint: Some(1),
+                joint: Some(JointId(1)),
                 reference,
                 ..RootMotionOptions::default()
             };
@@ -294,7 +296,7 @@ fn the_topmost_joint_that_moves_is_found() {
     let clip = CurveClip::new("clip", tracks.clone(), character.skeleton()).unwrap();
     let options = RootMotionOptions::default();
     let (_, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
-    assert_eq!(motion.joint(), Some(2));
+    assert_eq!(motion.joint(), Some(JointId(2)));
     // Nothing moves: nothing changes.
     let clip = CurveClip::new("clip", tracks[..2].to_vec(), character.skeleton()).unwrap();
     let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();

@@ -28,7 +28,7 @@ pub(super) struct Happened {
 impl From<&AnimationEvent> for Happened {
     fn from(event: &AnimationEvent) -> Self {
         let what = match event.kind {
-            AnimationEventKind::Clip { clip, event } => What::Clip(clip.into(), event as usize),
+            AnimationEventKind::Clip { clip, event } => What::Clip(clip.into(), event.into()),
             AnimationEventKind::Finished { clip } => What::Finished(clip.into()),
             AnimationEventKind::Left { state } => What::Left(state.into()),
             AnimationEventKind::Entered { state } => What::Entered(state.into()),
@@ -80,7 +80,9 @@ fn points(
     };
     let mut points = Vec::new();
     for pass in passes {
-        for (event, (_, time_s)) in world.events[clip].iter().enumerate() {
+        for (name, time_s) in world.events[clip].iter() {
+            let mut names = world.events[clip].names();
+            let event = names.position(|other| other == name).unwrap();
             let back = loop_mode == LoopMode::PingPong && pass.rem_euclid(2) == 1;
             if back && (time_s == 0.0 || time_s == duration_s) {
                 // The turning point, which the pass before or after has.

@@ -6,7 +6,7 @@ use crate::animator::{
     ActorId, Animator, AnimatorDesc, ClipRef, IkSolver, IkTarget, MaskRef, Play, RootMotionMode,
     ShowPose, SolverId,
 };
-use crate::character::{Affine, Skeleton, Transform};
+use crate::character::{Affine, JointId, Skeleton, Transform};
 use crate::error::Result;
 use crate::pose::ik::{TwoBone, TwoBoneTarget};
 use crate::pose::state_machine::{StateMachine, StateMachineClip};
@@ -167,7 +167,7 @@ fn command(rng: &mut Rng, world: &World, animator: &mut Animator, ids: &mut Vec<
         24 => animator.update(if rng.chance(2) { double(rng) } else { animator.now_s() + 0.02 }),
         25 => {
             let joint = one_of(rng, &[0, 5, u16::MAX]);
-            let at = animator.joint_model(actor, joint, double(rng));
+            let at = animator.joint_model(actor, JointId(joint), double(rng));
             at.map(|_| ())
         }
         26 => animator.set_morph_weight(actor, rng.below(3), Some(float(rng))),
@@ -179,7 +179,7 @@ fn animator(world: &World, seed: u64) -> Animator {
     let mut animator = world.animator_with(Some(machine(world, seed)), &AnimatorDesc::default());
     let skeleton = world.character.skeleton();
     let [start, mid, end] =
-        ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(|name| skeleton.find(name).unwrap());
+        ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(|name| u16::from(skeleton.joint(name).unwrap()));
     let arm = TwoBone { start, mid, end, hinge: None, soften: 1.0 };
     animator.add_solver(IkSolver::TwoBone(arm)).unwrap();
     animator

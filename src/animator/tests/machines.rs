@@ -113,7 +113,7 @@ fn counts(world: &World, log: &StateMachineLog, counts: &mut [Vec<usize>]) {
             events.passed(pass.from_s, pass.to_s, pass.loop_mode)
         };
         for hit in hits {
-            counts[pass.clip][hit.event] += 1;
+            counts[pass.clip][hit.name_id as usize] += 1;
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::script;
 use super::world::{World, world};
 use crate::animator::{ActorId, Animator, IkReport, IkSolver, IkTarget, Play, ShowPose};
-use crate::character::{Affine, Transform};
+use crate::character::{Affine, JointId, Transform};
 use crate::pose::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use crate::pose::model_pose;
 use crate::reference::rng::Rng;
@@ -21,7 +21,7 @@ fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) 
 fn arm(world: &World) -> TwoBone {
     let skeleton = world.character.skeleton();
     let [start, mid, end] =
-        ["RightUpperArm", "RightLowerArm", "RightHand"].map(|name| skeleton.find(name).unwrap());
+        ["RightUpperArm", "RightLowerArm", "RightHand"].map(|name| u16::from(skeleton.joint(name).unwrap()));
     TwoBone {
         start,
         mid,
@@ -34,7 +34,7 @@ fn arm(world: &World) -> TwoBone {
 fn head(world: &World) -> Aim {
     let skeleton = world.character.skeleton();
     let joint = |name| AimJoint {
-        joint: skeleton.find(name).unwrap(),
+        joint: u16::from(skeleton.joint(name).unwrap()),
         share: 0.5,
     };
     Aim {
@@ -133,7 +133,7 @@ fn joints_are_where_poses_have_them() {
             now_s += f64::from(rng.range(0.01, 0.3));
             // What is to come is what will be: nothing is said meanwhile.
             let joint = rng.below(world.joints());
-            let ahead = animator.joint_model(id, joint as u16, now_s).unwrap();
+            let ahead = animator.joint_model(id, JointId(joint as u16), now_s).unwrap();
             animator.update(now_s).unwrap();
             let (_, model) = poses(&mut animator, id);
             let near = |got: &Affine, note: &str| {
@@ -146,11 +146,11 @@ fn joints_are_where_poses_have_them() {
                 off
             };
             near(&ahead, "ahead");
-            let now = animator.joint_model(id, joint as u16, now_s).unwrap();
+            let now = animator.joint_model(id, JointId(joint as u16), now_s).unwrap();
             near(&now, "now");
             // And the time before is what it would have been.
             let back_s = 0.5 * (last_s + now_s);
-            let back = animator.joint_model(id, joint as u16, back_s).unwrap();
+            let back = animator.joint_model(id, JointId(joint as u16), back_s).unwrap();
             assert!(back.is_finite());
         }
     }
@@ -160,7 +160,7 @@ fn joints_are_where_poses_have_them() {
 #[test]
 fn joints_were_where_they_have_been() {
     let world = world();
-    let hand = world.character.skeleton().find("RightHand").unwrap();
+    let hand = world.character.skeleton().joint("RightHand").unwrap();
     let made = |now_s: f64| {
         let mut animator = world.animator();
         let id = animator.add("Walk").unwrap();
@@ -194,7 +194,7 @@ fn a_model_pose_is_shown_as_it_is() {
     animator.update(1.0).unwrap();
     assert_eq!(poses(&mut animator, id).1, model);
     for joint in 0..world.joints() as u16 {
-        assert_eq!(animator.joint_model(id, joint, 7.0).unwrap(), model[usize::from(joint)]);
+        assert_eq!(animator.joint_model(id, JointId(joint), 7.0).unwrap(), model[usize::from(joint)]);
     }
     // Faded out, it is gone, and cannot be set.
     animator.stop(id, 0, 0.5).unwrap();

@@ -7,14 +7,14 @@ use crate::import::RawCharacter;
 /// Removes the primitives that the nodes of these names carry, and all nodes below them.
 ///
 /// # Errors
-/// [`Error::Unnamed`] with the names of the nodes, for a name that no node has.
+/// [`Error::UnknownName`] with the names of the nodes, for a name that no node has.
 pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
     for name in names {
         if !raw.nodes.iter().any(|node| node.name == *name) {
-            return Err(Error::Unnamed {
+            return Err(Error::UnknownName {
                 what: "node to leave out",
                 name: name.clone(),
                 known: listed(raw.nodes.iter().map(|node| &*node.name)),

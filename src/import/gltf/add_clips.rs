@@ -24,7 +24,7 @@ use std::path::Path;
 /// for joint in &added.report.unmatched {
 ///     println!("{} is not in the skeleton: {} tracks left out", joint.name, joint.tracks);
 /// }
-/// let dance = added.character.find_clip("dance")?;
+/// let dance = added.character.clip("dance")?.index();
 /// # let _ = dance;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

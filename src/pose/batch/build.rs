@@ -1,18 +1,23 @@
 //! Clips from the file's curves: which rate, what moves, what is kept as it is.
 
 use super::base::Base;
+use super::build_weights;
 use super::clip::{
     Block, COMPONENTS, Clip, ClipOptions, ClipPacking, ClipReport, Keys, Property, components,
     fingerprint,
 };
+use super::exact::Times;
 use super::lanes::{Row, WIDTH};
 use super::measure::{Measure, Worst};
 use super::quantise::quantise;
 use super::rates::timings;
 use super::timing::Timing;
+use super::unpacked::Unpacked;
+use super::weights::WeightKeys;
 use crate::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::animate::animate_tracks;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// How often the tracks to blame are looked for; after that, all are kept.
@@ -54,6 +59,20 @@ pub(super) fn clip(
         });
     }
     let measure = Measure::new(character, raw, options, base);
+    let weights = build_weights::weights(character, raw, measure.bound_m())?;
+    let clip = joints(character, raw, options, base, &measure);
+    Ok(with_weights(clip, weights))
+}
+
+/// The clip without its morph weights.
+fn joints(
+    character: &Character,
+    raw: &CurveClip,
+    options: &ClipOptions,
+    base: Base<'_>,
+    measure: &Measure<'_>,
+) -> Clip {
+    let skeleton = character.skeleton();
     let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
     let timings = timings(raw, skeleton.len());
     let mut best: Option<Clip> = None;
@@ -69,8 +88,10 @@ pub(super) fn clip(
         if least_cosine < LEAST_COSINE {
             continue;
         }
-        if let Some(worst) = measure.within(&clip) {
-            let clip = stored(clip, worst, &measure, options.packing);
+        let mut times = measure.times(&clip);
+        let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
+        if let Some(worst) = worst {
+            let clip = stored(clip, worst, measure, &mut times, options.packing);
             let enough = worst.error_m <= ENOUGH * measure.bound_m();
             if best
                 .as_ref()
@@ -84,14 +105,15 @@ pub(super) fn clip(
         }
     }
     if let Some(best) = best {
-        return Ok(best);
+        return best;
     }
     let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
         let made = make(character, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
-            return Ok(stored(made, worst, &measure, options.packing));
+            let mut times = measure.times(&made);
+            return stored(made, worst, measure, &mut times, options.packing);
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {
             *kept |= blamed.contains(&track.joint);
@@ -100,16 +122,51 @@ pub(super) fn clip(
     kept.fill(true);
     let made = make(character, raw, base, Timing::single(raw), &kept).clip;
     let (worst, _) = measure.blame(&made);
-    Ok(reported(made, &worst))
+    reported(made, &worst)
+}
+
+/// The clip with its morph weights.
+fn with_weights(clip: Clip, made: build_weights::Made) -> Clip {
+    let sizes = made.weights.iter().map(WeightKeys::size);
+    let bytes = sizes.sum::<usize>();
+    let driven = made.weights.iter().map(|keys| keys.range().len());
+    let raw_bytes = size_of::<f32>() * driven.sum::<usize>();
+    let span = clip.timing.end_s - clip.timing.start_s;
+    let report = ClipReport {
+        bytes: clip.report.bytes + bytes,
+        memory_bytes: clip.report.memory_bytes + bytes,
+        raw_bytes: clip
+            .report
+            .raw_bytes
+            .saturating_add(at_30_hz(span).saturating_mul(raw_bytes)),
+        weight_error: made.error,
+        ..clip.report
+    };
+    Clip {
+        weights: made.weights,
+        report,
+        ..clip
+    }
+}
+
+/// How many frames there are in so many seconds at 30 Hz.
+fn at_30_hz(span_s: f64) -> usize {
+    ((span_s * 30.0).round() as usize).saturating_add(1)
 }
 
 /// The clip as asked, its keys packed if that can be and gains something.
-fn stored(clip: Clip, worst: Worst, measure: &Measure<'_>, packing: ClipPacking) -> Clip {
+fn stored(
+    clip: Clip,
+    worst: Worst,
+    measure: &Measure<'_>,
+    times: &mut Times,
+    packing: ClipPacking,
+) -> Clip {
     let clip = reported(clip, &worst);
     if packing == ClipPacking::None {
         return clip;
     }
-    let packed = quantise(&clip, measure).map(|(packed, worst)| reported(packed, &worst));
+    let packed = quantise(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
     match packed {
         Some(packed) if packed.report.bytes < clip.report.bytes => packed,
         _ => clip,
@@ -135,18 +192,18 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         + size_of_val(&clip.kept[..])
         + kept.sum::<usize>();
     let span = clip.timing.end_s - clip.timing.start_s;
-    let at_30_hz = ((span * 30.0).round() as usize).saturating_add(1);
     clip.report = ClipReport {
         packing,
         rate_hz: clip.timing.rate,
         frames: clip.timing.frames,
         bytes,
         memory_bytes: bytes + unfolded,
-        raw_bytes: at_30_hz.saturating_mul(clip.rest.len() * COMPONENTS * size_of::<f32>()),
+        raw_bytes: at_30_hz(span).saturating_mul(clip.rest.len() * COMPONENTS * size_of::<f32>()),
         error_m: worst.error_m,
         error_joint: worst.joint,
         error_time_s: worst.time_s,
         kept_tracks: clip.kept.len(),
+        weight_error: 0.0,
     };
     clip
 }
@@ -185,7 +242,11 @@ fn make(
             .filter(move |(_, kept)| **kept == want)
             .map(|(track, _)| track.clone())
     };
-    let sampled: Vec<Track> = pick(false).collect();
+    let sampled: Cow<'_, [Track]> = if kept.contains(&true) {
+        pick(false).collect()
+    } else {
+        raw.tracks().into()
+    };
     let frames = timing.frames;
     let mut clip = Clip {
         name: raw.name().into(),
@@ -196,6 +257,7 @@ fn make(
         rest: skeleton.joints.clone(),
         skeleton: fingerprint(skeleton),
         kept: pick(true).collect(),
+        weights: Vec::new(),
         additive: base.is_additive(),
         report: ClipReport {
             packing: ClipPacking::None,
@@ -208,6 +270,7 @@ fn make(
             error_joint: 0,
             error_time_s: 0.0,
             kept_tracks: 0,
+            weight_error: 0.0,
         },
     };
     let size = character.rest_bounds().size().max_element();

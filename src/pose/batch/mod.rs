@@ -11,8 +11,10 @@
 
 mod base;
 mod build;
+mod build_weights;
 mod clip;
 mod compose;
+mod exact;
 mod fetch;
 mod finish;
 mod fold;
@@ -20,6 +22,7 @@ mod kernel;
 mod key_times;
 mod levels;
 mod measure;
+mod octet;
 mod pack;
 mod plan;
 mod project;
@@ -32,6 +35,8 @@ mod sample;
 mod scattered;
 mod single;
 mod timing;
+mod unpacked;
+mod weights;
 mod widths;
 mod write;
 
@@ -67,12 +72,9 @@ use run::{Output, Spare};
 /// thread that was ever in a call at the same time.
 ///
 /// ```
-/// use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, SampleList, WriteOnly};
+/// use throng::pose::{BatchPoser, ClipSample, Mat3x4, SampleList, WriteOnly};
 ///
 /// let character = throng::builtin::mannequin()?.character;
-/// let clips = character.clips().iter();
-/// let clips = clips.map(|clip| Clip::new(&character, clip, &ClipOptions::default()));
-/// let clips: Vec<Clip> = clips.collect::<throng::Result<_>>()?;
 /// let poser = BatchPoser::new(&character)?;
 ///
 /// let mut crowd = SampleList::new();
@@ -80,7 +82,7 @@ use run::{Output, Spare};
 ///     crowd.push([ClipSample::new(0, 0.01 * f64::from(instance))]);
 /// }
 /// let mut palettes = vec![Mat3x4::IDENTITY; crowd.len() * character.palette().len()];
-/// poser.palettes(&clips, &crowd, WriteOnly::over(&mut palettes))?;
+/// poser.palettes(character.clips(), &crowd, WriteOnly::over(&mut palettes))?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -20,16 +20,22 @@ const MOST_OFF: f64 = 32_000.0;
 /// The frames to try, fewest first: a single one if the clip has no length.
 pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
     let single = Timing::single(raw);
-    let span = single.end_s - single.start_s;
-    let bytes = (joints * size_of::<Transform>()).max(1);
-    let most = (MAX_BYTES / bytes).clamp(2, MAX_FRAMES) - 1;
-    if raw.tracks().is_empty() || span <= 0.0 {
+    if raw.tracks().is_empty() {
         return vec![single];
     }
-    let times = longest(raw);
+    timings_over(&single, longest(raw), joints * size_of::<Transform>())
+}
+
+/// The same for keys at these times, which lie in the time of `single`; a frame takes so many bytes.
+pub(super) fn timings_over(single: &Timing, times: &[f32], frame_bytes: usize) -> Vec<Timing> {
+    let span = single.end_s - single.start_s;
+    let most = (MAX_BYTES / frame_bytes.max(1)).clamp(2, MAX_FRAMES) - 1;
+    if span <= 0.0 {
+        return vec![single.clone()];
+    }
     let even = RATES_HZ.into_iter().chain([1.0 / span]);
-    let even = even.map(|rate| timing(&single, rate, most));
-    let own = own_rates(times, span).map(|rate| uneven(timing(&single, rate, most), times));
+    let even = even.map(|rate| timing(single, rate, most));
+    let own = own_rates(times, span).map(|rate| uneven(timing(single, rate, most), times));
     let mut all: Vec<Timing> = even.chain(own).collect();
     // What is on the grid comes first of the same number.
     all.sort_by_key(|timing| (timing.frames, timing.offsets.len()));

@@ -35,7 +35,7 @@ pub struct AimJoint {
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name, share| AimJoint { joint: skeleton.find(name).unwrap_or(0), share };
+/// let joint = |name, share| AimJoint { joint: skeleton.joint(name).unwrap_or_default().0, share };
 /// let aim = Aim {
 ///     offset_m: Vec3::new(0.0, 0.1, 0.08), // the eyes
 ///     limit_rad: 1.2,

@@ -41,7 +41,7 @@ pub struct ChainJoint {
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
 /// let rig = IkRig::new(skeleton);
-/// let joint = |name| skeleton.find(name).unwrap_or(0);
+/// let joint = |name| skeleton.joint(name).unwrap_or_default().0;
 /// let chain = IkChain::between(&rig, joint("Spine"), joint("LeftHand"))?;
 ///
 /// let mut poser = Poser::new();

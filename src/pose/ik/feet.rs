@@ -37,7 +37,7 @@ pub struct Leg {
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name| skeleton.find(name).unwrap_or(0);
+/// let joint = |name| skeleton.joint(name).unwrap_or_default().0;
 /// let leg = |hip, knee, ankle| Leg {
 ///     bones: TwoBone { soften: 0.03, ..TwoBone::new(joint(hip), joint(knee), joint(ankle)) },
 ///     ankle_m: 0.08,

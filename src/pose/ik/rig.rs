@@ -12,7 +12,7 @@ use glam::Quat;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let rig = IkRig::new(character.skeleton());
-/// let hand = character.skeleton().find("LeftHand").unwrap_or(0);
+/// let hand = character.skeleton().joint("LeftHand").unwrap_or_default().0;
 /// assert_eq!(rig.descendants(hand).len(), 15); // five fingers of three joints
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -3,7 +3,7 @@
 use super::humanoid::Humanoid;
 use super::role::Role;
 use super::words::loose;
-use crate::character::{Skeleton, listed, match_names};
+use crate::character::{Skeleton, listed, match_names, unknown};
 use crate::error::{ArgumentFault, Error, Result};
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,7 +82,7 @@ impl JointMap {
     /// Joints by pairs of names, source first. Where several joints bear a name, the first is meant.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] for a name that no joint bears; [`Error::Argument`] if a joint of the target stands twice;
+    /// [`Error::UnknownName`] for a name that no joint bears; [`Error::Argument`] if a joint of the target stands twice;
     /// [`Error::NoCommonJoints`] for no pairs.
     pub fn from_pairs(
         source: &Skeleton,
@@ -237,11 +237,9 @@ impl JointMap {
 }
 
 fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<u16> {
-    skeleton.find(name).ok_or_else(|| Error::Unnamed {
-        what,
-        name: name.into(),
-        known: listed(skeleton.joints().iter().map(|joint| &*joint.name)),
-    })
+    let names = skeleton.joints().iter().map(|joint| &*joint.name);
+    let found = skeleton.joint(name);
+    found.map_or_else(|_| Err(unknown(what, name, names)), |joint| Ok(joint.0))
 }
 
 /// Joint `k` of `m` in a chain follows place `k · n / m` of one of `n`, whose place 0 is the joint before it.

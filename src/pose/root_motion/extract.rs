@@ -4,12 +4,17 @@ use super::chain::{Chain, Placed, moves, rotation};
 use super::curve::Curve;
 use super::follow::{Way, twist};
 use super::{RootMotion, exact, resample};
-use crate::character::{Character, CurveClip, Skeleton, Track, TrackValues};
+use crate::character::{Character, CurveClip, JointId, Skeleton, Track, TrackValues};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{BVec3, DVec3, DVec4};
 
 /// From where the motion counts: where the clip that stays keeps the joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum RootReference {
     /// Where the joint is at the clip's time 0: the motion starts at none.
     #[default]
@@ -21,9 +26,9 @@ pub enum RootReference {
 /// What [`RootMotion::extract`] takes out of a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RootMotionOptions {
-    /// The joint whose way is taken, such as [`Skeleton::find`] has it by name. `None`: the topmost one that the clip
+    /// The joint whose way is taken, such as [`Skeleton::joint`] has it by name. `None`: the topmost one that the clip
     /// moves or turns, the first in the skeleton's order.
-    pub joint: Option<u16>,
+    pub joint: Option<JointId>,
     /// Along which axes of character space its translation is taken; by default x and z, over the ground.
     pub axes: BVec3,
     /// Whether its turn about +Y is taken; by default it is.
@@ -78,7 +83,8 @@ pub(super) fn extract(
 ) -> Result<(CurveClip, RootMotion)> {
     let skeleton = character.skeleton();
     let drives = clip.tracks().last().map(|track| track.joint);
-    for joint in options.joint.into_iter().chain(drives) {
+    let asked = options.joint.map(u16::from);
+    for joint in asked.into_iter().chain(drives) {
         if usize::from(joint) >= skeleton.len() {
             return Err(Error::NotFound {
                 what: "joint",
@@ -87,7 +93,7 @@ pub(super) fn extract(
             });
         }
     }
-    let Some(joint) = options.joint.or_else(|| topmost(clip)) else {
+    let Some(joint) = asked.or_else(|| topmost(clip)) else {
         return Ok(still(clip, None));
     };
     let mut chain = Chain::new(skeleton, clip, joint);

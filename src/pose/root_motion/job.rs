@@ -30,7 +30,7 @@ pub struct RootPass {
 /// let options = throng::import::ImportOptions::with_curves();
 /// let character = throng::builtin::mannequin_with(&options)?.character;
 /// let (character, motions) = RootMotion::extract_all(character, &RootMotionOptions::default())?;
-/// let walk = character.find_clip("Walk")?;
+/// let walk = character.clip("Walk")?.index();
 /// let pass = RootPass { motion: walk, from_s: 0.0, to_s: 0.016, loop_mode: LoopMode::Loop, weight: 1.0 };
 /// let mut deltas = [RootDelta::IDENTITY; 2];
 /// // The first instance plays one clip, the second none.

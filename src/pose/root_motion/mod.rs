@@ -22,7 +22,7 @@ pub use place::RootPlace;
 
 use super::LoopMode;
 use super::wrap::{fold, has_passes};
-use crate::character::{Character, CurveClip};
+use crate::character::{Character, CurveClip, JointId};
 use crate::error::Result;
 use curve::Curve;
 
@@ -37,7 +37,7 @@ use curve::Curve;
 ///
 /// let options = throng::import::ImportOptions::curves_only();
 /// let mannequin = throng::builtin::mannequin_with(&options)?.character;
-/// let walk = &mannequin.curves()[mannequin.find_clip("Walk")?];
+/// let walk = &mannequin.curves()[mannequin.clip("Walk")?.index()];
 /// let (stays, motion) = RootMotion::extract(&mannequin, walk, &RootMotionOptions::default())?;
 ///
 /// // In each frame, and with any step: the same way.
@@ -124,8 +124,8 @@ impl RootMotion {
 
     /// The joint that it was taken from; none where nothing moves.
     #[must_use]
-    pub fn joint(&self) -> Option<u16> {
-        self.joint
+    pub fn joint(&self) -> Option<JointId> {
+        self.joint.map(JointId)
     }
 
     /// How it was taken out.

@@ -8,7 +8,7 @@ mod sockets;
 pub use playing::{Playing, Samples};
 pub use sockets::{Socket, Sockets};
 
-use crate::character::{Affine, NO_PARENT, Skeleton, Transform};
+use crate::character::{Affine, JointId, NO_PARENT, Skeleton, Transform};
 use crate::error::{Error, Result};
 
 /// The model matrix of one joint: the product of its ancestors' local transforms and its own, which are evaluated, and no others. The
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let hand = skeleton.find("RightHand").unwrap_or(0);
+/// let hand = skeleton.joint("RightHand")?;
 ///
 /// let samples = [ClipSample::new(0, 0.4).weighted(0.7), ClipSample::new(1, 0.2).weighted(0.3)];
 /// let playing = Playing::Samples(Samples::new(character.clips(), &samples));
@@ -37,9 +37,10 @@ use crate::error::{Error, Result};
 /// [`Error::NotFound`] for a joint that there is not; [`Error::Each`] with the first sample whose clip or mask there is not ([`Error::NotFound`])
 /// or is for another number of joints, whose weight is negative or not finite, or whose level is below that of one before; [`Error::Argument`]
 /// for a local pose of another number of joints.
-pub fn joint_model(skeleton: &Skeleton, playing: &Playing<'_>, joint: u16) -> Result<Affine> {
+pub fn joint_model(skeleton: &Skeleton, playing: &Playing<'_>, joint: JointId) -> Result<Affine> {
     /// Deeper joints take memory.
     const DEPTH: usize = 64;
+    let joint = joint.0;
     expect_joint(skeleton, joint)?;
     playing.check(skeleton.len())?;
     let joints = skeleton.joints();

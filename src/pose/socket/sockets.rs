@@ -1,7 +1,7 @@
 //! Several sockets of a character, and the ancestors that they share.
 
 use super::{Playing, Samples, expect_joint, under};
-use crate::character::{Affine, Skeleton, Transform};
+use crate::character::{Affine, JointId, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::SampleList;
 use crate::pose::palette::expect_len;
@@ -9,8 +9,8 @@ use crate::pose::palette::expect_len;
 /// A place on a joint where something is attached: a sword, a muzzle flash, a camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Socket {
-    /// Index into the skeleton's joints.
-    pub joint: u16,
+    /// The joint.
+    pub joint: JointId,
     /// The joint's space from the socket's.
     pub offset: Affine,
 }
@@ -18,7 +18,7 @@ pub struct Socket {
 impl Socket {
     /// The joint itself.
     #[must_use]
-    pub const fn at(joint: u16) -> Self {
+    pub const fn at(joint: JointId) -> Self {
         Self {
             joint,
             offset: Affine::IDENTITY,
@@ -41,7 +41,7 @@ impl Socket {
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let at = |name| Socket::at(skeleton.find(name).unwrap_or(0));
+/// let at = |name| Socket::at(skeleton.joint(name).unwrap_or_default());
 /// let mut sockets = Sockets::new(skeleton, &[at("LeftHand"), at("RightHand")])?;
 /// assert!(sockets.joints() < 20); // of 57
 ///
@@ -84,7 +84,7 @@ impl Sockets {
                 what: "Socket::offset",
                 why: ArgumentFault::Invalid("must be finite"),
             });
-            let fault = expect_joint(skeleton, socket.joint).and(finite);
+            let fault = expect_joint(skeleton, socket.joint.0).and(finite);
             fault.map_err(|why| Error::Each {
                 what: "socket",
                 index: index as u64,
@@ -111,7 +111,7 @@ impl Sockets {
             });
         }
         let placed = sockets.iter().map(|socket| {
-            let node = find(&nodes, socket.joint).unwrap_or(0);
+            let node = find(&nodes, socket.joint.0).unwrap_or(0);
             (node, socket.offset)
         });
         Ok(Self {

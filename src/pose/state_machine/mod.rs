@@ -59,6 +59,8 @@ mod state;
 mod text;
 mod update;
 
+pub use crate::character::ParameterId;
+pub(crate) use build::build_mask;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
@@ -66,16 +68,17 @@ pub use desc::{
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
 pub(crate) use drive::{DrivenClip, Watch};
-pub use fault::{StateMachineError, StateMachineFault, StateMachinePart};
+pub use fault::{DescFault, StateMachineError, StateMachinePart};
 pub(crate) use fire::Taken;
+#[cfg(feature = "toml")]
+pub(crate) use lines::Lines;
 pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
-pub use parameters::ParameterId;
 pub use play::LayerStatus;
 pub use state::{MAX_FADING, StateMachineInstance, Value};
 #[cfg(feature = "toml")]
 pub use text::{MAX_TEXT_BYTES, StateMachineText};
 
-use crate::character::{Character, CurveClip, Skeleton, listed};
+use crate::character::{Character, CurveClip, Skeleton, unknown};
 use crate::error::{Error, Result};
 use crate::pose::{Clip, Mask};
 use model::{Layer, Parameter};
@@ -135,7 +138,13 @@ impl<'c> StateMachineClip<'c> {
     pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
         let packed = character.clips().iter().map(Self::from);
         let curves = character.curves().iter().skip(packed.len());
-        packed.chain(curves.map(Self::from)).collect()
+        let additive = character.animations().additive();
+        let all = packed.chain(curves.map(Self::from)).zip(additive);
+        all.map(|(clip, additive)| Self {
+            additive: Some(additive),
+            ..clip
+        })
+        .collect()
     }
 }
 
@@ -220,30 +229,22 @@ impl StateMachine {
     /// The layer of this name.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that there are.
     pub fn find_layer(&self, name: &str) -> Result<usize> {
         let names = || self.layers.iter().map(|layer| &*layer.name);
         let found = names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "layer",
-            name: name.into(),
-            known: listed(names()),
-        })
+        found.ok_or_else(|| unknown("layer", name, names()))
     }
 
     /// The state of this name.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for the layer, [`Error::Unnamed`] with the names that there are.
+    /// [`Error::NotFound`] for the layer, [`Error::UnknownName`] with the names that there are.
     pub fn find_state(&self, layer: usize, name: &str) -> Result<usize> {
         let layer = self.layer(layer)?;
         let names = || layer.states.iter().map(|state| &*state.name);
         let found = names().position(|other| other == name);
-        found.ok_or_else(|| Error::Unnamed {
-            what: "state",
-            name: name.into(),
-            known: listed(names()),
-        })
+        found.ok_or_else(|| unknown("state", name, names()))
     }
 
     /// A state's name; empty for one that there is not.

@@ -3,27 +3,17 @@
 use super::StateMachine;
 use super::desc::ParameterKind;
 use super::state::{StateMachineInstance, Value};
-use crate::character::listed;
+use crate::character::{ParameterId, find};
 use crate::error::{ArgumentFault, Error, Result};
-
-/// A parameter of a machine, and of all its states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ParameterId(pub(super) u16);
 
 impl StateMachine {
     /// The parameter of this name.
     ///
     /// # Errors
-    /// [`Error::Unnamed`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that there are.
     pub fn parameter(&self, name: &str) -> Result<ParameterId> {
-        let mut names = self.parameters.iter().map(|parameter| &*parameter.name);
-        let found = names.position(|other| other == name);
-        let index = found.and_then(|index| u16::try_from(index).ok());
-        index.map(ParameterId).ok_or_else(|| Error::Unnamed {
-            what: "parameter",
-            name: name.into(),
-            known: listed(self.parameters.iter().map(|parameter| &*parameter.name)),
-        })
+        let names = self.parameters.iter().map(|parameter| &*parameter.name);
+        find(names, name)
     }
 
     /// Sets a float, clamped to its range; it counts from the time up to which the state has been updated.
