@@ -57,6 +57,8 @@ mod record;
 mod root;
 mod socket;
 mod step;
+#[cfg(test)]
+mod tests;
 mod update;
 mod wake;
 mod weights;
@@ -115,7 +117,10 @@ impl Animator {
     /// # Errors
     /// None for a character that an importer made.
     pub fn new(character: &Character, desc: &AnimatorDesc) -> Result<Self> {
-        let library = Library::new(character)?;
+        Self::with_library(character, Library::new(character)?, desc)
+    }
+
+    fn with_library(character: &Character, library: Library, desc: &AnimatorDesc) -> Result<Self> {
         let poser = BatchPoser::new(character)?
             .with_masks(&library.masks)?
             .with_threshold(THRESHOLD)?;
