@@ -97,6 +97,12 @@ impl ClipDraft {
         self.curve.as_ref()
     }
 
+    /// How many keys its curves have.
+    pub(super) fn key_count(&self) -> usize {
+        let tracks = self.curve.iter().flat_map(CurveClip::tracks);
+        tracks.map(|track| track.values.times_s().len()).sum()
+    }
+
     /// Takes other curves instead.
     pub(crate) fn set_curve(&mut self, curve: CurveClip) {
         self.duration_s = curve.duration_s().into();

@@ -8,7 +8,7 @@ use super::{AnimationSet, BlendShape, BlendSpace, MAX_PARTS, MAX_SOCKETS, NamedS
 use crate::character::{Affine, ClipId, JointId, MaskId};
 use crate::desc_check::{check_cap, check_names, check_value, find};
 use crate::error::{DescFault, Error};
-use crate::pose::state_machine::{MaskDesc, StateMachineClip, build_mask};
+use crate::pose::state_machine::{MAX_MASKS, MaskDesc, StateMachineClip, build_mask};
 use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS, Mask, Socket};
 use glam::{Quat, Vec2, Vec3};
 
@@ -30,7 +30,7 @@ impl Draft<'_> {
     }
 
     fn lists(&self, desc: &AnimationDesc, set: &mut AnimationSet) -> Checked<()> {
-        check_cap(At::Whole, "masks", desc.masks.len(), MAX_PARTS)?;
+        check_cap(At::Whole, "masks", desc.masks.len(), MAX_MASKS)?;
         check_cap(At::Whole, "sockets", desc.sockets.len(), MAX_SOCKETS)?;
         check_cap(
             At::Whole,

@@ -88,6 +88,12 @@ impl AnimationSource {
         self.error(Fault::new(At::Whole, "state_machine_file", why))
     }
 
+    /// How many clips are made besides those of the file.
+    pub(crate) fn made_clips(&self) -> usize {
+        let made = self.desc.additive.iter();
+        made.filter(|clip| clip.name.is_some()).count()
+    }
+
     pub(super) fn desc(&self) -> &AnimationDesc {
         &self.desc
     }
