@@ -7,6 +7,7 @@ use crate::support::{SMALL, Setup, each, view};
 use throng::character::{Affine, JointId};
 use throng::crowd::{AttachEnd, Attachment};
 use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
+use throng::pose::Socket;
 use throng::{CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View};
 
 fn camera() -> View {
@@ -116,8 +117,8 @@ fn a_chain_is_where_exact_products_have_it() {
             stage.crowd.attach(*child, *parent, *joint, offset).unwrap();
             let wanted = Attachment {
                 parent: *parent,
-                joint: *joint,
-                joint_from_child: *offset,
+                socket: Socket::at(*joint),
+                socket_from_child: *offset,
                 end: AttachEnd::Despawn,
             };
             assert_eq!(stage.crowd.attachment(*child), Ok(Some(wanted)));
@@ -180,9 +181,9 @@ fn attachments_that_make_no_sense_are_refused() {
         let nan = Affine::from_translation(Vec3::NAN);
         refused(
             crowd.attach(sword, horse, JointId(0), &nan),
-            "joint_from_child",
+            "socket_from_child",
         );
-        refused(crowd.set_attach_offset(sword, &nan), "joint_from_child");
+        refused(crowd.set_attach_offset(sword, &nan), "socket_from_child");
         refused(crowd.set_attach_offset(horse, &offset), "instance");
         refused(crowd.set_transform(sword, &offset), "world_from_model");
         refused(crowd.teleport(sword, &offset), "world_from_model");
