@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use throng::character::{CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
-use throng::glam::Vec2;
+use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{
     BLEND_THRESHOLD, BlendSpace2, Clip, ClipOptions, Ease, GradientBands, Inertia, Layer,
@@ -41,7 +41,7 @@ fn morphing() -> [Clip; 2] {
             transform: RawTransform::Trs(throng::character::Transform::IDENTITY),
         }],
         primitives: vec![RawPrimitive {
-            positions: vec![throng::glam::Vec3::ZERO; 3],
+            positions: vec![Vec3::ZERO; 3],
             indices: vec![0, 1, 2],
             morph: Some(0),
             targets: vec![MorphTarget::default(); 40],
@@ -72,7 +72,7 @@ fn morphing() -> [Clip; 2] {
 
 #[test]
 fn nothing_is_allocated_after_the_first_round() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
         .unwrap()
         .character;
     let skeleton = character.skeleton();

@@ -161,15 +161,6 @@ impl Poser {
         Self::default()
     }
 
-    /// Room for a character of `joints` joints and `weights` morph weights, which then allocates nothing.
-    #[cfg(feature = "vulkan")]
-    pub(crate) fn make_room(&mut self, joints: usize, weights: usize) {
-        let more = weights.saturating_sub(self.weights.len());
-        self.weights.reserve(more);
-        self.local.reserve(joints.saturating_sub(self.local.len()));
-        self.model.reserve(joints.saturating_sub(self.model.len()));
-    }
-
     /// Local and model pose and morph weights of `character`: of a clip at a time (its index, and seconds in the
     /// clip's own time, clamped to it), or the rest pose. The file's curves are taken where the character has them
     /// ([`Character::curves`]), which is exact; else the packed clip.
