@@ -1,6 +1,8 @@
 //! The one error type of the crate.
 
 mod desc;
+mod range;
+mod saved;
 mod unheld;
 
 use crate::character::AnimationError;
@@ -8,6 +10,7 @@ use crate::pose::state_machine::StateMachineError;
 
 pub(crate) use desc::cut;
 pub use desc::{DescError, DescFault};
+pub use saved::SavedFault;
 pub use unheld::{PoseAt, Unheld};
 
 /// A result whose error is [`Error`].
@@ -111,6 +114,12 @@ pub enum Error {
         /// How many a part may use.
         cap: usize,
     },
+    /// Bytes that are no saved character, or no longer.
+    #[error("saved character: {why}")]
+    Saved {
+        /// What is wrong with them.
+        why: SavedFault,
+    },
     /// An argument outside what its function takes.
     #[error("{what}: {why}")]
     Argument {
@@ -191,8 +200,9 @@ pub enum ArgumentFault {
     /// Not a number, or infinite.
     #[error("{0} is not finite")]
     NotFinite(f64),
-    /// Outside a closed range.
-    #[error("{value} lies outside {min}..={max}")]
+    /// Outside a closed range. A limit that is infinite, or the largest number of a type, is no
+    /// limit: the message leaves it out.
+    #[error("{} {}", range::Number(*value), range::Limits { min: *min, max: *max })]
     OutOfRange {
         /// The value given.
         value: f64,

@@ -51,9 +51,12 @@ pub mod error;
 mod desc_check;
 #[cfg(feature = "toml")]
 mod text_lines;
+mod threads;
 
 pub mod character;
 pub mod pose;
+
+pub mod animator;
 
 pub mod import;
 
@@ -78,8 +81,12 @@ pub mod standalone;
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, InstanceId, Lighting, PassId,
-    Play, Spawn, View, ViewId,
+    AnimationEvent, AnimationEventKind, AttachEnd, Attachment, Capacity, CharacterDesc,
+    CharacterId, CharacterLoad, ClipRef, CpuTimes, Crowd, CrowdDesc, DepthBias, DrawInstances,
+    Frame, IkReport, IkSolver, IkTarget, Inputs, InstanceEvent, InstanceId, JointRef, Lighting,
+    ListId, MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaskRef, MaterialDesc, PassDesc, PassId,
+    PassKind, Play, Playing, RootMotionMode, Shadow, ShadowMap, ShowPose, SkinMode, Skinned,
+    SolverId, Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
@@ -88,9 +95,8 @@ pub use gpu::Gpu;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
-pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
-#[cfg(feature = "vulkan")]
 pub use pass::skin::SkinStage;
+pub use threads::Threads;
 
 /// The README's integration, compiled.
 #[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]

@@ -3,9 +3,10 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use throng::Threads;
 use throng::character::{Affine, Transform};
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipSample, Code, Mask, Mat3x4, SampleList, WriteOnly,
+    BatchPoser, Clip, ClipOptions, ClipSample, Code, DualQuat, Mask, Mat3x4, SampleList, WriteOnly,
 };
 
 /// Counts what is allocated.
@@ -62,6 +63,7 @@ fn nothing_is_allocated_after_the_first_call() {
     fill(&mut list, 0);
     let joints = INSTANCES * character.skeleton().len();
     let mut palettes = vec![Mat3x4::IDENTITY; INSTANCES * character.palette().len()];
+    let mut duals = vec![DualQuat::IDENTITY; palettes.len()];
     let mut local = vec![Transform::IDENTITY; joints];
     let mut models = vec![Affine::IDENTITY; joints];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
@@ -70,18 +72,20 @@ fn nothing_is_allocated_after_the_first_call() {
             let poser = BatchPoser::new(&character).unwrap();
             let poser = poser.with_code(code).unwrap();
             let poser = poser.with_masks(&mask).unwrap();
+            let mut poser = poser;
             let mut frame = |number: usize| {
                 fill(&mut list, number);
-                let to = WriteOnly::over(&mut palettes);
-                poser.palettes_par(&clips, &list, to).unwrap();
-                poser.local_poses_par(&clips, &list, &mut local).unwrap();
-                poser.model_poses_par(&clips, &list, &mut models).unwrap();
-                let to = WriteOnly::over(&mut palettes);
-                poser.palettes_of_par(&models, to).unwrap();
-                let to = WriteOnly::over(&mut palettes);
-                poser.palettes(&clips, &list, to).unwrap();
-                poser.local_poses(&clips, &list, &mut local).unwrap();
-                poser.model_poses(&clips, &list, &mut models).unwrap();
+                for threads in [Threads::Rayon, Threads::One] {
+                    poser.set_threads(threads);
+                    let to = WriteOnly::over(&mut palettes);
+                    poser.palettes(&clips, &list, to).unwrap();
+                    poser.local_poses(&clips, &list, &mut local).unwrap();
+                    poser.model_poses(&clips, &list, &mut models).unwrap();
+                    let to = WriteOnly::over(&mut duals);
+                    poser.palettes(&clips, &list, to).unwrap();
+                    let to = WriteOnly::over(&mut palettes);
+                    poser.finish(&models, to).unwrap();
+                }
             };
             // Rayon's threads make what they keep when they first take work from each other.
             for number in 0..20 {

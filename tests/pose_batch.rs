@@ -7,6 +7,8 @@ mod blends;
 mod contract;
 #[path = "batch/curves.rs"]
 mod curves;
+#[path = "batch/formats.rs"]
+mod formats;
 #[path = "batch/load.rs"]
 mod load;
 mod reference;

@@ -2,6 +2,8 @@
 
 #[path = "ik/aim.rs"]
 mod aim;
+#[path = "ik/aim_near.rs"]
+mod aim_near;
 #[path = "ik/bodies.rs"]
 mod bodies;
 #[path = "ik/chain.rs"]

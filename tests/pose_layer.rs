@@ -334,3 +334,36 @@ fn a_loop_never_shows_its_end() {
     }
     assert_eq!(layer.clip_time_s(-0.25, 1.25), 1.0);
 }
+
+/// Ten years of 1.375 s cycles, a duration that is exact in binary: every wrapped time is exact, and
+/// a layer, its loop mode and the exact remainder agree to the bit.
+#[test]
+fn every_way_to_wrap_time_is_the_same_exact_one() {
+    const DURATION_S: f64 = 1.375;
+    for day in [0.0, 1.0, 30.0, 365.0, 3_650.0] {
+        for step in -50..50 {
+            let unwrapped_s = day * 86_400.0 + f64::from(step) / 64.0;
+            for sign in [1.0, -1.0] {
+                let unwrapped_s = sign * unwrapped_s;
+                let ticks = (unwrapped_s * 64.0) as i128;
+                let length = (DURATION_S * 64.0) as i128;
+                for (loop_mode, want) in [
+                    (LoopMode::Loop, ticks.rem_euclid(length)),
+                    (LoopMode::Once, ticks.clamp(0, length)),
+                    (
+                        LoopMode::PingPong,
+                        length - (ticks.rem_euclid(2 * length) - length).abs(),
+                    ),
+                ] {
+                    let want = want as f64 / 64.0;
+                    let layer = Layer::new(0, 0.0).with_loop_mode(loop_mode);
+                    assert_eq!(loop_mode.clip_time_s(unwrapped_s, DURATION_S), want);
+                    assert_eq!(layer.clip_time_s(unwrapped_s, DURATION_S), want);
+                    // Held, and then played on: the same cycle from there.
+                    let paused = layer.re_timed(unwrapped_s, 0.0, DURATION_S);
+                    assert_eq!(paused.clip_time_s(0.0, DURATION_S), want);
+                }
+            }
+        }
+    }
+}

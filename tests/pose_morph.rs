@@ -43,6 +43,7 @@ fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
     let sign = |rng: &mut Rng| if rng.chance(2) { 1.0 } else { -1.0 };
     Primitive {
         name: "p".into(),
+        part: "p".into(),
         material: 0,
         palette: 0..1,
         positions: (0..vertices).map(|_| rng.vector(-1.0, 1.0)).collect(),

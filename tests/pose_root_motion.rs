@@ -2,6 +2,8 @@
 
 #[path = "root_motion/deltas.rs"]
 mod deltas;
+#[path = "root_motion/durations.rs"]
+mod durations;
 #[path = "root_motion/faults.rs"]
 mod faults;
 #[path = "root_motion/made.rs"]

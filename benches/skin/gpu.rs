@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::load::Load;
 use std::time::Instant;
+use throng::character::ClipId;
 use throng::crowd::SkinMode;
 use throng::glam::{Mat4, Vec3};
 use throng::pose::{Method, SkinnedLayout};
@@ -83,7 +84,11 @@ fn row(
             // SAFETY: the slot's work was waited for.
             let next = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
-                let of_name = next.gpu_times().iter().filter(|time| time.name == name);
+                let of_name = next
+                    .crowd()
+                    .gpu_times()
+                    .iter()
+                    .filter(|time| time.name == name);
                 stage.push(of_name.map(|time| time.ms * 1e6).sum::<f64>() / vertices);
             }
         }
@@ -148,7 +153,7 @@ fn scene(
     for number in 0..INSTANCES {
         let play = Play {
             offset_s: f64::from(number) / f64::from(INSTANCES),
-            ..0.into()
+            ..Play::new(ClipId(0))
         };
         crowd.spawn(
             id,

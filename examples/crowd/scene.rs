@@ -1,6 +1,6 @@
 //! The crowd as throng has it: spawned once, and moved where someone walks.
 
-use throng::character::Affine;
+use throng::character::{Affine, ClipId};
 use throng::crowd::{ClipRef, Play, SkinMode};
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::gpu_allocator::vulkan::Allocator;
@@ -199,7 +199,7 @@ impl Scene {
     fn play(&self, person: &Person) -> Play<'static> {
         let clip = layout::act(&self.models, person).and_then(|act| act.clip);
         Play {
-            clip: clip.map_or(ClipRef::Rest, ClipRef::Index),
+            clip: clip.map_or(ClipRef::Rest, |clip| ClipRef::Id(ClipId(clip as u16))),
             start_s: Some(0.0),
             offset_s: person.phase_s,
             speed: person.speed,

@@ -102,7 +102,7 @@ impl Show {
         let scenery_desc = CrowdDesc {
             capacity: scene.scenery_capacity(),
             profile: false,
-            ..desc
+            ..desc.clone()
         };
         let (gpu, allocator) = context.parts();
         // SAFETY: the handles are the context's, which outlives both crowds, and it has enabled what
@@ -221,12 +221,12 @@ impl Show {
                 cpu: Stages {
                     walk: ms(started, walked),
                     animate: stats.cpu.animate_ms,
-                    palette: stats.cpu.palette_ms,
+                    update: stats.cpu.update_ms,
                     prepare: stats.cpu.prepare_ms,
                     record: ms(prepared, Instant::now()),
                     ..Stages::default()
                 },
-                gpu: crowd.gpu_times().to_vec(),
+                gpu: crowd.crowd().gpu_times().to_vec(),
                 stats,
                 frame_ms: 0.0,
             })
@@ -244,7 +244,7 @@ impl Show {
         for slot in slots {
             // SAFETY: everything has ended, and nothing is recorded.
             let frame = unsafe { self.crowd.begin_frame(&mut context.allocator, *slot, 0.0)? };
-            times.push(frame.gpu_times().to_vec());
+            times.push(frame.crowd().gpu_times().to_vec());
         }
         Ok(times)
     }

@@ -2,7 +2,7 @@
 
 use super::{Failure, Moment};
 use std::path::Path;
-use throng::character::{Aabb, Character};
+use throng::character::{Aabb, Character, ClipId};
 use throng::crowd::SkinMode;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, Vec4};
@@ -211,7 +211,7 @@ fn spawn(
         offset_s: time_s,
         speed: 0.0,
         loop_mode: LoopMode::Once,
-        ..clip.into()
+        ..Play::new(ClipId(clip as u16))
     });
     let spawn = Spawn {
         play,

@@ -1,4 +1,7 @@
-//! The built-in character: a mannequin made by code, about 1.79 m tall, that stands at the origin
+//! Built-in content: a mannequin and simple shapes.
+//!
+//! [`cuboid`] and [`sphere`] are meshes for props: [`import::rigid`](crate::import::rigid) makes
+//! characters of them. The character is a mannequin made by code, about 1.79 m tall, that stands at the origin
 //! on y = 0 and looks along +Z.
 //!
 //! It has 57 joints with all fingers, named in the manner of VRM humanoids, and the clips `Idle`,
@@ -23,6 +26,7 @@ mod pose;
 mod refine;
 mod rig;
 mod row;
+mod shapes;
 mod trunk;
 
 use crate::character::{AnimationDesc, ClipDesc, Gait, Material, SocketDesc, Transform};
@@ -30,6 +34,7 @@ use crate::error::Result;
 use crate::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RawTransform};
 use crate::pose::state_machine::{MaskDesc, MaskPartDesc};
 use glam::{Mat4, Vec3};
+pub use shapes::{cuboid, sphere};
 
 /// How fast the ground passes under `Walk` at speed 1, metres a second: move an instance at this
 /// speed and its feet don't slide.

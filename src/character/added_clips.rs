@@ -49,7 +49,7 @@ impl Character {
         let drafts = clips
             .into_iter()
             .map(|(clip, events)| ClipDraft::new(clip, events));
-        self.push_clips(drafts.collect())?;
+        self.push_clips(drafts.collect(), None)?;
         Ok(self)
     }
 

@@ -10,6 +10,10 @@ pub enum Interpolation {
     /// Holds a key until the next.
     Step,
     /// Linear; rotations spherically, on the shortest arc.
+    ///
+    /// Between keys half a turn apart both arcs are equally short. To within 10⁻⁶ rad, such keys turn
+    /// the way that their numbers say: right-handed about the axis of `key⁻¹ × next key`, `xyz`. To
+    /// turn the other way, negate one of the two quaternions.
     Linear,
     /// Cubic Hermite spline with an in- and an out-tangent a key.
     CubicSpline,
@@ -32,7 +36,8 @@ pub struct Keys<T> {
 pub enum TrackValues {
     /// Metres, in the parent's space.
     Translation(Keys<Vec3>),
-    /// Unit quaternions; neighbours lie on the shortest arc where interpolation is linear.
+    /// Unit quaternions; neighbours lie on the shortest arc where interpolation is linear, see
+    /// [`Interpolation::Linear`].
     Rotation(Keys<Quat>),
     /// Along the joint's own axes.
     Scale(Keys<Vec3>),
@@ -74,13 +79,16 @@ pub struct WeightTrack {
 /// A clip as its file has it: curves on some of a skeleton's joints, sampled exactly.
 ///
 /// Times are the file's own, from 0: before its first key a track holds that key, after its
-/// last key that one. The duration is the last key of any track; a loop runs over
-/// `0..duration`. A property that no track drives stays at rest.
+/// last key that one. The duration is the last key of any track, or later if
+/// [`with_range`](Self::with_range) says so; a loop runs over `0..duration`. A property that no
+/// track drives stays at rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurveClip {
     name: Box<str>,
     start_s: f32,
     duration_s: f32,
+    /// Start and end that the clip keeps, whatever its tracks are.
+    range_s: Option<(f32, f32)>,
     tracks: Vec<Track>,
     weight_tracks: Vec<WeightTrack>,
 }
@@ -123,6 +131,7 @@ impl CurveClip {
             name: name.into(),
             start_s: 0.0,
             duration_s: 0.0,
+            range_s: None,
             tracks,
             weight_tracks: Vec::new(),
         };
@@ -175,6 +184,45 @@ impl CurveClip {
         self
     }
 
+    /// The same clip, which starts at `start_s` or earlier and lasts until `end_s` or longer.
+    ///
+    /// The range covers this and all keys. It stays if the tracks are replaced later, so a clip
+    /// keeps its duration even if no track reaches its end.
+    ///
+    /// ```
+    /// use throng::character::CurveClip;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let pause = CurveClip::new("Pause", Vec::new(), character.skeleton())?.with_range(0.0, 2.0)?;
+    /// assert_eq!(pause.duration_s(), 2.0);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for times that are negative, not finite or in the wrong order.
+    pub fn with_range(mut self, start_s: f32, end_s: f32) -> Result<Self> {
+        if !(start_s >= 0.0 && start_s <= end_s && end_s.is_finite()) {
+            return Err(invalid(
+                "clip range",
+                "must be finite, not negative and in ascending order",
+            ));
+        }
+        self.range_s = Some((start_s, end_s));
+        self.measure();
+        Ok(self)
+    }
+
+    /// The same with the start and the duration of `other`, which it was made from.
+    pub(crate) fn with_range_of(mut self, other: &Self) -> Self {
+        self.range_s = other.range_s;
+        self.measure();
+        if (self.start_s, self.duration_s) != (other.start_s, other.duration_s) {
+            self.range_s = Some((other.start_s, other.duration_s));
+            self.measure();
+        }
+        self
+    }
+
     /// Finds where the first and the last key lie.
     fn measure(&mut self) {
         let tracks = self.tracks.iter().map(|track| track.values.times_s());
@@ -182,8 +230,9 @@ impl CurveClip {
         let all = tracks.chain(weights.map(|track| track.keys.times_s.as_slice()));
         let firsts = all.clone().filter_map(|times| times.first().copied());
         let lasts = all.filter_map(|times| times.last().copied());
-        self.start_s = firsts.reduce(f32::min).unwrap_or(0.0);
-        self.duration_s = lasts.fold(0.0, f32::max);
+        let (start_s, end_s) = self.range_s.unzip();
+        self.start_s = firsts.chain(start_s).reduce(f32::min).unwrap_or(0.0);
+        self.duration_s = lasts.chain(end_s).fold(0.0, f32::max);
     }
 
     /// The clip's name, or empty.
@@ -192,13 +241,15 @@ impl CurveClip {
         &self.name
     }
 
-    /// Time of the last key of any track, in seconds from the file's time 0.
+    /// Time of the last key of any track, or the end of [`Self::with_range`] if that is later: in
+    /// seconds from the file's time 0.
     #[must_use]
     pub fn duration_s(&self) -> f32 {
         self.duration_s
     }
 
-    /// Time of the first key of any track, in seconds.
+    /// Time of the first key of any track, or the start of [`Self::with_range`] if that is earlier,
+    /// in seconds.
     #[must_use]
     pub fn start_s(&self) -> f32 {
         self.start_s
@@ -215,6 +266,16 @@ impl CurveClip {
     pub fn weight_tracks(&self) -> &[WeightTrack] {
         &self.weight_tracks
     }
+}
+
+/// Whether a rotation's other quaternion, `-to`, is nearer to `from`.
+///
+/// Half a turn has a scalar product of 0. Rounding must not choose the way there, or it would depend
+/// on the order of the sum: so what is next to 0 counts as 0, where the quaternions stay as they are.
+pub(crate) fn is_opposite(from: Quat, to: Quat) -> bool {
+    /// Three times the largest rounding of the product of two unit quaternions, 3.6e-7.
+    const ROUNDING: f32 = 1e-6;
+    from.dot(to) < -ROUNDING
 }
 
 fn property(values: &TrackValues) -> u8 {

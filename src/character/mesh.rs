@@ -109,6 +109,9 @@ pub struct MorphTarget {
 pub struct Primitive {
     /// Name of the mesh (or of the node that carries it) and the number of the primitive in it.
     pub name: Box<str>,
+    /// Name of the node that carries it, or of its mesh where the node has none: what
+    /// [`Character::part`](crate::character::Character::part) finds it by.
+    pub part: Box<str>,
     /// Index into [`Character::materials`](crate::character::Character::materials).
     pub material: u32,
     /// The contiguous range of the character's palette that the joint indices address.

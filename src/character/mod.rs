@@ -15,12 +15,15 @@ mod material;
 mod mesh;
 mod name_match;
 mod pack_clips;
+mod parts;
 mod pieces;
 mod played_clip;
 mod ranges;
 mod reach;
 mod repack;
+pub(crate) mod save;
 mod skeleton;
+mod skeleton_build;
 mod split;
 mod triangles;
 
@@ -31,12 +34,14 @@ pub use animation_set::{
     AnimationPart, AnimationSet, BlendAt, BlendPointDesc, BlendShape, BlendSpace, BlendSpaceDesc,
     ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
 };
+pub(crate) use clip::is_opposite;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use ids::{
     BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,
 };
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
+pub use parts::{MAX_HIDEABLE, PartId};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
@@ -45,6 +50,9 @@ pub(crate) use flips::{ScaleRanges, mark_flips};
 pub(crate) use ids::{find, unknown};
 pub(crate) use name_match::{NameMatch, match_names};
 pub(crate) use pack_clips::Packing;
+pub(crate) use parts::Parts;
+#[cfg(feature = "vulkan")]
+pub(crate) use parts::bits as part_bits;
 pub(crate) use pieces::Bounds;
 pub(crate) use played_clip::PlayedClip;
 pub(crate) use reach::reaches;
@@ -186,6 +194,7 @@ pub struct Character {
     pub(crate) animations: AnimationSet,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
+    pub(crate) parts: Parts,
     pub(crate) rest_bounds: Aabb,
     /// Sorted by entry, then weight; each pair once.
     pub(crate) morph_reaches: Vec<MorphReach>,
@@ -320,6 +329,7 @@ impl Character {
             animations: self.animations.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
+            parts: self.parts.clone(),
             rest_bounds: self.rest_bounds,
             morph_reaches: self.morph_reaches.clone(),
         }

@@ -36,6 +36,6 @@ impl Character {
         for (draft, curve) in drafts.iter_mut().zip(curves) {
             draft.set_curve(curve);
         }
-        self.push_clips(drafts)
+        self.push_clips(drafts, None)
     }
 }

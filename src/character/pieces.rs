@@ -240,6 +240,7 @@ fn primitive(
     }
     let part = Primitive {
         name: whole.name.clone(),
+        part: whole.part.clone(),
         material: whole.material,
         palette: range.clone(),
         positions: pick(&whole.positions, &vertices),

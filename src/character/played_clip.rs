@@ -83,7 +83,19 @@ impl PlayedClip<'_> {
     /// [`Error::NotFound`] if it drives a weight that `weights` does not have.
     pub(crate) fn animate_weights(&self, time_s: f64, weights: &mut [f32]) -> Result<()> {
         match self {
-            Self::Packed(_) => Ok(()),
+            Self::Packed(clip) => {
+                if let Some(last) = clip.driven_weights().last()
+                    && last.end > weights.len()
+                {
+                    return Err(Error::NotFound {
+                        what: "morph weight",
+                        index: last.end as u64 - 1,
+                        count: weights.len() as u64,
+                    });
+                }
+                clip.sample_weights(time_s, |index, value| weights[index] = value);
+                Ok(())
+            }
             Self::Curves(clip) => animate_weights(clip, time_s, weights),
         }
     }

@@ -3,7 +3,7 @@
 use super::pieces::{self, Bounds, MAX_RANGE};
 use super::ranges::Ranges;
 use super::repack::{self, Offer, Policy, repack};
-use super::{Character, Primitive, reaches};
+use super::{Character, Parts, Primitive, reaches};
 use crate::error::{ArgumentFault, Error, Result};
 
 /// A primitive in parts that each use few palette entries: what [`Primitive::split`] returns.
@@ -105,6 +105,7 @@ impl Character {
         let character = Self {
             palette: packed.palette,
             morph_reaches: reaches(&packed.primitives),
+            parts: Parts::new(&packed.primitives),
             primitives: packed.primitives,
             ..self.clone()
         };

@@ -118,7 +118,14 @@ impl Crowd {
         let entry = made.map(Box::new).and_then(|mesh| {
             let (device, layout) = (&self.device, &self.set_layout);
             let twin = desc.cpu_skinning;
-            let made = Entry::new(device, layout, &self.buffers, mesh, (character, twin));
+            let made = Entry::new(
+                device,
+                layout,
+                &self.buffers,
+                mesh,
+                (character, twin),
+                &self.desc.threads,
+            );
             made.map_err(|(mut mesh, error)| {
                 // SAFETY: never used.
                 unsafe { mesh.destroy(&self.device, allocator) };
@@ -158,11 +165,10 @@ impl Crowd {
     /// Room for what the frames need of a character on the CPU.
     fn make_room(&mut self, character: &Character) {
         let weights = character.morph_weights().len();
-        self.poser.make_room(character.skeleton().len(), weights);
         self.weights
             .reserve(weights.saturating_sub(self.weights.len()));
-        self.sorted
-            .make_room_for(self.characters.len(), self.desc.capacity.views as usize);
+        self.visibility
+            .make_room(&self.desc.capacity, self.characters.len());
         let listed = self.characters.len().saturating_sub(self.listed.len());
         self.listed.reserve(listed);
     }
@@ -237,7 +243,7 @@ impl Crowd {
         }
         let desc = CrowdDesc {
             capacity: wanted,
-            ..self.desc
+            ..self.desc.clone()
         };
         check_desc(&desc)?;
         let mut buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &desc)?;
@@ -270,9 +276,9 @@ impl Crowd {
             .reserve((wanted.views as usize).saturating_sub(self.views.len()));
         // The new table is empty: every record is written again.
         self.instances.grow(&wanted);
+        self.animated.make_room(wanted.instances as usize);
         self.sorted.make_room(wanted.blended as usize);
-        self.sorted
-            .make_room_for(self.characters.len(), wanted.views as usize);
+        self.visibility.make_room(&wanted, self.characters.len());
         Ok(())
     }
 }

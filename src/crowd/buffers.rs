@@ -52,12 +52,14 @@ impl Sections {
             Section { start, bytes }
         };
         let views = section(view_stride * u64::from(desc.capacity.views));
-        let visible = section((instances + u64::from(desc.capacity.blended)) * 4);
+        // Bound in place of the visible lists, so as many bytes must follow its start.
+        let listed = section(instances * 4);
+        // A list for each view, if all differ.
+        let lists = instances * u64::from(desc.capacity.views);
+        let visible = section((lists + u64::from(desc.capacity.blended)) * 4);
         let changes = section(instances * size_of::<Instance>() as u64);
         let slots = section(instances * 4);
         let morphs = section(u64::from(desc.capacity.morph_words()) * 4);
-        // Bound in place of the visible list, so as long.
-        let listed = section(visible.bytes);
         let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {
             view_stride,

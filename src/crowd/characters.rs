@@ -3,7 +3,9 @@
 use super::buffers::FrameBuffers;
 use super::deform::Twin;
 use super::view::VIEW_BYTES;
-use crate::character::{Aabb, AlphaMode, Character};
+use crate::Threads;
+use crate::animator::{Animator, AnimatorDesc};
+use crate::character::{Aabb, AlphaMode, Character, part_bits};
 use crate::error::{Error, Result};
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::pass::draw::Variant;
@@ -13,6 +15,15 @@ use std::ffi::CString;
 /// A character of a crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CharacterId(pub(super) u32);
+
+/// What is drawn of a primitive.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawn {
+    /// By which instances hide it; 0 where they can't.
+    pub(super) bit: u128,
+    vertices: u64,
+    blended: bool,
+}
 
 /// A character and everything that belongs to it.
 #[derive(Debug)]
@@ -30,12 +41,20 @@ pub(super) struct Entry {
     pub(super) draws: Vec<PrimitiveDraw>,
     /// How many of them are not blended.
     pub(super) solid: usize,
+    /// What its instances play.
+    pub(super) animator: Animator,
+    /// For each actor of the animator, the table index of its instance.
+    pub(super) instance_of_actor: Vec<u32>,
+    /// How many instances follow their root motion.
+    pub(super) rooted: usize,
     /// The instances, as slots of the instance table.
     pub(super) members: Vec<u32>,
     /// How many of them have a transform that mirrors.
     pub(super) mirrored: usize,
-    /// Vertices of the primitives that are not blended, and of those that are.
-    pub(super) vertices: [u64; 2],
+    /// How many of them hide parts.
+    pub(super) hiding: usize,
+    /// What is drawn of each primitive.
+    pub(super) primitives: Vec<Drawn>,
     /// For instances that are skinned on the CPU.
     pub(super) twin: Option<Twin>,
     /// The middle of the rest pose, by which blended instances are sorted.
@@ -50,10 +69,19 @@ impl Entry {
         buffers: &FrameBuffers,
         mesh: Box<SkinnedMesh>,
         (character, cpu_skinning): (&Character, bool),
+        threads: &Threads,
     ) -> core::result::Result<Self, (Box<SkinnedMesh>, Error)> {
         let twin = cpu_skinning.then(|| Twin::new(character, mesh.method()));
         let twin = match twin.transpose() {
             Ok(twin) => twin,
+            Err(error) => return Err((mesh, error)),
+        };
+        let desc = AnimatorDesc {
+            actors: 0,
+            threads: threads.clone(),
+        };
+        let animator = match Animator::new(character, &desc) {
+            Ok(animator) => animator,
             Err(error) => return Err((mesh, error)),
         };
         let (pool, sets) = match make_sets(device, layout, buffers, &mesh) {
@@ -75,12 +103,17 @@ impl Entry {
             (blended, (!blended).then_some(state), draw.primitive)
         });
         let solid = draws.partition_point(|draw| draw.blending != Blending::Blend);
-        let mut vertices = [0; 2];
-        for primitive in character.primitives() {
+        let bits = part_bits(character.primitives());
+        let drawn = character.primitives().iter().zip(bits);
+        let drawn = drawn.map(|(primitive, bit)| {
             let material = character.materials().get(primitive.material as usize);
-            let blended = material.is_some_and(|m| m.alpha == AlphaMode::Blend);
-            vertices[usize::from(blended)] += primitive.vertex_count() as u64;
-        }
+            Drawn {
+                bit,
+                vertices: primitive.vertex_count() as u64,
+                blended: material.is_some_and(|m| m.alpha == AlphaMode::Blend),
+            }
+        });
+        let primitives: Vec<Drawn> = drawn.collect();
         let label = CString::new(character.name()).unwrap_or_default();
         let bounds: Aabb = character.rest_bounds();
         Ok(Self {
@@ -91,17 +124,29 @@ impl Entry {
             sets,
             draws,
             solid,
+            animator,
+            instance_of_actor: Vec::new(),
+            rooted: 0,
             members: Vec::new(),
             mirrored: 0,
-            vertices,
+            hiding: 0,
+            primitives,
             twin,
             center: bounds.center(),
         })
     }
 
-    /// How many members are not mirrored, and how many are: their order in the visible list.
-    pub(super) fn split(&self) -> (usize, usize) {
-        (self.members.len() - self.mirrored, self.mirrored)
+    /// The bit by which instances hide a primitive; 0 where they can't.
+    pub(super) fn bit(&self, primitive: u32) -> u128 {
+        let drawn = self.primitives.get(primitive as usize);
+        drawn.map_or(0, |drawn| drawn.bit)
+    }
+
+    /// Vertices of an instance that hides these parts: of what is blended, or of all else.
+    pub(super) fn vertices(&self, blended: bool, hidden: u128) -> u64 {
+        let of = |drawn: &&Drawn| drawn.blended == blended && drawn.bit & hidden == 0;
+        let drawn = self.primitives.iter().filter(of);
+        drawn.map(|drawn| drawn.vertices).sum()
     }
 
     /// The set that a material's draws take.

@@ -48,8 +48,6 @@ pub(super) struct Deforms {
     rows: Vec<Row>,
     weights: Vec<f32>,
     regions: Vec<vk::BufferCopy>,
-    /// How many rows the jobs have.
-    taken: usize,
 }
 
 impl Deforms {
@@ -69,7 +67,6 @@ impl Deforms {
         self.rows.clear();
         self.weights.clear();
         self.regions.clear();
-        self.taken = 0;
     }
 
     /// How many instances there are.
@@ -87,24 +84,32 @@ impl Deforms {
         &self.regions
     }
 
-    /// Takes the palette of the instance that is added next, which does not rest.
-    pub(super) fn palette(
-        &mut self,
-        rows: u32,
-        evaluate: impl FnOnce(&mut [Row]) -> Result<()>,
-    ) -> Result<&[Row]> {
+    /// Takes rows for the palette of an instance; where they start.
+    pub(super) fn take_rows(&mut self, rows: u32) -> usize {
         let start = self.rows.len();
         self.rows.resize(start + rows as usize, Row::zeroed());
-        let rows = self.rows.get_mut(start..).unwrap_or_default();
-        evaluate(rows)?;
-        Ok(rows)
+        start
     }
 
-    /// Takes an instance. `skinned` is the first word of its deformed vertices in their buffer, and how many there are.
-    pub(super) fn add(&mut self, character: u32, skinned: (u32, u32), weights: &[f32]) {
-        let rows = self.taken..self.rows.len();
-        self.taken = rows.end;
-        let rows = (!rows.is_empty()).then_some(rows);
+    /// Where the rows are. It holds until more are taken.
+    pub(super) fn rows_start(&mut self) -> *mut u8 {
+        self.rows.as_mut_ptr().cast()
+    }
+
+    /// Rows that were taken.
+    pub(super) fn rows(&self, start: usize, count: usize) -> &[Row] {
+        self.rows.get(start..start + count).unwrap_or_default()
+    }
+
+    /// Takes an instance, whose palette lies in `rows`, or is that of the rest pose. `skinned` is the
+    /// first word of its deformed vertices in their buffer, and how many there are.
+    pub(super) fn add(
+        &mut self,
+        character: u32,
+        rows: Option<Range<usize>>,
+        skinned: (u32, u32),
+        weights: &[f32],
+    ) {
         let (weight, word) = (self.weights.len(), self.words());
         self.weights.extend_from_slice(weights);
         let (to, words) = skinned;

@@ -1,6 +1,7 @@
 //! What a crowd is made for, and how much it has room for.
 
 use super::frame::MAX_VIEWS;
+use crate::Threads;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{RingMemory, limit};
 use crate::pass::scatter::MAX_CHANGES;
@@ -61,12 +62,14 @@ impl Default for Capacity {
 }
 
 /// What a [`Crowd`](super::Crowd) is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct CrowdDesc {
     /// Frames in flight, 1 to [`MAX_SLOTS`].
     pub slots: u32,
     /// Room to begin with.
     pub capacity: Capacity,
+    /// The threads that poses are evaluated on.
+    pub threads: Threads,
     /// Where the frame ring lies.
     pub ring: RingMemory,
     /// Offsets into the ring are multiples of this (a power of two up to 65,536) and of what the device demands;
@@ -86,6 +89,7 @@ impl Default for CrowdDesc {
         Self {
             slots: 2,
             capacity: Capacity::default(),
+            threads: Threads::One,
             ring: RingMemory::Auto,
             min_offset_alignment: 0,
             skinned_usage: vk::BufferUsageFlags::empty(),

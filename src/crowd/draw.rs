@@ -1,12 +1,13 @@
 //! Drawing a prepared frame.
 
 use super::characters::{Entry, variant};
-use super::sorted::Run;
+use super::parts::{DrawInstances, shown};
+use super::runs::Run;
 use super::view::Prepared;
 use super::{Frame, PassId, ViewId};
 use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::PrimitiveDraw;
 use crate::gpu::layout::NONE;
-use crate::gpu::{Blending, PrimitiveDraw};
 use crate::pass::draw::{DrawPass, PUSH_STAGES, PassKind};
 use ash::vk;
 
@@ -93,14 +94,6 @@ struct Recorder<'a> {
     pass: &'a DrawPass,
 }
 
-/// A run of the visible list, whose transforms all mirror or all don't.
-#[derive(Clone, Copy)]
-struct Instances {
-    first: u32,
-    count: u32,
-    mirrored: bool,
-}
-
 /// What is bound, so that it is not bound again.
 #[derive(Default)]
 struct Bound {
@@ -132,21 +125,13 @@ impl Recorder<'_> {
     /// # Safety
     /// As [`Frame::record_draw`].
     unsafe fn solid(&self) {
-        let mut first = 0;
-        for entry in self.frame.crowd.characters.iter().flatten() {
-            let (plain, mirrored) = entry.split();
-            let runs = [(plain, false), (mirrored, true)].map(|(count, mirrored)| {
-                let instances = Instances {
-                    first,
-                    count: count as u32,
-                    mirrored,
-                };
-                first += instances.count;
-                instances
-            });
-            let draws = entry.draws.get(..entry.solid).unwrap_or_default();
+        let crowd = &self.frame.crowd;
+        for (character, entry) in (0..).zip(&crowd.characters) {
+            let Some(entry) = entry else { continue };
+            let runs = crowd.visibility.runs(self.view.index, character);
+            let groups = runs.chunk_by(|a, b| a.mirrored == b.mirrored);
             // SAFETY: the caller's word.
-            unsafe { self.entry(entry, draws, runs.into_iter()) };
+            unsafe { self.entry(entry, false, groups) };
         }
     }
 
@@ -158,76 +143,67 @@ impl Recorder<'_> {
         let crowd = &self.frame.crowd;
         for (character, entry) in (0..).zip(&crowd.characters) {
             let Some(entry) = entry else { continue };
-            let Some(run) = crowd.sorted.run(self.view.index, character) else {
-                continue;
-            };
-            let draws = entry.draws.get(entry.solid..).unwrap_or_default();
-            let mut at = run.first;
-            let runs = core::iter::from_fn(|| {
-                let instances = self.alike(&run, at)?;
-                at += instances.count as usize;
-                Some(instances)
-            });
+            let runs = crowd.sorted.runs(self.view.index, character);
             // SAFETY: the caller's word.
-            unsafe { self.entry(entry, draws, runs) };
+            unsafe { self.entry(entry, true, runs.chunks(1)) };
         }
     }
 
-    /// The instances of a sorted run from `at` on that mirror as the first of them does.
-    fn alike(&self, run: &Run, at: usize) -> Option<Instances> {
-        let crowd = &self.frame.crowd;
-        let rest = crowd.sorted.list().get(at..run.first + run.count)?;
-        let is_mirrored = |index: &u32| crowd.instances.is_mirrored(*index);
-        let mirrored = is_mirrored(rest.first()?);
-        let same = rest.iter().take_while(|i| is_mirrored(i) == mirrored);
-        // The sorted list follows the members of all characters.
-        let members = crowd.instances.len();
-        Some(Instances {
-            first: (members + at) as u32,
-            count: same.count() as u32,
-            mirrored,
-        })
-    }
-
-    /// What is bound for one run stays for the next.
+    /// Draws the blended primitives of a character or all others, for one group of runs after the other. The runs of a
+    /// group mirror alike and follow each other, so a primitive that several of them show is drawn for these at once.
+    /// What is bound for one group stays for the next.
     ///
     /// # Safety
     /// As [`Frame::record_draw`].
-    unsafe fn entry(
+    unsafe fn entry<'r>(
         &self,
         entry: &Entry,
-        draws: &[PrimitiveDraw],
-        runs: impl Iterator<Item = Instances>,
+        blended: bool,
+        groups: impl Iterator<Item = &'r [Run]>,
     ) {
         let device = &self.frame.crowd.device;
+        let range = if blended {
+            entry.solid..entry.draws.len()
+        } else {
+            0..entry.solid
+        };
+        let draws = entry.draws.get(range).unwrap_or_default();
         let drawn = draws.iter().any(|draw| {
             let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));
             pipeline.is_some()
         });
-        let mut runs = runs.filter(|run| run.count > 0).peekable();
-        if !drawn || runs.peek().is_none() {
+        let mut groups = groups.peekable();
+        if !drawn || groups.peek().is_none() {
             return;
         }
-        let (mut bound, mut instances) = (Bound::default(), 0);
+        let (mut bound, mut vertices) = (Bound::default(), 0);
         // SAFETY: the caller's word.
         unsafe {
             device.begin_label(self.cmd, &entry.label);
-            for run in runs {
-                instances += u64::from(run.count);
+            for group in groups {
+                for run in group {
+                    vertices += entry.vertices(blended, run.hidden) * u64::from(run.count);
+                }
                 for draw in draws {
-                    self.draw(entry, draw, run, &mut bound);
+                    for instances in shown(group, entry.bit(draw.primitive)) {
+                        self.draw(entry, draw, instances, &mut bound);
+                    }
                 }
             }
             device.end_label(self.cmd);
         }
-        let blended = draws.iter().any(|draw| draw.blending == Blending::Blend);
-        let counters = &self.frame.crowd.counters;
-        counters.fetched(entry.vertices[usize::from(blended)] * instances);
+        self.frame.crowd.counters.fetched(vertices);
     }
 
     /// # Safety
     /// As [`Frame::record_draw`].
-    unsafe fn draw(&self, entry: &Entry, draw: &PrimitiveDraw, run: Instances, bound: &mut Bound) {
+    unsafe fn draw(
+        &self,
+        entry: &Entry,
+        draw: &PrimitiveDraw,
+        run: DrawInstances,
+        bound: &mut Bound,
+    ) {
         let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
         let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));

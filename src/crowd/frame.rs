@@ -64,14 +64,6 @@ pub struct Frame<'a> {
     pub(super) prepared: bool,
 }
 
-impl Deref for Frame<'_> {
-    type Target = Crowd;
-
-    fn deref(&self) -> &Crowd {
-        self.crowd
-    }
-}
-
 /// The stages whose shaders read what is prepared.
 pub(super) const SHADERS: Stage = Stage::from_raw(
     Stage::VERTEX_SHADER.as_raw()
@@ -88,9 +80,17 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// The crowd that this is a frame of.
+    #[must_use]
+    pub fn crowd(&self) -> &Crowd {
+        self.crowd
+    }
+
     /// Evaluates what plays, writes this frame's data and records what brings it to the GPU: uploads
     /// of new characters, changed records, barriers. Everything drawn later in this frame, in this command
     /// buffer or others of the same queue, sees it.
+    ///
+    /// Only instances that a view shows are evaluated; without views, all that are visible.
     ///
     /// Nothing waits and nothing is allocated, but for instances of [`SkinMode::Cpu`](super::SkinMode::Cpu): they are skinned
     /// meanwhile, on the threads of rayon's pool.
@@ -99,7 +99,8 @@ impl<'a> Frame<'a> {
     /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more views than there is room for, and for
     /// more instances with blended materials, counted once for each view, than [`Capacity::blended`](super::Capacity::blended).
     /// [`Error::Each`], by the view's index, with the reason: [`Error::Argument`] for a view that makes no sense or keeps the
-    /// history of an earlier one, [`Error::NotFound`] for a history that there is not. Nothing is recorded then.
+    /// history of an earlier one or whose list is not of this frame, [`Error::NotFound`] for a history that there is not.
+    /// Nothing is recorded then.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and graphics. It is
@@ -113,8 +114,11 @@ impl<'a> Frame<'a> {
     ) -> Result<Views> {
         let start = Instant::now();
         self.check(views)?;
-        let mut written = self.write_records(views)?;
+        self.follow()?;
+        self.decide_visibility(views);
+        let mut written = Written::default();
         self.write_poses(&mut written)?;
+        self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
         // SAFETY: the caller's word.
         unsafe { self.record_commands(cmd, &written, views) };
@@ -140,6 +144,8 @@ impl<'a> Frame<'a> {
         views.iter().enumerate().try_for_each(|(index, view)| {
             let checked = view.check(limits);
             let checked = checked.and_then(|()| histories.check(views, index));
+            let frame = self.crowd.graveyard.frame();
+            let checked = checked.and_then(|()| self.crowd.visibility.check(view, frame));
             checked.map_err(|why| Error::Each {
                 what: "view",
                 index: index as u64,
@@ -148,8 +154,17 @@ impl<'a> Frame<'a> {
         })
     }
 
+    /// Decides what each view shows, and makes the lists of it.
+    fn decide_visibility(&mut self, views: &[View]) {
+        let crowd = &mut *self.crowd;
+        let (visibility, instances) = (&mut crowd.visibility, &mut crowd.instances);
+        visibility.decide(views);
+        visibility.mark_shown(crowd.graveyard.frame(), |index| instances.restamp(index));
+        visibility.make_lists(&crowd.characters, |index| instances.is_mirrored(index));
+    }
+
     /// Views, visible lists and changed records, each in order into its section of the slot.
-    fn write_records(&mut self, views: &[View]) -> Result<Written> {
+    fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         let sections = crowd.buffers.sections;
         let full = || Error::Capacity {
@@ -170,40 +185,22 @@ impl<'a> Frame<'a> {
             let record = view.record(&past, crowd.shadow.edge);
             out.ok_or_else(full)?.fill_with([record].into_iter())?;
         }
+        let blended = &mut crowd.sorted;
+        let cap = crowd.desc.capacity.blended;
+        let (characters, instances) = (&crowd.characters, &crowd.instances);
+        blended.sort(views, characters, instances, &crowd.visibility, cap)?;
         let mut at = 0;
-        for entry in crowd.characters.iter().flatten() {
-            let instances = &crowd.instances;
-            let (plain, _) = entry.split();
-            let count = entry.members.len();
+        for list in [crowd.visibility.list(), blended.list()] {
             // SAFETY: as above.
             let out = unsafe {
+                let start = at * 4;
                 crowd
                     .buffers
-                    .write::<u32>(slot, sections.visible, at * 4, count)
+                    .write::<u32>(slot, sections.visible, start, list.len())
             };
-            let (mut first, mut second) = out.ok_or_else(full)?.split_at(plain);
-            let of = |mirrored: bool| {
-                entry
-                    .members
-                    .iter()
-                    .copied()
-                    .filter(move |m| instances.is_mirrored(*m) == mirrored)
-            };
-            first.fill_from(of(false))?;
-            second.fill_from(of(true))?;
-            at += count as u64;
+            out.ok_or_else(full)?.copy_from(list)?;
+            at += list.len() as u64;
         }
-        let (blended, cap) = (&mut crowd.sorted, crowd.desc.capacity.blended);
-        blended.sort(views, &crowd.characters, &crowd.instances, cap)?;
-        // SAFETY: as above.
-        let out = unsafe {
-            let count = blended.list().len();
-            crowd
-                .buffers
-                .write::<u32>(slot, sections.visible, at * 4, count)
-        };
-        out.ok_or_else(full)?.copy_from(blended.list())?;
-        at += blended.list().len() as u64;
         let changed = crowd.instances.changed();
         // SAFETY: as above.
         let out = unsafe {
@@ -221,7 +218,7 @@ impl<'a> Frame<'a> {
         };
         out.ok_or_else(full)?.copy_from(changed)?;
         crowd.counters.changes = changed.len() as u32;
-        Ok(Written {
+        *written = Written {
             views: if views.is_empty() {
                 0
             } else {
@@ -230,8 +227,9 @@ impl<'a> Frame<'a> {
             visible: at * 4,
             changes: changed.len() as u64 * size_of::<Instance>() as u64,
             slots: changed.len() as u64 * 4,
-            ..Written::default()
-        })
+            ..*written
+        };
+        Ok(())
     }
 
     /// # Safety

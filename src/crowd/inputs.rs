@@ -14,7 +14,8 @@ pub struct Inputs {
     /// To be bound with it: where this frame's view, palettes, visible list and morph weights start, in bytes.
     pub dynamic_offsets: [u32; 4],
     /// The character's instances in the visible list (`throng_visible`) whose transform does not mirror: first instance and
-    /// instance count of a draw of one of [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws).
+    /// instance count of a draw of one of [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws). Those that the view
+    /// shows, whatever parts they hide: [`Frame::draw_ranges`] looks at that, too.
     pub plain: Range<u32>,
     /// Those whose transform mirrors: their front faces are wound the other way.
     pub mirrored: Range<u32>,
@@ -28,7 +29,7 @@ impl Frame<'_> {
     /// character or material that there is not.
     pub fn inputs(&self, view: ViewId, character: CharacterId, material: u32) -> Result<Inputs> {
         self.prepared_view(view)?;
-        let wanted = self.entry(character)?;
+        let wanted = self.crowd.entry(character)?;
         let count = wanted.mesh.material_count();
         let set = wanted.set(material).filter(|_| material < count);
         let set = set.ok_or(Error::NotFound {
@@ -36,20 +37,18 @@ impl Frame<'_> {
             index: material.into(),
             count: count.into(),
         })?;
-        let before = self
-            .characters
-            .iter()
-            .take(character.0 as usize)
-            .flatten()
-            .map(|entry| entry.members.len() as u32);
-        let start: u32 = before.sum();
-        let (plain, mirrored) = wanted.split();
-        let middle = start + plain as u32;
+        let runs = self.crowd.visibility.runs(view.index, character.0);
+        let start = runs.first().map_or(0, |run| run.first);
+        let count = |mirrored: bool| -> u32 {
+            let alike = runs.iter().filter(|run| run.mirrored == mirrored);
+            alike.map(|run| run.count).sum()
+        };
+        let middle = start + count(false);
         Ok(Inputs {
             set,
             dynamic_offsets: self.dynamic_offsets(view),
             plain: start..middle,
-            mirrored: middle..middle + mirrored as u32,
+            mirrored: middle..middle + count(true),
         })
     }
 }

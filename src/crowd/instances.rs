@@ -1,8 +1,10 @@
 //! Instances: their table's mirror on the CPU, what changed of it, and where their palettes lie.
 
 use super::Capacity;
+use super::load::Need;
 use super::room::Room;
-pub(super) use super::slot::{Share, SkinMode, Slot, Twins};
+use super::slot::weights_in;
+pub(super) use super::slot::{Share, SkinMode, Slot, Twins, morph_words};
 use crate::error::{Error, Result};
 use crate::gpu::layout;
 use crate::gpu::limit;
@@ -35,6 +37,8 @@ pub(super) struct Instances {
     twins: Twins,
     /// The last stamp given.
     stamp: u32,
+    /// Whether ranges were given anew since [`Self::take_moved`].
+    moved: bool,
 }
 
 /// Rows of a palette entry of the ring.
@@ -54,6 +58,7 @@ impl Instances {
             skinned: Room::new(capacity.skinned_words),
             twins: Twins::default(),
             stamp: 0,
+            moved: false,
         }
     }
 
@@ -65,6 +70,7 @@ impl Instances {
     /// history is ever given memory that nobody wrote.
     pub(super) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
+        self.moved = true;
         self.rows
             .grow(capacity.palette_entries.saturating_mul(ENTRY_ROWS));
         self.morphs.grow(capacity.morph_words());
@@ -103,6 +109,23 @@ impl Instances {
                 slot.dirty = false;
             }
         }
+    }
+
+    /// Says whether an instance's palette lies in the ring.
+    pub(super) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
+        if let Some(slot) = self.slots.get_mut(index as usize)
+            && slot.in_ring != in_ring
+        {
+            slot.in_ring = in_ring;
+            slot.place_shares();
+            self.touch(index);
+        }
+    }
+
+    /// Whether palettes, morph weights or deformed vertices lie elsewhere than when this was asked
+    /// before.
+    pub(super) fn take_moved(&mut self) -> bool {
+        core::mem::take(&mut self.moved)
     }
 
     /// What was settled last never reached the GPU: it counts as changed again.
@@ -156,6 +179,42 @@ impl Instances {
         self.stamp
     }
 
+    /// Gives an instance another stamp: no motion connects it with earlier frames.
+    pub(super) fn restamp(&mut self, index: u32) {
+        let stamp = self.new_stamp();
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.record.stamp = stamp;
+        }
+        self.touch(index);
+    }
+
+    /// The id of the instance at a table index, if one is alive there.
+    pub(super) fn id(&self, index: u32) -> Option<InstanceId> {
+        let slot = self.slot(index).filter(|slot| slot.alive);
+        slot.map(|_| self.any_id(index))
+    }
+
+    /// The id of whatever is or was last at a table index.
+    pub(super) fn any_id(&self, index: u32) -> InstanceId {
+        let slot = self.slots.get(index as usize);
+        InstanceId {
+            index,
+            generation: slot.map_or(0, |slot| slot.generation),
+        }
+    }
+
+    /// What those that are alive need.
+    pub(super) fn need(&self) -> Need {
+        Need {
+            instances: self.len() as u64,
+            rows: self.rows.used().into(),
+            morph_weights: self.weights.into(),
+            blended: 0,
+            skinned_words: self.skinned.used().into(),
+            cpu_skinned_words: self.twins.words.into(),
+        }
+    }
+
     pub(super) fn get(&self, id: InstanceId) -> Result<&Slot> {
         let count = self.slots.len() as u64;
         let missing = Error::NotFound {
@@ -189,6 +248,7 @@ impl Instances {
     /// Gives all ranges anew, without gaps. Nothing has to be moved: palettes, morph weights and deformed vertices
     /// are written in every frame that reads them.
     fn compact(&mut self) {
+        self.moved = true;
         self.rows.clear();
         self.morphs.clear();
         self.skinned.clear();
@@ -339,7 +399,6 @@ impl Instances {
         self.twins.count(slot, false);
         slot.alive = false;
         slot.generation = slot.generation.wrapping_add(1);
-        slot.weights = Vec::new();
         self.weights -= weights_in(slot.morphs.size);
         for (room, share) in [
             (&mut self.rows, slot.rows),
@@ -351,17 +410,4 @@ impl Instances {
         self.free.push(id.index);
         Ok((slot.record.character, slot.place))
     }
-}
-
-/// Words of an instance's morph weights in a slot: a count, and two for each weight.
-pub(super) fn morph_words(weights: usize) -> u32 {
-    match weights as u32 {
-        0 => 0,
-        count => 1 + 2 * count,
-    }
-}
-
-/// How many weights have so many words.
-fn weights_in(words: u32) -> u32 {
-    words / 2
 }

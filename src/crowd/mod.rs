@@ -1,21 +1,32 @@
-//! The façade: spawn, play, prepare, draw.
+//! Characters and the crowd of their instances: spawn, play, prepare, draw.
+//!
+//! All types that [`Crowd`] and [`Frame`] use are here; the crate's root has them, too.
 
+mod animate;
 mod assets;
+mod attach;
 mod buffers;
 mod characters;
+mod control;
 mod deform;
 mod desc;
 mod draw;
 mod eye;
 mod frame;
+mod getters;
 mod history;
 mod inputs;
 mod instances;
-mod pose;
+mod links;
+mod load;
+mod parts;
 mod posed;
 mod retire;
 mod room;
+mod root;
+mod runs;
 mod shadow;
+mod show;
 mod skin;
 mod skinned;
 mod slot;
@@ -24,19 +35,30 @@ mod sorted;
 mod spawn;
 mod stats;
 mod view;
+mod visibility;
 mod weights;
 
+pub use crate::animator::{
+    AnimationEvent, AnimationEventKind, ClipRef, IkReport, IkSolver, IkTarget, MaskRef, Play,
+    Playing, RootMotionMode, ShowPose, SolverId,
+};
+pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
+pub use attach::{AttachEnd, Attachment};
 pub use characters::CharacterId;
+pub use control::InstanceEvent;
 pub use desc::{Capacity, CrowdDesc, MAX_SLOTS};
 pub use frame::{Frame, MAX_VIEWS, PassId, ViewId, Views};
 pub use inputs::Inputs;
 pub use instances::InstanceId;
+pub use load::CharacterLoad;
+pub use parts::DrawInstances;
 pub use shadow::ShadowMap;
+pub use show::ListId;
 pub use skinned::Skinned;
 pub use slot::SkinMode;
 pub use socket::JointRef;
-pub use spawn::{ClipRef, Play, Spawn};
+pub use spawn::Spawn;
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};
 
@@ -46,7 +68,7 @@ use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
 use crate::pass::skin::SkinStage;
-use crate::pose::Poser;
+use animate::Animated;
 use buffers::FrameBuffers;
 use characters::Entry;
 use deform::Deforms;
@@ -54,10 +76,12 @@ use desc::check_desc;
 use gpu_allocator::vulkan::Allocator;
 use history::Histories;
 use instances::Instances;
+use links::Attachments;
 use retire::Graveyard;
 use shadow::ShadowInput;
 use sorted::Sorted;
 use stats::Counters;
+use visibility::Visibility;
 
 /// Scopes that one frame can measure.
 const PROFILER_SCOPES: u32 = 64;
@@ -92,11 +116,13 @@ pub struct Crowd {
     profiler: Option<Profiler>,
     counters: Counters,
     views: Vec<view::Prepared>,
+    visibility: Visibility,
+    attachments: Attachments,
     sorted: Sorted,
     listed: Vec<skin::Listed>,
     deforms: Deforms,
     histories: Histories,
-    poser: Poser,
+    animated: Animated,
     weights: Vec<f32>,
     /// A palette in the format of a character's method, on its way to being checked.
     scratch: Vec<palettes::Row>,
@@ -122,7 +148,7 @@ impl Crowd {
         let device = unsafe { Device::new(gpu)? };
         let mut crowd = Self {
             device,
-            desc: *desc,
+            desc: desc.clone(),
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
@@ -136,11 +162,13 @@ impl Crowd {
             profiler: None,
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
+            visibility: Visibility::default(),
+            attachments: Attachments::default(),
             sorted: Sorted::default(),
             listed: Vec::new(),
             deforms: Deforms::default(),
             histories: Histories::new(),
-            poser: Poser::new(),
+            animated: Animated::new(desc.slots),
             weights: Vec::new(),
             scratch: Vec::new(),
             time_s: 0.0,
@@ -165,6 +193,9 @@ impl Crowd {
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
+        self.visibility.make_room(&self.desc.capacity, 0);
+        self.animated
+            .make_room(self.desc.capacity.instances as usize);
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
@@ -226,7 +257,7 @@ impl Crowd {
 
     /// Rows of this frame's slot of the palette ring that may be in use: none if nothing plays.
     fn rows_in_use(&self) -> u32 {
-        if self.counters.palette_entries > 0 {
+        if self.animated.any_in_ring() {
             self.instances.rows_end()
         } else {
             0
@@ -285,6 +316,8 @@ impl Crowd {
         self.counters = Counters::default();
         self.views.clear();
         self.histories.begin_frame();
+        self.update_animators(time_s)?;
+        self.visibility.begin_frame();
         Ok(Frame::new(self, slot))
     }
 
@@ -295,6 +328,7 @@ impl Crowd {
     /// None of what was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
         self.instances.unsettle();
+        self.visibility.abandon_frame();
         self.histories.abandon_frame(&mut self.graveyard);
         let characters = &self.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
@@ -319,6 +353,7 @@ impl Crowd {
     /// What the GPU reads of the slot in the meantime may be any bytes.
     #[doc(hidden)]
     pub unsafe fn poison_slot(&mut self, slot: u32, byte: u8) -> Result<()> {
+        self.animated.forget();
         self.buffers.poison(slot, byte)
     }
 

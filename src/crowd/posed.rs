@@ -1,73 +1,106 @@
 //! Poses that the engine makes itself.
 
 use super::{CharacterId, Crowd, InstanceId};
-use crate::character::Affine;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::animator::ShowPose;
+use crate::character::{Affine, Transform};
+use crate::error::Result;
 use crate::gpu::palettes;
+use crate::pose::{expect_len, model_pose};
 
 impl Crowd {
-    /// Puts an instance into a pose of the engine's own making: character space from each joint's space, one for each
-    /// joint of its character's skeleton. It holds until it is set again or [`Self::play`] is called.
+    /// Shows a model pose of the engine's own making: character space from each joint's space, one
+    /// for each joint of its character's skeleton. It takes the place of what the layer plays, in a
+    /// cross-fade, and stays until it is set again or something else is played on the layer.
     ///
-    /// Whatever the pose level can do reaches the screen this way: layers, blend spaces, state machines and inverse kinematics
-    /// end in model poses ([`BatchPoser::model_poses`](crate::pose::BatchPoser::model_poses)). Morph weights are those of the
-    /// rest pose, or what [`Self::set_morph_weights`] says. Front faces are told from the rest pose and the clips, as
-    /// [`PaletteJoint::may_flip`](crate::character::PaletteJoint::may_flip) says: a pose that mirrors where no
-    /// clip does shows its back faces.
+    /// Front faces are told from the rest pose and the clips, as
+    /// [`PaletteJoint::may_flip`](crate::character::PaletteJoint::may_flip) says: a pose that mirrors
+    /// where no clip does shows its back faces.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] for another number of joints;
-    /// [`Error::Each`] with the first joint whose matrix is not finite; [`Error::Unheld`] if the character's method can't hold
-    /// the pose. The instance stays as it was then.
+    /// As [`Animator::show_model_pose`](crate::animator::Animator::show_model_pose);
+    /// [`Error::Unheld`](crate::Error::Unheld) if the character's method cannot represent the pose.
+    /// The instance stays as it was then.
+    #[doc(alias = "ragdoll")]
+    pub fn show_model_pose(
+        &mut self,
+        id: InstanceId,
+        model: &[Affine],
+        show: &ShowPose<'_>,
+    ) -> Result<()> {
+        self.check_pose(id, model)?;
+        self.with_actor(id, |animator, actor| {
+            animator.show_model_pose(actor, model, show)
+        })
+    }
+
+    /// Shows a local pose of the engine's own making: one transform for each joint. As
+    /// [`Self::show_model_pose`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn show_pose(
+        &mut self,
+        id: InstanceId,
+        local: &[Transform],
+        show: &ShowPose<'_>,
+    ) -> Result<()> {
+        self.check_local(id, local)?;
+        self.with_actor(id, |animator, actor| animator.show_pose(actor, local, show))
+    }
+
+    /// Changes the pose that an instance shows; if it shows none, shows it at once, on layer 0.
+    ///
+    /// # Errors
+    /// As [`Self::show_model_pose`].
     pub fn set_model_pose(&mut self, id: InstanceId, model: &[Affine]) -> Result<()> {
+        self.check_pose(id, model)?;
+        self.with_actor(id, |animator, actor| {
+            if animator.shows_pose(actor)? {
+                animator.set_model_pose(actor, model)
+            } else {
+                animator.show_model_pose(actor, model, &ShowPose::default())
+            }
+        })
+    }
+
+    /// Changes the pose that an instance shows; if it shows none, shows it at once, on layer 0.
+    ///
+    /// # Errors
+    /// As [`Self::show_model_pose`].
+    pub fn set_pose(&mut self, id: InstanceId, local: &[Transform]) -> Result<()> {
+        self.check_local(id, local)?;
+        self.with_actor(id, |animator, actor| {
+            if animator.shows_pose(actor)? {
+                animator.set_pose(actor, local)
+            } else {
+                animator.show_pose(actor, local, &ShowPose::default())
+            }
+        })
+    }
+
+    fn check_local(&mut self, id: InstanceId, local: &[Transform]) -> Result<()> {
         let character = CharacterId(self.instances.get(id)?.record.character);
-        let Self {
-            characters,
-            instances,
-            scratch,
-            ..
-        } = self;
-        let missing = Error::NotFound {
-            what: "character",
-            index: character.0.into(),
-            count: characters.len() as u64,
+        let skeleton = self.entry(character)?.rig.skeleton();
+        expect_len("local pose", local.len(), skeleton.len())?;
+        let mut model = vec![Affine::IDENTITY; local.len()];
+        model_pose(skeleton, local, &mut model)?;
+        self.check_pose(id, &model)
+    }
+
+    /// Whether the format of the character's palettes can represent a model pose.
+    fn check_pose(&mut self, id: InstanceId, model: &[Affine]) -> Result<()> {
+        let character = CharacterId(self.instances.get(id)?.record.character);
+        let (method, scratch) = (self.entry(character)?.mesh.method(), &mut self.scratch);
+        let mut taken = core::mem::take(scratch);
+        let rig = &self.entry(character)?.rig;
+        let finite = model.iter().all(|matrix| matrix.is_finite());
+        let checked = if finite && model.len() == rig.skeleton().len() {
+            palettes::check(rig, method, model, &mut taken)
+        } else {
+            // The animator says what is wrong.
+            Ok(())
         };
-        let entry = characters
-            .get(character.0 as usize)
-            .and_then(Option::as_ref);
-        let entry = entry.ok_or(missing)?;
-        let (got, need) = (model.len(), entry.rig.skeleton().len());
-        if got != need {
-            let why = ArgumentFault::Length { got, need };
-            return Err(Error::Argument {
-                what: "model pose",
-                why,
-            });
-        }
-        if let Some(joint) = model.iter().position(|matrix| !matrix.is_finite()) {
-            let why = ArgumentFault::Invalid("must be finite");
-            return Err(Error::Each {
-                what: "joint",
-                index: joint as u64,
-                why: Box::new(Error::Argument {
-                    what: "model pose",
-                    why,
-                }),
-            });
-        }
-        palettes::check(&entry.rig, entry.mesh.method(), model, scratch)?;
-        let Some(slot) = instances.slots.get_mut(id.index as usize) else {
-            return Ok(());
-        };
-        let was_moving = slot.moves();
-        slot.layer = None;
-        slot.model.clear();
-        slot.model.extend_from_slice(model);
-        slot.posed = true;
-        // The record changes only when the palette moves between ring and rest.
-        if was_moving {
-            return Ok(());
-        }
-        instances.change(id, |slot| slot.place_shares())
+        self.scratch = taken;
+        checked
     }
 }

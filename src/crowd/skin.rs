@@ -35,6 +35,8 @@ impl Crowd {
         self.instances.check_skinned((skin, words), before)?;
         self.instances.set_skin(id, skin, words)?;
         self.deforms.make_room(self.instances.twins());
+        self.animated
+            .make_room_deformed(self.instances.twins().count as usize);
         Ok(())
     }
 
@@ -82,7 +84,10 @@ impl Frame<'_> {
         for (character, entry) in crowd.characters.iter().enumerate() {
             let Some(entry) = entry else { continue };
             let instances = &crowd.instances;
-            let wanted = |index: &u32| instances.skin(*index) == SkinMode::Compute;
+            let visibility = &crowd.visibility;
+            let wanted = |index: &u32| {
+                instances.skin(*index) == SkinMode::Compute && visibility.is_shown(*index)
+            };
             let members = || entry.members.iter().copied().filter(wanted);
             let count = members().count();
             if count == 0 {

@@ -16,6 +16,8 @@ use ash::vk;
 /// barriers: behind `record_prepare` from `ALL_COMMANDS`/`MEMORY_WRITE`, and before that of the next frame to `ALL_COMMANDS`.
 /// Nothing but throng writes there.
 ///
+/// Vertices of parts that the instance hides are there, too, as if they were shown.
+///
 /// The layout is that of [`SkinnedLayout`](crate::pose::SkinnedLayout); [`Self::primitives`] has it in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Skinned<'a> {
@@ -47,8 +49,8 @@ impl Frame<'_> {
     /// [`Self::record_prepare`].
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if the frame is not prepared, or the
-    /// instance is of [`SkinMode::Vertex`].
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if the frame is not prepared, the
+    /// instance is of [`SkinMode::Vertex`], or no view of the frame shows it.
     pub fn skinned(&self, id: InstanceId) -> Result<Skinned<'_>> {
         let slot = self.crowd.instances.get(id)?;
         let fault = |what, why| {
@@ -63,11 +65,14 @@ impl Frame<'_> {
         if slot.skin == SkinMode::Vertex {
             return fault("instance", "is skinned where it is drawn: see set_skin");
         }
+        if !self.crowd.visibility.is_shown(id.index) {
+            return fault("instance", "is shown by no view of the frame");
+        }
         Ok(Skinned {
             buffer: self.crowd.buffers.skinned().buffer,
             offset: u64::from(slot.skinned.start) * 4,
             size: u64::from(slot.skinned.size) * 4,
-            mesh: &self.entry(CharacterId(slot.record.character))?.mesh,
+            mesh: &self.crowd.entry(CharacterId(slot.record.character))?.mesh,
         })
     }
 }

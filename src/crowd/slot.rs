@@ -1,8 +1,8 @@
 //! An instance as the CPU knows it, and what those that are skinned on the CPU need together.
 
-use crate::character::Affine;
+use super::root::Rooted;
+use crate::animator::ActorId;
 use crate::gpu::layout::{self, NONE, SOURCE_RESIDENT, SOURCE_RING};
-use crate::pose::Layer;
 
 /// Where the vertices of an instance are deformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -27,11 +27,12 @@ pub(super) struct Share {
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     pub(super) record: layout::Instance,
-    pub(super) layer: Option<Layer>,
-    /// Whether it is in the pose of `model`; then it plays nothing.
-    pub(super) posed: bool,
-    /// What the caller set, one for each joint.
-    pub(super) model: Vec<Affine>,
+    /// What it is to the animator of its character.
+    pub(super) actor: ActorId,
+    /// Whether its palette lies in the ring; else it has the rest palette of its character.
+    pub(super) in_ring: bool,
+    /// How its transform follows its root motion, if it does.
+    pub(super) rooted: Option<Rooted>,
     pub(super) generation: u32,
     pub(super) alive: bool,
     pub(super) dirty: bool,
@@ -45,9 +46,6 @@ pub(super) struct Slot {
     pub(super) morphs: Share,
     /// Words of the deformed vertices.
     pub(super) skinned: Share,
-    /// What the caller set of the morph weights, one for each that its character has; NaN where nothing is set.
-    /// Empty: nothing at all.
-    pub(super) weights: Vec<f32>,
 }
 
 /// What the instances that are skinned on the CPU need together.
@@ -82,15 +80,10 @@ impl Twins {
 }
 
 impl Slot {
-    /// Whether its palette is written in every frame.
-    pub(super) fn moves(&self) -> bool {
-        self.layer.is_some() || self.posed
-    }
-
-    /// Says in the record where the palette lies, in the ring while it moves, else in the
-    /// character's own rest palette; and where morph weights and deformed vertices do.
+    /// Says in the record where the palette lies, in the ring or in the character's own rest
+    /// palette; and where morph weights and deformed vertices do.
     pub(super) fn place_shares(&mut self) {
-        (self.record.source, self.record.palette_base) = if self.moves() {
+        (self.record.source, self.record.palette_base) = if self.in_ring {
             (SOURCE_RING, self.rows.start)
         } else {
             (SOURCE_RESIDENT, 0)
@@ -99,4 +92,17 @@ impl Slot {
         self.record.morphs = start(self.morphs);
         self.record.skinned = start(self.skinned);
     }
+}
+
+/// Words of an instance's morph weights in a slot: a count, and two for each weight.
+pub(super) fn morph_words(weights: usize) -> u32 {
+    match weights as u32 {
+        0 => 0,
+        count => 1 + 2 * count,
+    }
+}
+
+/// How many weights have so many words.
+pub(super) fn weights_in(words: u32) -> u32 {
+    words / 2
 }

@@ -1,9 +1,8 @@
 //! Where joints of instances are, for what is attached to them.
 
 use super::{Crowd, InstanceId};
-use crate::character::{Affine, JointId, PlayedClip, Skeleton};
+use crate::character::{Affine, JointId, Skeleton};
 use crate::error::Result;
-use crate::pose::{Playing, joint_model};
 
 /// A joint of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,7 +26,7 @@ impl<'a> From<&'a str> for JointRef<'a> {
 }
 
 impl JointRef<'_> {
-    fn find(self, skeleton: &Skeleton) -> Result<JointId> {
+    pub(super) fn find(self, skeleton: &Skeleton) -> Result<JointId> {
         match self {
             Self::Id(joint) => Ok(joint),
             Self::Name(name) => skeleton.joint(name),
@@ -66,24 +65,9 @@ impl Crowd {
         joint: impl Into<JointRef<'a>>,
         time_s: f64,
     ) -> Result<Affine> {
-        let slot = self.instances.get(id)?;
-        let rig = &self.entry(super::CharacterId(slot.record.character))?.rig;
-        let skeleton = rig.skeleton();
-        let joint = joint.into().find(skeleton)?;
-        if slot.posed
-            && let Some(model) = slot.model.get(joint.index())
-        {
-            return Ok(*model);
-        }
-        let clip = slot.layer.and_then(|layer| {
-            let clip = rig.played_clip(layer.clip).ok()?;
-            Some((clip, layer.clip_time_s(time_s, clip.duration_s())))
-        });
-        let playing = match clip {
-            None => Playing::Rest,
-            Some((PlayedClip::Packed(clip), time_s)) => Playing::Clip(clip, time_s),
-            Some((PlayedClip::Curves(clip), time_s)) => Playing::Raw(clip, time_s),
-        };
-        joint_model(skeleton, &playing, joint)
+        let character = self.character_of(id)?;
+        let joint = joint.into().find(self.entry(character)?.rig.skeleton())?;
+        let (animator, actor) = self.actor(id)?;
+        animator.joint_model(actor, joint, time_s)
     }
 }

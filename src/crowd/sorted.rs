@@ -2,27 +2,21 @@
 
 use super::characters::Entry;
 use super::instances::Instances;
+use super::runs::{Run, runs_of};
 use super::view::View;
+use super::visibility::Visibility;
 use crate::error::Result;
 use crate::gpu::limit;
 use glam::Vec3;
-
-/// The instances of one character as one view sees them: a range of the list.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
-    pub(super) view: u32,
-    pub(super) character: u32,
-    pub(super) first: usize,
-    pub(super) count: usize,
-}
 
 /// The lists of a frame.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     /// Table indices, run after run.
     list: Vec<u32>,
+    /// Instances that follow each other and are drawn alike; by view.
     runs: Vec<Run>,
-    /// Depths while a run is sorted.
+    /// Depths while the instances of a character are sorted.
     depths: Vec<(f32, u32)>,
 }
 
@@ -30,17 +24,12 @@ impl Sorted {
     /// Room for this many instances in all, which then allocates nothing.
     pub(super) fn make_room(&mut self, instances: usize) {
         self.list.reserve(instances.saturating_sub(self.list.len()));
+        self.runs.reserve(instances.saturating_sub(self.runs.len()));
         self.depths
             .reserve(instances.saturating_sub(self.depths.len()));
     }
 
-    /// Room for the runs of this many characters and views.
-    pub(super) fn make_room_for(&mut self, characters: usize, views: usize) {
-        let runs = characters * views;
-        self.runs.reserve(runs.saturating_sub(self.runs.len()));
-    }
-
-    /// Sorts anew.
+    /// Sorts anew what each view shows.
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there are more than `cap`.
@@ -49,64 +38,103 @@ impl Sorted {
         views: &[View],
         characters: &[Option<Entry>],
         instances: &Instances,
+        visibility: &Visibility,
         cap: u32,
     ) -> Result<()> {
         self.list.clear();
         self.runs.clear();
-        let blended = characters
-            .iter()
-            .flatten()
-            .filter(|entry| entry.solid < entry.draws.len());
-        let each: u64 = blended.map(|entry| entry.members.len() as u64).sum();
-        limit("blended instances", each * views.len() as u64, cap.into())?;
-        if each == 0 {
+        let is_blended = |entry: &&Entry| entry.solid < entry.draws.len();
+        if characters.iter().flatten().all(|entry| !is_blended(&entry)) {
             return Ok(());
         }
-        for (view, of) in (0..).zip(views) {
+        let count = |view, character| -> u64 {
+            let runs = visibility.runs(view, character).iter();
+            runs.map(|run| u64::from(run.count)).sum()
+        };
+        let each = (0..).zip(views).flat_map(|(view, _)| {
+            let blended = (0..).zip(characters).filter_map(move |(character, entry)| {
+                let wanted = entry.as_ref().filter(is_blended);
+                wanted.map(|_| (view, character))
+            });
+            blended.map(|(view, character)| count(view, character))
+        });
+        limit("blended instances", each.sum(), cap.into())?;
+        // Where the runs of this list start in the visible list.
+        let start = visibility.list().len();
+        for (number, view) in (0..).zip(views) {
             for (character, entry) in (0..).zip(characters) {
-                let Some(entry) = entry.as_ref().filter(|e| e.solid < e.draws.len()) else {
+                let Some(entry) = entry.as_ref().filter(is_blended) else {
                     continue;
                 };
-                let first = self.list.len();
-                self.add(of, entry, instances);
-                self.runs.push(Run {
-                    view,
-                    character,
-                    first,
-                    count: entry.members.len(),
-                });
+                let shown = visibility
+                    .runs(number, character)
+                    .iter()
+                    .filter_map(|run| {
+                        let range = run.first as usize..(run.first + run.count) as usize;
+                        visibility.list().get(range)
+                    })
+                    .flatten();
+                self.gather(view, entry, instances, shown.copied());
+                self.add((number, character), start, instances, visibility);
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, view: &View, entry: &Entry, instances: &Instances) {
+    /// Sorts the instances of a character by depth.
+    fn gather(
+        &mut self,
+        view: &View,
+        entry: &Entry,
+        instances: &Instances,
+        shown: impl Iterator<Item = u32>,
+    ) {
         self.depths.clear();
         let distance = view.distance();
-        self.depths.extend(entry.members.iter().map(|index| {
-            let place = instances.slot(*index).map_or(Vec3::ZERO, |slot| {
+        self.depths.extend(shown.map(|index| {
+            let place = instances.slot(index).map_or(Vec3::ZERO, |slot| {
                 slot.record.world_from_model.transform_point(entry.center)
             });
-            (distance.dot(place.extend(1.0)), *index)
+            (distance.dot(place.extend(1.0)), index)
         }));
         // Equal ones by their place in the table, so that nothing flickers.
         self.depths
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.list
-            .extend(self.depths.iter().map(|(_, index)| *index));
     }
 
-    /// All of it, as the visible list has it after the members.
+    /// Adds what was gathered, in runs of instances that are drawn alike.
+    fn add(
+        &mut self,
+        (view, character): (u32, u32),
+        start: usize,
+        instances: &Instances,
+        visibility: &Visibility,
+    ) {
+        let kind = |index: u32| (instances.is_mirrored(index), visibility.hidden(index));
+        for alike in self.depths.chunk_by(|a, b| kind(a.1) == kind(b.1)) {
+            let Some((_, index)) = alike.first() else {
+                continue;
+            };
+            let (mirrored, hidden) = kind(*index);
+            self.runs.push(Run {
+                of: view,
+                character,
+                first: (start + self.list.len()) as u32,
+                count: alike.len() as u32,
+                mirrored,
+                hidden,
+            });
+            self.list.extend(alike.iter().map(|(_, index)| *index));
+        }
+    }
+
+    /// All of it, as the visible list has it after the lists of the sets.
     pub(super) fn list(&self) -> &[u32] {
         &self.list
     }
 
-    /// What a view sees of a character.
-    pub(super) fn run(&self, view: u32, character: u32) -> Option<Run> {
-        let key = (view, character);
-        let at = self
-            .runs
-            .binary_search_by_key(&key, |run| (run.view, run.character));
-        at.ok().and_then(|at| self.runs.get(at)).copied()
+    /// What a view shows of a character.
+    pub(super) fn runs(&self, view: u32, character: u32) -> &[Run] {
+        runs_of(&self.runs, view, character)
     }
 }

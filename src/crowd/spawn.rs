@@ -3,74 +3,12 @@
 use super::instances::{Share, SkinMode, Slot, morph_words};
 use super::skin::skinned_words;
 use super::{CharacterId, Crowd, InstanceId};
-use crate::character::{Affine, Character};
+use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
+use crate::character::Affine;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout;
-use crate::pose::{Layer, LoopMode, Mat3x4};
+use crate::pose::Mat3x4;
 use bytemuck::Zeroable;
-
-/// A clip of a character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ClipRef<'a> {
-    /// None: the rest pose.
-    #[default]
-    Rest,
-    /// By its index in [`Character::clips`].
-    Index(usize),
-    /// By its name.
-    Name(&'a str),
-}
-
-/// A clip, and how it is played.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Play<'a> {
-    /// Which clip.
-    pub clip: ClipRef<'a>,
-    /// The engine's time, in seconds, at which the clip stands at `offset_s`; `None`: the time of the
-    /// frame begun last.
-    pub start_s: Option<f64>,
-    /// Where in the clip it starts, in seconds. To play a clip once backwards, its duration.
-    pub offset_s: f64,
-    /// Clip seconds per second; negative plays backwards, 0 holds.
-    pub speed: f64,
-    /// What happens past the end.
-    pub loop_mode: LoopMode,
-}
-
-impl Play<'_> {
-    /// The rest pose.
-    pub const REST: Self = Self {
-        clip: ClipRef::Rest,
-        start_s: None,
-        offset_s: 0.0,
-        speed: 1.0,
-        loop_mode: LoopMode::Loop,
-    };
-}
-
-impl Default for Play<'_> {
-    fn default() -> Self {
-        Self::REST
-    }
-}
-
-impl<'a> From<&'a str> for Play<'a> {
-    fn from(name: &'a str) -> Self {
-        Self {
-            clip: ClipRef::Name(name),
-            ..Self::REST
-        }
-    }
-}
-
-impl From<usize> for Play<'_> {
-    fn from(index: usize) -> Self {
-        Self {
-            clip: ClipRef::Index(index),
-            ..Self::REST
-        }
-    }
-}
 
 /// How an instance comes into the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,6 +21,11 @@ pub struct Spawn<'a> {
     pub user: u32,
     /// What it plays; by default it stands in its rest pose.
     pub play: Play<'a>,
+    /// Whether the character's state machine drives it; then `play` is for a layer above the
+    /// machine's, or for nothing.
+    pub driven: bool,
+    /// What becomes of the root motion of its clips.
+    pub root_motion: RootMotionMode,
     /// Where its vertices are deformed.
     pub skin: SkinMode,
 }
@@ -94,6 +37,8 @@ impl Default for Spawn<'_> {
             tint: [1.0; 4],
             user: 0,
             play: Play::REST,
+            driven: false,
+            root_motion: RootMotionMode::Ignore,
             skin: SkinMode::Vertex,
         }
     }
@@ -120,42 +65,6 @@ fn check_tint(tint: [f32; 4]) -> Result<()> {
     }
 }
 
-/// The layer that `play` asks for.
-fn layer(rig: &Character, play: &Play<'_>, now_s: f64) -> Result<Option<Layer>> {
-    let clip = match play.clip {
-        ClipRef::Rest => return Ok(None),
-        ClipRef::Name(name) => rig.clip(name)?.index(),
-        ClipRef::Index(index) if index < rig.clip_count() => index,
-        ClipRef::Index(index) => {
-            let count = rig.clip_count() as u64;
-            return Err(Error::NotFound {
-                what: "clip",
-                index: index as u64,
-                count,
-            });
-        }
-    };
-    let start_s = play.start_s.unwrap_or(now_s);
-    for (what, value) in [
-        ("Play::start_s", start_s),
-        ("Play::offset_s", play.offset_s),
-        ("Play::speed", play.speed),
-    ] {
-        if !value.is_finite() {
-            return Err(Error::Argument {
-                what,
-                why: ArgumentFault::NotFinite(value),
-            });
-        }
-    }
-    Ok(Some(
-        Layer::new(clip, start_s)
-            .with_offset(play.offset_s)
-            .with_speed(play.speed)
-            .with_loop_mode(play.loop_mode),
-    ))
-}
-
 impl Crowd {
     /// Puts an instance of `character` into the world.
     ///
@@ -170,11 +79,11 @@ impl Crowd {
         let morphs = morph_words(entry.rig.morph_weights().len());
         let skinned = skinned_words(entry, spawn.skin)?;
         let place = entry.members.len() as u32;
-        let layer = layer(&entry.rig, &spawn.play, self.time_s)?;
         check_transform(&spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         self.instances
             .check_room(rows, morphs, (spawn.skin, skinned))?;
+        let actor = self.add_actor(character, spawn)?;
         let mirrored = is_mirrored(&spawn.world_from_model);
         let share = |size| Share { start: 0, size };
         let id = self.instances.add(Slot {
@@ -185,9 +94,9 @@ impl Crowd {
                 user: spawn.user,
                 ..Zeroable::zeroed()
             },
-            layer,
-            posed: false,
-            model: Vec::new(),
+            actor,
+            in_ring: false,
+            rooted: None,
             generation: 0,
             alive: true,
             dirty: false,
@@ -197,25 +106,75 @@ impl Crowd {
             rows: share(rows),
             morphs: share(morphs),
             skinned: share(skinned),
-            weights: Vec::new(),
         });
         if let Some(Some(entry)) = self.characters.get_mut(character.0 as usize) {
             entry.members.push(id.index);
             entry.mirrored += usize::from(mirrored);
+            let actor = actor.index as usize;
+            if entry.instance_of_actor.len() <= actor {
+                entry.instance_of_actor.resize(actor + 1, u32::MAX);
+            }
+            entry.instance_of_actor[actor] = id.index;
+        }
+        self.animated.spawned(id.index);
+        self.visibility.spawned(id.index);
+        if spawn.root_motion != RootMotionMode::Ignore {
+            self.set_root_motion(id, spawn.root_motion)?;
         }
         self.deforms.make_room(self.instances.twins());
+        self.animated
+            .make_room_deformed(self.instances.twins().count as usize);
         Ok(id)
     }
 
-    /// Takes an instance out of the world.
+    /// Adds the actor of an instance to its character's animator.
+    fn add_actor(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<ActorId> {
+        let count = self.characters.len() as u64;
+        let entry = self.characters.get_mut(character.0 as usize);
+        let entry = entry.and_then(Option::as_mut).ok_or(Error::NotFound {
+            what: "character",
+            index: character.0.into(),
+            count,
+        })?;
+        let animator = &mut entry.animator;
+        if !spawn.driven {
+            return animator.add(spawn.play);
+        }
+        let actor = animator.add_driven()?;
+        if spawn.play.clip != ClipRef::Rest
+            && let Err(why) = animator.play(actor, spawn.play)
+        {
+            animator.remove(actor)?;
+            return Err(why);
+        }
+        Ok(actor)
+    }
+
+    /// Takes an instance out of the world. Those that are attached to it go with it, or stay behind on their own, as
+    /// [`AttachEnd`](super::AttachEnd) says.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
+        self.instances.get(id)?;
+        for attached in self.part_from(id) {
+            self.remove(attached)?;
+        }
+        self.remove(id)
+    }
+
+    fn remove(&mut self, id: InstanceId) -> Result<()> {
         let mirrored = self.instances.get(id)?.mirrored;
+        let hides = self.visibility.hidden(id.index) != 0;
+        let slot = self.instances.get(id)?;
+        let (actor, rooted) = (slot.actor, slot.rooted.is_some());
         let (character, place) = self.instances.remove(id)?;
+        self.visibility.despawned(id.index);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
             entry.mirrored -= usize::from(mirrored);
+            entry.hiding -= usize::from(hides);
+            entry.rooted -= usize::from(rooted);
+            entry.animator.remove(actor)?;
             entry.members.swap_remove(place as usize);
             if let Some(moved) = entry.members.get(place as usize)
                 && let Some(slot) = self.instances.slots.get_mut(*moved as usize)
@@ -253,7 +212,7 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for a transform
-    /// that is not finite.
+    /// that is not finite, and for an instance that is [attached](Self::attach): what it is attached to gives its place.
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
         self.place(id, world_from_model, false)
     }
@@ -269,6 +228,25 @@ impl Crowd {
 
     fn place(&mut self, id: InstanceId, world_from_model: &Affine, jump: bool) -> Result<()> {
         check_transform(world_from_model)?;
+        self.instances.get(id)?;
+        self.check_free(id)?;
+        if jump {
+            self.teleport_attached(id.index);
+        }
+        self.put(id, world_from_model, jump)?;
+        if self.instances.get(id)?.rooted.is_some() {
+            self.root_at(id)?;
+        }
+        Ok(())
+    }
+
+    /// Gives an instance another transform, which is finite. `jump`: without a motion in between.
+    pub(super) fn put(
+        &mut self,
+        id: InstanceId,
+        world_from_model: &Affine,
+        jump: bool,
+    ) -> Result<()> {
         let slot = self.instances.get(id)?;
         let (before, now) = (slot.mirrored, is_mirrored(world_from_model));
         let character = slot.record.character;
@@ -302,41 +280,6 @@ impl Crowd {
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn set_user(&mut self, id: InstanceId, user: u32) -> Result<()> {
         self.instances.change(id, |slot| slot.record.user = user)
-    }
-
-    /// Plays a clip on an instance: a name, an index, or a [`Play`] that says more.
-    ///
-    /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::UnknownName`] or
-    /// [`Error::NotFound`] for a clip that its character lacks; [`Error::Argument`] for values that
-    /// are not finite.
-    pub fn play<'a>(&mut self, id: InstanceId, play: impl Into<Play<'a>>) -> Result<()> {
-        let character = self.instances.get(id)?.record.character;
-        let layer = layer(
-            &self.entry(CharacterId(character))?.rig,
-            &play.into(),
-            self.time_s,
-        )?;
-        let slot = self.instances.get(id)?;
-        // The record changes only when the palette moves between ring and rest.
-        if slot.moves() == layer.is_some() {
-            if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
-                (slot.layer, slot.posed) = (layer, false);
-            }
-            return Ok(());
-        }
-        self.instances.change(id, |slot| {
-            (slot.layer, slot.posed) = (layer, false);
-            slot.place_shares();
-        })
-    }
-
-    /// What the instance plays, with weight 1; `None` for the rest pose and for [`Self::set_model_pose`].
-    ///
-    /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn playing(&self, id: InstanceId) -> Result<Option<Layer>> {
-        self.instances.get(id).map(|slot| slot.layer)
     }
 }
 

@@ -5,10 +5,11 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// CPU time of the stages of one frame, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CpuTimes {
-    /// Sampling clips into local poses. Measured only with [`profile`](super::CrowdDesc::profile).
+    /// Taking the animators to the frame's time, in [`Crowd::begin_frame`](super::Crowd::begin_frame):
+    /// events, state machines, root motion.
+    pub update_ms: f64,
+    /// Clips to palettes in the ring, and morph weights.
     pub animate_ms: f64,
-    /// Local poses to palettes in the ring. Measured only with [`profile`](super::CrowdDesc::profile).
-    pub palette_ms: f64,
     /// Skinning the instances of [`SkinMode::Cpu`](super::SkinMode::Cpu).
     pub skin_ms: f64,
     /// All of [`Frame::record_prepare`](super::Frame::record_prepare).

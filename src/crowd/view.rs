@@ -1,5 +1,6 @@
 //! Views: where from, under which light, into which part of the attachments.
 
+use super::ListId;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout::SHADOW_LAYERS;
 use crate::gpu::{Limits, layout};
@@ -78,6 +79,11 @@ pub struct View {
     pub history: Option<u32>,
     /// How to look the light up in the crowd's shadow map, in passes that take it.
     pub shadow: Option<Shadow>,
+    /// Shows the instances whose mask has a bit in common with this one; see
+    /// [`Crowd::set_view_mask`](super::Crowd::set_view_mask).
+    pub mask: u32,
+    /// Shows only the instances of this list, by [`Frame::list`](super::Frame::list). `None`: all.
+    pub list: Option<ListId>,
 }
 
 /// The layers of a shadow map: each is a view from the light. A point takes the first layer that covers it.
@@ -117,6 +123,8 @@ impl View {
             jitter: Vec2::ZERO,
             history: None,
             shadow: None,
+            mask: u32::MAX,
+            list: None,
         }
     }
 

@@ -7,8 +7,8 @@ use super::layout::{
 use crate::character::{Affine, Character};
 use crate::error::Result;
 use crate::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteRef, Poser, QuatOffset,
-    WriteOnly, check_method, palette_checked, palette_projected,
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFormat, PaletteRef, Poser,
+    QuatOffset, WriteOnly, check_method, palette_checked, palette_projected,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -42,6 +42,16 @@ pub(crate) fn entry_rows(method: u32) -> u32 {
         _ => size_of::<Mat3x4>(),
     };
     bytes as u32 / ROW_BYTES as u32
+}
+
+/// The format of a method's palettes.
+pub(crate) fn format(method: u32) -> PaletteFormat {
+    match method {
+        METHOD_DUAL_QUAT => PaletteFormat::DualQuat,
+        METHOD_DUAL_QUAT_STRETCH => PaletteFormat::DualQuatStretch,
+        METHOD_QUAT_OFFSET => PaletteFormat::QuatOffset,
+        _ => PaletteFormat::Mat3x4,
+    }
 }
 
 /// Writes the palette of a model pose in the format of `method` into `slot` of the ring, from `row` on.

@@ -3,7 +3,8 @@
 //! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range before
 //! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
 //! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
-//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well.
+//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well:
+//! [`rigid()`] makes one of a static mesh, [`RawCharacter::from_skeleton`] of a skeleton alone.
 //!
 //! Clips that lie in other files join a character by the names of their joints, with [`add_clips()`].
 
@@ -12,6 +13,7 @@ mod build;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod raw;
+mod rigid;
 mod weight_match;
 
 pub use add_clips::{
@@ -24,10 +26,11 @@ pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
+pub use rigid::rigid;
 
 use crate::character::{AnimationDesc, Character};
 use crate::error::{AssetFault, Error, Object, ObjectKind};
-use crate::pose::ClipOptions;
+use crate::pose::{ClipOptions, PackObserver};
 
 /// In which form a character's clips are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -62,6 +65,9 @@ pub struct ImportOptions {
     pub name: Box<str>,
     /// Which scene; `None`: the file's default, else the first, else every node.
     pub scene: Option<usize>,
+    /// Names of nodes whose meshes are left out, together with those of all nodes below them. A
+    /// node stays as a joint if a skin that is still used needs it.
+    pub leave_out: Vec<Box<str>>,
     /// Compute smooth normals for primitives that have none, weighted by the angle of each
     /// triangle's corner, across vertices at the same position. Otherwise they are shaded flat.
     pub smooth_normals: bool,
@@ -79,6 +85,8 @@ pub struct ImportOptions {
     /// How clips are packed, if they are, and how far they may be from the file's curves. Clips that join the
     /// character later are packed in the same way.
     pub packing: ClipOptions,
+    /// What is told of each clip that was packed, from the threads that pack: for a progress bar. `None`: nothing.
+    pub on_packed: Option<PackObserver>,
     /// What belongs to the character's animation and the file has no place for: masks, events, root motion, blend
     /// spaces, sockets, a state machine. `None`: what lies beside the file says it, see [`Self::sidecar`].
     pub animation: Option<AnimationDesc>,
@@ -121,11 +129,13 @@ impl Default for ImportOptions {
         Self {
             name: Box::default(),
             scene: None,
+            leave_out: Vec::new(),
             smooth_normals: false,
             max_influences: None,
             narrow_for_instances: Some(100),
             clips: ClipImport::default(),
             packing: ClipOptions::default(),
+            on_packed: None,
             animation: None,
             sidecar: true,
             max_resource_bytes: 1 << 30,

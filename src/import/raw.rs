@@ -76,11 +76,14 @@ pub struct RawSkin {
 pub struct RawPrimitive {
     /// What to call it.
     pub name: Box<str>,
+    /// The name of the node that carries it, by which it is shown, hidden and left out. Empty: as `name`.
+    pub part: Box<str>,
     /// The mesh it is part of and its number in it, for error messages.
     pub mesh: usize,
     /// Its number in the mesh.
     pub number: usize,
-    /// The node that carries it. Not read where there is a skin.
+    /// The node that carries it. Where there is a skin, only
+    /// [`ImportOptions::leave_out`](super::ImportOptions::leave_out) reads it.
     pub node: usize,
     /// The skin; `None`: the part follows its node rigidly.
     pub skin: Option<usize>,

@@ -1,9 +1,10 @@
 //! Additive clips and poses: differences from a reference.
 
-use super::animate;
+use super::animate_weights::weight_range;
 use super::palette::expect_len;
+use super::{animate, animate_weights};
 use crate::character::{
-    Character, CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform, WeightTrack,
 };
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{DQuat, DVec3, Quat, Vec3};
@@ -89,6 +90,7 @@ pub(crate) fn curves(
     reference: &AdditiveReference,
 ) -> Result<(CurveClip, Vec<Transform>)> {
     let skeleton = character.skeleton();
+    let from = reference;
     let reference = reference_pose(skeleton, raw, reference)?;
     let tracks = raw.tracks().iter().map(|track| {
         let joint = usize::from(track.joint);
@@ -116,10 +118,50 @@ pub(crate) fn curves(
     });
     let tracks = tracks.collect::<Result<Vec<_>>>()?;
     let curves = CurveClip::new(raw.name(), tracks, skeleton)?;
-    // They may last longer than the others.
-    let weights = raw.weight_tracks().to_vec();
+    // Those may last longer than the others.
+    let weights = weight_curves(character, raw, from)?;
     let curves = curves.with_weight_tracks(weights, character.morph_weights().len())?;
-    Ok((curves, reference))
+    Ok((curves.with_range_of(raw), reference))
+}
+
+/// The tracks of morph weights as differences from the reference's weights, by the same map.
+fn weight_curves(
+    character: &Character,
+    raw: &CurveClip,
+    reference: &AdditiveReference,
+) -> Result<Vec<WeightTrack>> {
+    let rest = character.morph_weights().iter().map(|weight| weight.rest);
+    let mut weights: Vec<f32> = rest.collect();
+    // Also finds out whether the character has the weights.
+    let time_s = match reference {
+        AdditiveReference::Frame { time_s } => *time_s,
+        AdditiveReference::Rest | AdditiveReference::Pose(_) => 0.0,
+    };
+    let mut at_time = weights.clone();
+    animate_weights(raw, time_s, &mut at_time)?;
+    if matches!(reference, AdditiveReference::Frame { .. }) {
+        weights = at_time;
+    }
+    let mut tracks = raw.weight_tracks().to_vec();
+    for track in &mut tracks {
+        let own = &weights[weight_range(track)];
+        let (first, step) = values_of(track.keys.interpolation);
+        let rows = track.keys.values.chunks_exact_mut(own.len());
+        for row in rows.skip(first).step_by(step) {
+            for (value, reference) in row.iter_mut().zip(own) {
+                *value -= reference;
+            }
+        }
+    }
+    Ok(tracks)
+}
+
+/// Where the first value is among a track's, and how far it is to the next.
+fn values_of(interpolation: Interpolation) -> (usize, usize) {
+    match interpolation {
+        Interpolation::CubicSpline => (1, 3),
+        Interpolation::Step | Interpolation::Linear => (0, 1),
+    }
 }
 
 fn reference_pose(
@@ -207,10 +249,7 @@ fn mapped<T: Copy>(keys: &Keys<T>, map: impl Fn(T) -> T) -> Keys<T> {
 /// The keys with `shift` done to values; tangents stay.
 fn shifted<T: Copy>(keys: &Keys<T>, shift: impl Fn(T) -> T) -> Keys<T> {
     let mut keys = keys.clone();
-    let (first, step) = match keys.interpolation {
-        Interpolation::CubicSpline => (1, 3),
-        Interpolation::Step | Interpolation::Linear => (0, 1),
-    };
+    let (first, step) = values_of(keys.interpolation);
     for value in keys.values.iter_mut().skip(first).step_by(step) {
         *value = shift(*value);
     }

@@ -3,6 +3,7 @@
 use super::animate::{Playhead, Span, find, hermite};
 use crate::character::{CurveClip, Interpolation, WeightTrack};
 use crate::error::{Error, Result};
+use std::ops::Range;
 
 /// Samples `clip` at `time_s` (the clip's own time; before the first and after the last key of a
 /// track that key holds) and overwrites what its tracks drive in `weights`, one for each of
@@ -29,33 +30,48 @@ pub fn animate_weights(clip: &CurveClip, time_s: f64, weights: &mut [f32]) -> Re
     }
     let at = &mut Playhead { time_s, key: 0 };
     for track in clip.weight_tracks() {
-        let first = track.first_weight as usize;
-        sample(track, at, &mut weights[first..first + track.count as usize]);
+        let range = weight_range(track);
+        let out = &mut weights[range.clone()];
+        sample_weights(track, at, 0..range.len(), |number, value| {
+            out[number] = value
+        });
     }
     Ok(())
 }
 
-fn sample(track: &WeightTrack, at: &mut Playhead, out: &mut [f32]) {
-    let (keys, count) = (&track.keys, out.len());
+/// The weights that a track drives.
+pub(super) fn weight_range(track: &WeightTrack) -> Range<usize> {
+    let first = track.first_weight as usize;
+    first..first + track.count as usize
+}
+
+/// Calls `each` with the number, from the track's first, and the value of some of a track's weights. The time is a number.
+pub(super) fn sample_weights(
+    track: &WeightTrack,
+    at: &mut Playhead,
+    which: Range<usize>,
+    mut each: impl FnMut(usize, f32),
+) {
+    let (keys, count) = (&track.keys, track.count as usize);
     let cubic = keys.interpolation == Interpolation::CubicSpline;
     // In rows of one number a weight: one row a key, or three.
     let row = |row: usize| &keys.values[row * count..(row + 1) * count];
     let value = |key: usize| row(if cubic { key * 3 + 1 } else { key });
     match (keys.interpolation, find(&keys.times_s, at)) {
         (_, Span::At(key)) | (Interpolation::Step, Span::Between { from: key, .. }) => {
-            out.copy_from_slice(value(key));
+            let value = value(key);
+            which.for_each(|number| each(number, value[number]));
         }
         (Interpolation::Linear, Span::Between { from, u, .. }) => {
-            let pairs = value(from).iter().zip(value(from + 1));
-            for (out, (from, to)) in out.iter_mut().zip(pairs) {
-                *out = from * (1.0 - u) + to * u;
-            }
+            let (from, to) = (value(from), value(from + 1));
+            which.for_each(|number| each(number, from[number] * (1.0 - u) + to[number] * u));
         }
         (Interpolation::CubicSpline, Span::Between { from, u, length_s }) => {
-            let tangents = row(from * 3 + 2).iter().zip(row(from * 3 + 3));
-            let pairs = value(from).iter().zip(value(from + 1)).zip(tangents);
-            for (out, ((from, to), (leaving, arriving))) in out.iter_mut().zip(pairs) {
-                *out = hermite(*from, *leaving, *arriving, *to, u, length_s);
+            let (leaving, arriving) = (row(from * 3 + 2), row(from * 3 + 3));
+            let (from, to) = (value(from), value(from + 1));
+            for k in which {
+                let value = hermite(from[k], leaving[k], arriving[k], to[k], u, length_s);
+                each(k, value);
             }
         }
     }

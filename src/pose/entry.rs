@@ -1,7 +1,7 @@
 //! Palette entries: matrices into each format and back.
 
 use super::project::{Parts, ROUNDING, Scales, beyond, split};
-use super::{DualQuat, DualQuatStretch, Mat3x4, Method, PaletteRef, QuatOffset};
+use super::{DualQuat, DualQuatStretch, Mat3x4, Method, PaletteFormat, PaletteRef, QuatOffset};
 use crate::character::Affine;
 use crate::error::Unheld;
 use bytemuck::Pod;
@@ -15,6 +15,8 @@ use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
     /// The method that reads such entries.
     const METHOD: Method;
+    /// The format.
+    const FORMAT: PaletteFormat;
 
     /// The entry nearest to a skinning matrix, for every matrix: exact where [`Self::try_from_affine`] has no
     /// complaint, and finite where the matrix is. The frame's path.
@@ -74,6 +76,7 @@ impl sealed::Limits for Mat3x4 {
 
 impl PaletteEntry for Mat3x4 {
     const METHOD: Method = Method::Linear;
+    const FORMAT: PaletteFormat = PaletteFormat::Mat3x4;
 
     #[inline]
     fn project(matrix: &Affine) -> Self {
@@ -140,6 +143,7 @@ impl sealed::Limits for DualQuat {
 
 impl PaletteEntry for DualQuat {
     const METHOD: Method = Method::DualQuat;
+    const FORMAT: PaletteFormat = PaletteFormat::DualQuat;
 
     #[inline]
     fn project(matrix: &Affine) -> Self {
@@ -172,6 +176,7 @@ impl sealed::Limits for DualQuatStretch {
 
 impl PaletteEntry for DualQuatStretch {
     const METHOD: Method = Method::DualQuat;
+    const FORMAT: PaletteFormat = PaletteFormat::DualQuatStretch;
 
     #[inline]
     fn project(matrix: &Affine) -> Self {
@@ -241,6 +246,7 @@ impl sealed::Limits for QuatOffset {
 
 impl PaletteEntry for QuatOffset {
     const METHOD: Method = Method::QuatOffset;
+    const FORMAT: PaletteFormat = PaletteFormat::QuatOffset;
 
     #[inline]
     fn project(matrix: &Affine) -> Self {

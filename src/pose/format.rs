@@ -31,6 +31,54 @@ impl Method {
     }
 }
 
+/// The format of a palette's entries.
+///
+/// Which one a character needs for a [`Method`] is found by [`check_method`](super::check_method()).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PaletteFormat {
+    /// [`Mat3x4`], 48 bytes: every affine transform.
+    #[default]
+    Mat3x4,
+    /// [`DualQuat`], 32 bytes: rotation and translation.
+    DualQuat,
+    /// [`DualQuatStretch`], 48 bytes: rotation, translation, and a positive stretch along the axes
+    /// of mesh space.
+    DualQuatStretch,
+    /// [`QuatOffset`], 32 bytes: rotation, translation and a positive uniform scale.
+    QuatOffset,
+}
+
+impl PaletteFormat {
+    /// All formats.
+    pub const ALL: [Self; 4] = [
+        Self::Mat3x4,
+        Self::DualQuat,
+        Self::DualQuatStretch,
+        Self::QuatOffset,
+    ];
+
+    /// Bytes of an entry: 48 or 32, a multiple of 16.
+    #[must_use]
+    pub const fn entry_bytes(self) -> usize {
+        match self {
+            Self::Mat3x4 => size_of::<Mat3x4>(),
+            Self::DualQuat => size_of::<DualQuat>(),
+            Self::DualQuatStretch => size_of::<DualQuatStretch>(),
+            Self::QuatOffset => size_of::<QuatOffset>(),
+        }
+    }
+
+    /// The skinning method that reads such palettes.
+    #[must_use]
+    pub const fn method(self) -> Method {
+        match self {
+            Self::Mat3x4 => Method::Linear,
+            Self::DualQuat | Self::DualQuatStretch => Method::DualQuat,
+            Self::QuatOffset => Method::QuatOffset,
+        }
+    }
+}
+
 /// A rotation and a translation as a unit dual quaternion: `real` is the rotation `r` (xyzw), `dual` is
 /// `t r / 2`, the translation `t` as a pure quaternion times the rotation.
 ///

@@ -129,45 +129,29 @@ impl Layer {
     /// speed 0, a pause.
     #[must_use]
     pub fn re_timed(self, now_s: f64, speed: f64, duration_s: impl Into<f64>) -> Self {
+        // With the direction of ping-pong, which the clip's own time does not tell.
+        let unwrapped_s = self.unwrapped_s(now_s);
+        let cycle_time_s = |time_s| self.loop_mode.cycle_time_s(time_s, duration_s.into());
         Self {
             start_s: now_s,
-            offset_s: self.unfolded_s(now_s, duration_s.into()),
+            offset_s: unwrapped_s.map_or(0.0, cycle_time_s),
             speed,
             ..self
         }
     }
 
     /// The clip's own time at the engine's `now_s`, for a clip that lasts `duration_s`: in
-    /// `0..=duration_s`. Computed in `f64`, so that it stays exact for months.
+    /// `0..=duration_s`. Computed in `f64`, so that it stays exact for months: see
+    /// [`LoopMode::clip_time_s`].
     ///
     /// 0 where there is no such time: for a clip that has no positive, finite duration, and where
     /// the layer's values or `now_s` are not finite or overflow.
     #[must_use]
     pub fn clip_time_s(&self, now_s: f64, duration_s: impl Into<f64>) -> f64 {
-        let duration = duration_s.into();
-        let time = self.unfolded_s(now_s, duration);
-        // The way back; there is none where there is no duration.
-        if duration > 0.0 && time > duration {
-            2.0 * duration - time
-        } else {
-            time
-        }
-    }
-
-    /// The clip's time, but for what goes to and fro: its way back follows the way there, up to twice the duration.
-    fn unfolded_s(&self, now_s: f64, duration: f64) -> f64 {
-        let raw = (now_s - self.start_s) * self.speed + self.offset_s;
-        if !(duration > 0.0 && (2.0 * duration).is_finite() && raw.is_finite()) {
-            return 0.0;
-        }
-        match self.loop_mode {
-            // A little before 0 is, rounded, the duration, where the clip starts over.
-            LoopMode::Loop => Some(raw.rem_euclid(duration))
-                .filter(|time_s| *time_s < duration)
-                .unwrap_or(0.0),
-            LoopMode::Once => raw.clamp(0.0, duration),
-            LoopMode::PingPong => raw.rem_euclid(2.0 * duration),
-        }
+        let unwrapped_s = self.unwrapped_s(now_s);
+        unwrapped_s.map_or(0.0, |time_s| {
+            self.loop_mode.clip_time_s(time_s, duration_s.into())
+        })
     }
 
     /// Its part in the blend at the engine's `now_s`.

@@ -20,6 +20,8 @@
 //! | hold a sword | [`Socket`], [`joint_model`] |
 //! | play another skeleton's clips | [`retarget`], and `import::add_clips` for the same names |
 //! | blend poses of one's own | [`blend()`] |
+//! | sample and blend morph weights | [`Clip::sample_weights`], [`blend_weights()`] |
+//! | pack clips of one's own | [`Clip::new`], [`pack_clips()`] |
 //!
 //! ```
 //! use throng::character::{Affine, Transform};
@@ -62,6 +64,7 @@ mod animate_weights;
 mod batch;
 mod blend;
 mod blend_space;
+mod blend_weights;
 mod bounds;
 mod dual_quat;
 mod entry;
@@ -77,6 +80,7 @@ mod linear;
 mod mask;
 mod method;
 mod morph;
+mod pack_clips;
 mod palette;
 mod pick;
 mod project;
@@ -101,21 +105,27 @@ pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
 pub use batch::{BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport};
-#[allow(unused_imports, reason = "taken by the animator")]
 pub(crate) use batch::{PlanSource, Planner, Product, Starts};
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
+pub(crate) use blend::{JointPart, blend_joint};
 pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
+pub use blend_weights::{WeightSample, blend_weights};
 pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
-pub use format::{DualQuat, DualQuatStretch, Method, PaletteRef, QuatOffset};
+pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
 pub use inertia::{Inertia, Moving};
 pub use layer::{Layer, LoopMode};
 pub use layer_stack::LayerStack;
 pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
-pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
+pub(crate) use pack_clips::PackCount;
+pub use pack_clips::{PackObserver, PackProgress, pack_clips};
+pub(crate) use palette::expect_len;
+pub use palette::{
+    Mat3x4, model_pose, model_pose_from, palette, palette_checked, palette_projected,
+};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use ramp::{Ease, Ramp};
 pub use root_motion::{

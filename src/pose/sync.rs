@@ -112,7 +112,7 @@ impl SyncAnchor {
     }
 
     /// Cycles since the anchor.
-    fn cycles(&self, now_s: f64) -> f64 {
+    pub(crate) fn cycles(&self, now_s: f64) -> f64 {
         let now_s = if now_s.is_nan() { 0.0 } else { now_s };
         let since = now_s - self.time_s;
         let over = if self.over_s > 0.0 { self.over_s } else { 0.0 };

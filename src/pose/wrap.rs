@@ -1,22 +1,41 @@
 //! Unwrapped clip time: the time of a clip that runs on through its passes, and what becomes of it at the ends.
+//!
+//! [`LoopMode::clip_time_s`] is the one place that wraps time: layers, state machines (whose phases
+//! are times in a clip of 1 s) and root motion use it.
 
 use super::{Layer, LoopMode};
 
 impl LoopMode {
-    /// The clip's own time, in `0..=duration_s`, at an unwrapped time. 0 where there is none: the time is not a
-    /// number, or the duration not positive and finite in `f32`. Times beyond 2⁴⁸ passes count as that.
+    /// The clip's own time, in `0..=duration_s`, at an unwrapped time.
+    ///
+    /// Exact for any age: the remainder is rounded once, and the way back of
+    /// [`PingPong`](Self::PingPong) twice. Times beyond 2⁴⁸ passes count as that.
+    ///
+    /// 0 where there is no such time: the unwrapped time is not a number, or the duration is not
+    /// positive and finite in `f32`.
     #[must_use]
     pub fn clip_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
+        let time_s = self.cycle_time_s(unwrapped_s, duration_s);
+        // Only ping-pong gets past the clip's end, and 0 stands for no time.
+        let is_way_back = time_s > 0.0 && time_s > duration_s;
+        if is_way_back {
+            2.0 * duration_s - time_s
+        } else {
+            time_s
+        }
+    }
+
+    /// The time in the cycle, after which all repeats. That is [`Self::clip_time_s`], except that the
+    /// way back of [`PingPong`](Self::PingPong) follows the way there, in `0..2 × duration_s`: so it
+    /// tells the direction.
+    pub(super) fn cycle_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         if unwrapped_s.is_nan() || !has_passes(duration_s) {
             return 0.0;
         }
         match self {
             Self::Loop => fold(unwrapped_s, duration_s).1,
             Self::Once => unwrapped_s.clamp(0.0, duration_s),
-            Self::PingPong => {
-                let (_, time_s) = fold(unwrapped_s, 2.0 * duration_s);
-                time_s.min(2.0 * duration_s - time_s)
-            }
+            Self::PingPong => fold(unwrapped_s, 2.0 * duration_s).1,
         }
     }
 }

@@ -102,7 +102,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     }
 
     /// Where the first element goes: for writing all of them, and nothing else.
-    pub(super) const fn as_mut_ptr(&mut self) -> *mut T {
+    pub(crate) const fn as_mut_ptr(&mut self) -> *mut T {
         self.start
     }
 

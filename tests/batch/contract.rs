@@ -2,12 +2,12 @@
 
 use crate::load::{clips, codes, list, palettes};
 use crate::reference::rig::{chain, keys};
-use throng::Error;
 use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mask, Mat3x4, WriteOnly, animate,
 };
+use throng::{Error, Threads};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
@@ -225,7 +225,10 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
     let clips_here = vec![turning(&character).1, turning(&chain(3)).1];
     let mask = Mask::from_weights(vec![1.0, 0.5]).unwrap();
     let poser = BatchPoser::new(&character).unwrap();
-    let poser = poser.with_masks(&[mask.clone(), mask]).unwrap();
+    let poser = poser.with_masks(&[mask.clone(), mask.clone()]).unwrap();
+    let rayon = BatchPoser::new(&character).unwrap();
+    let rayon = rayon.with_masks(&[mask.clone(), mask]).unwrap();
+    let rayon = rayon.with_threads(Threads::Rayon);
     let one = |clip, weight| ClipSample::new(clip, 0.0).weighted(weight);
     let good = one(0, 1.0);
     let cases = [
@@ -239,7 +242,7 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
         ),
         (
             vec![good, one(0, -1.0)],
-            "instance 1: weight: -1 lies outside 0..=",
+            "instance 1: weight: -1 must be at least 0",
         ),
         (
             vec![one(0, f32::NAN)],
@@ -268,7 +271,7 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
         let refused = poser.palettes(&clips_here, &crowd, to).unwrap_err();
         assert!(refused.to_string().starts_with(words), "{refused}");
         let to = WriteOnly::over(&mut out);
-        let refused = poser.palettes_par(&clips_here, &crowd, to).unwrap_err();
+        let refused = rayon.palettes(&clips_here, &crowd, to).unwrap_err();
         assert!(refused.to_string().starts_with(words), "{refused}");
         assert_eq!(out, before);
     }
@@ -319,12 +322,12 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     assert_eq!(refused.iter().filter(|one| **one).count(), 1);
     let models = vec![throng::character::Affine::IDENTITY; 5];
     let mut out = vec![Mat3x4::IDENTITY; 6];
-    let refused = poser().palettes_of(&models, WriteOnly::over(&mut out));
+    let refused = poser().finish(&models, WriteOnly::over(&mut out));
     assert_eq!(
         refused.unwrap_err().to_string(),
         "model poses: 5 elements, 3 needed"
     );
-    let refused = poser().palettes_of(&models[..3], WriteOnly::over(&mut out));
+    let refused = poser().finish(&models[..3], WriteOnly::over(&mut out));
     assert_eq!(
         refused.unwrap_err().to_string(),
         "palettes: 6 elements, 3 needed"

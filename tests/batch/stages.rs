@@ -3,6 +3,8 @@
 use crate::load::{UNWRITTEN, codes, image, list, palettes};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
+use std::sync::Arc;
+use throng::Threads;
 use throng::character::{
     Affine, Character, CurveClip, Interpolation, NO_PARENT, Track, TrackValues, Transform,
 };
@@ -10,10 +12,10 @@ use throng::glam::{DMat4, DVec3, Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, WriteOnly};
 
-const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
+pub(crate) const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
 
 /// So many joints, each the parent of two, and one vertex each; scaled by a clip, turned and moved.
-fn tree(joints: usize) -> Character {
+pub(crate) fn tree(joints: usize) -> Character {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
         parent: index.checked_sub(1).map(|before| before / 2),
@@ -44,7 +46,7 @@ fn tree(joints: usize) -> Character {
 }
 
 /// Two clips: one of all joints, one of some.
-fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
+pub(crate) fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
     let mut clip = |every: usize| {
         let mut tracks = Vec::new();
         for joint in (0..character.skeleton().len()).step_by(every) {
@@ -71,7 +73,7 @@ fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
     vec![clip(1), clip(5)]
 }
 
-fn crowd(rng: &mut Rng, count: usize) -> Vec<Vec<ClipSample>> {
+pub(crate) fn crowd(rng: &mut Rng, count: usize) -> Vec<Vec<ClipSample>> {
     let mut sample = || ClipSample::new(rng.below(2), rng.range(0.0, 1.0).into()).weighted(0.5);
     (0..count)
         .map(|number| (0..number % 4).map(|_| sample()).collect())
@@ -85,13 +87,12 @@ struct Stages {
     finished: Vec<Mat3x4>,
 }
 
-/// All stages, on one thread or on all.
+/// All stages.
 fn stages(
     poser: &BatchPoser,
     character: &Character,
     clips: &[Clip],
     crowd: &[Vec<ClipSample>],
-    threads: bool,
 ) -> Stages {
     let (count, joints) = (crowd.len(), character.skeleton().len());
     let entries = count * character.palette().len();
@@ -106,19 +107,10 @@ fn stages(
         WriteOnly::over(&mut all.palettes),
         WriteOnly::over(&mut all.finished),
     );
-    if threads {
-        poser.local_poses_par(clips, &list, &mut all.local).unwrap();
-        poser
-            .model_poses_par(clips, &list, &mut all.models)
-            .unwrap();
-        poser.palettes_par(clips, &list, to).unwrap();
-        poser.palettes_of_par(&all.models, finished).unwrap();
-    } else {
-        poser.local_poses(clips, &list, &mut all.local).unwrap();
-        poser.model_poses(clips, &list, &mut all.models).unwrap();
-        poser.palettes(clips, &list, to).unwrap();
-        poser.palettes_of(&all.models, finished).unwrap();
-    }
+    poser.local_poses(clips, &list, &mut all.local).unwrap();
+    poser.model_poses(clips, &list, &mut all.models).unwrap();
+    poser.palettes(clips, &list, to).unwrap();
+    poser.finish(&all.models, finished).unwrap();
     all
 }
 
@@ -158,7 +150,9 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
         for count in COUNTS {
             let crowd = crowd(&mut rng, count);
             for poser in codes(&character) {
-                let all = stages(&poser, &character, &clips, &crowd, false);
+                let all = stages(&poser, &character, &clips, &crowd);
+                // Poses that nothing changed in between have the same bits.
+                assert_eq!(all.palettes, all.finished, "{}", poser.code());
                 for (instance, samples) in crowd.iter().enumerate() {
                     let mine = |each: usize| instance * each..(instance + 1) * each;
                     let local = &all.local[mine(joints)];
@@ -207,18 +201,25 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
 #[test]
 fn threads_give_the_same_bits() {
     let mut rng = Rng::new(4);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+    let pool = Arc::new(pool.unwrap());
     for joints in [1, 24, 65] {
         let character = tree(joints);
         let clips = clips_for(&character, &mut rng);
         for count in COUNTS.into_iter().chain([500]) {
             let crowd = crowd(&mut rng, count);
             for poser in codes(&character) {
-                let one = stages(&poser, &character, &clips, &crowd, false);
-                let all = stages(&poser, &character, &clips, &crowd, true);
-                assert_eq!(one.local, all.local);
-                assert_eq!(one.models, all.models);
-                assert_eq!(one.palettes, all.palettes);
-                assert_eq!(one.finished, all.finished);
+                let one = stages(&poser, &character, &clips, &crowd);
+                let poser = poser.with_threads(Threads::Rayon);
+                let rayon = stages(&poser, &character, &clips, &crowd);
+                let poser = poser.with_threads(Threads::Pool(pool.clone()));
+                let pool = stages(&poser, &character, &clips, &crowd);
+                for all in [rayon, pool] {
+                    assert_eq!(one.local, all.local);
+                    assert_eq!(one.models, all.models);
+                    assert_eq!(one.palettes, all.palettes);
+                    assert_eq!(one.finished, all.finished);
+                }
             }
         }
     }

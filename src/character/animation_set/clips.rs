@@ -7,7 +7,7 @@ use super::source::AnimationSource;
 use super::{AnimationDesc, AnimationSet, MAX_EVENT_NAMES, OfClip};
 use crate::character::{Character, mark_flips};
 use crate::error::{Error, Result};
-use crate::pose::ClipEvents;
+use crate::pose::{ClipEvents, PackCount, PackObserver};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Character {
     pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
         let source = AnimationSource::of_desc(desc, None)?;
         let drafts = ClipDraft::all_of(&mut self);
-        self.set_clips(drafts, &source)?;
+        self.set_clips(drafts, &source, None)?;
         Ok(self)
     }
 
@@ -59,6 +59,7 @@ impl Character {
         &mut self,
         clips: Vec<ClipDraft>,
         source: &AnimationSource,
+        observer: Option<&PackObserver>,
     ) -> Result<()> {
         let desc = source.desc();
         let mut draft = Draft {
@@ -71,16 +72,33 @@ impl Character {
         let names = Arc::clone(&self.animations.event_names);
         self.animations = set;
         self.animations.event_names = names;
-        self.push_clips(clips)
+        self.push_clips(clips, observer)
     }
 
-    /// Puts these after the clips that there are, packed if they are to be.
+    /// Puts these after the clips that there are, packed if they are to be. The observer is told of
+    /// each that is packed.
     ///
     /// # Errors
     /// As [`Self::set_clips`].
-    pub(crate) fn push_clips(&mut self, mut clips: Vec<ClipDraft>) -> Result<()> {
+    pub(crate) fn push_clips(
+        &mut self,
+        mut clips: Vec<ClipDraft>,
+        observer: Option<&PackObserver>,
+    ) -> Result<()> {
         let (character, count) = (&*self, self.clip_count() + clips.len());
-        let packed = clips.par_iter_mut().map(|clip| clip.pack(character));
+        let mut left: Vec<&mut ClipDraft> = clips.iter_mut().collect();
+        left.retain(|clip| clip.is_to_be_packed(character));
+        let told = PackCount::new(left.len());
+        // One by one, since clips are of very different lengths.
+        let packed = left.into_par_iter().with_max_len(1).map(|clip| {
+            clip.pack(character)?;
+            told.add(clip.name(), |progress| {
+                if let Some(observer) = observer {
+                    observer.tell(progress);
+                }
+            });
+            Ok(())
+        });
         packed.collect::<Result<()>>()?;
         let measure = GaitMeasure::new(character, count);
         clips.par_iter_mut().for_each(|clip| {

@@ -139,13 +139,20 @@ impl ClipDraft {
         Ok(Some(made))
     }
 
+    /// Whether the clip is not packed and is to be.
+    pub(super) fn is_to_be_packed(&self, character: &Character) -> bool {
+        self.packed.is_none()
+            && self.curve.is_some()
+            && character.packing.clips != ClipImport::Curves
+    }
+
     /// Packs the clip if it is not packed and is to be.
     ///
     /// # Errors
     /// As [`Clip::new`].
     pub(super) fn pack(&mut self, character: &Character) -> Result<()> {
         let packing = &character.packing;
-        if self.packed.is_some() || packing.clips == ClipImport::Curves {
+        if !self.is_to_be_packed(character) {
             return Ok(());
         }
         if let Some(curve) = &self.curve {

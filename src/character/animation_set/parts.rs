@@ -19,6 +19,12 @@ impl Draft<'_> {
         let desc = source.desc();
         self.lists(desc, &mut set)
             .map_err(|fault| source.error(fault))?;
+        set.desc = AnimationDesc {
+            masks: desc.masks.clone(),
+            sockets: desc.sockets.clone(),
+            blend_spaces: desc.blend_spaces.clone(),
+            ..AnimationDesc::default()
+        };
         self.machine(source, &mut set)?;
         Ok(set)
     }
@@ -148,15 +154,16 @@ impl Draft<'_> {
         let clips: Vec<_> = clips.collect();
         let skeleton = self.character.skeleton();
         let built = source.machine(skeleton, &clips)?;
-        let Some((machine, masks)) = built else {
+        let Some((machine, desc)) = built else {
             return Ok(());
         };
-        for (mask, weights) in masks.iter().zip(machine.masks()) {
+        for (mask, weights) in desc.masks.iter().zip(machine.masks()) {
             let id = set.machine_mask(mask, weights);
             let id = id.map_err(|fault| source.error(fault))?;
             set.machine_masks.push(id);
         }
         set.state_machine = Some(machine);
+        set.desc.state_machine = Some(desc);
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use super::morphs::Morphs;
 use super::{note, skeleton};
 use crate::character::{
     CurveClip, Interpolation, Keys, NamedTimes, Skeleton, Track, TrackValues, WeightTrack,
+    is_opposite,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
@@ -317,7 +318,7 @@ fn rotations(mut values: Vec<Quat>, interpolation: Interpolation, tally: &mut Ta
     }
     if interpolation == Interpolation::Linear {
         for key in 1..values.len() {
-            if values[key - 1].dot(values[key]) < 0.0 {
+            if is_opposite(values[key - 1], values[key]) {
                 values[key] = -values[key];
                 tally.flipped += 1;
             }

@@ -3,6 +3,7 @@
 mod adopt;
 mod clips;
 mod influences;
+mod leave_out;
 mod loss;
 mod materials;
 mod morphs;
@@ -18,8 +19,8 @@ mod winding;
 
 use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{
-    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, ScaleRanges,
-    SkinInfo, mark_flips, reaches,
+    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
+    ScaleRanges, SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
@@ -37,7 +38,8 @@ impl RawCharacter {
     ///
     /// The skeleton is made of the joints of the skins that a primitive uses, the nodes that carry
     /// a primitive without a skin, and all of their ancestors. Without any primitive it is made of
-    /// the joints of all skins and the nodes that an animation drives.
+    /// the joints of all skins and the nodes that an animation drives. Without any primitive and
+    /// skin it is made of all nodes.
     ///
     /// # Errors
     /// [`Error::Asset`], naming the object at fault and the reason; [`Error::Animation`] and [`Error::StateMachine`] for an
@@ -77,6 +79,7 @@ fn assemble(
     animation: &AnimationSource,
 ) -> Result<Imported> {
     influences::limit(options.max_influences)?;
+    leave_out::apply(&mut raw, &options.leave_out)?;
     let mut repairs = Vec::new();
     materials::check(&mut raw, &mut repairs)?;
     let wanted = wanted_nodes(&raw)?;
@@ -117,6 +120,7 @@ fn assemble(
         morph_weights: morphs.into_weights(),
         rest_bounds: Aabb::EMPTY,
         morph_reaches: Vec::new(),
+        parts: Parts::default(),
     };
     for draft in drafts {
         let finished = draft.finish(&palette, default_material)?;
@@ -139,7 +143,9 @@ fn assemble(
     let drafts: Vec<ClipDraft> = drafts.collect();
     let made = animation.made_clips();
     check_clip_joints(options, drafts.len() + made, &character)?;
-    character.set_clips(drafts, animation)?;
+    let observer = options.on_packed.as_ref();
+    character.set_clips(drafts, animation, observer)?;
+    character.parts = Parts::new(&character.primitives);
     Ok(Imported {
         character,
         repairs,
@@ -167,7 +173,8 @@ pub(super) fn check_clip_joints(
 /// The nodes that the skeleton is made for; their ancestors follow.
 fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
     let count = raw.nodes.len();
-    let mut wanted = vec![false; count];
+    let is_skeleton = raw.primitives.is_empty() && raw.skins.is_empty();
+    let mut wanted = vec![is_skeleton; count];
     let mut skin_used = vec![raw.primitives.is_empty(); raw.skins.len()];
     for primitive in &raw.primitives {
         let at = |what| primitive::fault_at(primitive, "", what);

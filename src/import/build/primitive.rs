@@ -16,6 +16,7 @@ use std::collections::HashMap;
 pub(super) struct Draft {
     object: Object,
     name: Box<str>,
+    part: Box<str>,
     pub(super) material: Option<usize>,
     pub(super) positions: Vec<Vec3>,
     normals: Vec<Vec3>,
@@ -98,6 +99,11 @@ pub(super) fn draft(
     Ok(Some(Draft {
         object,
         name: raw.name.clone(),
+        part: if raw.part.is_empty() {
+            raw.name.clone()
+        } else {
+            raw.part.clone()
+        },
         material: raw.material,
         positions: pick(&raw.positions, &welded.kept),
         normals: pick(&normals, &welded.kept),
@@ -328,6 +334,7 @@ impl Draft {
         let single = self.per_vertex == 1;
         Ok(Primitive {
             name: self.name,
+            part: self.part,
             material: self.material.unwrap_or(default_material) as u32,
             palette: start..end,
             positions: self.positions,

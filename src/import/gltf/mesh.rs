@@ -48,6 +48,8 @@ pub(super) fn read(
         let name = given
             .next()
             .map_or_else(|| format!("mesh {mesh}").into(), |name| cut(name));
+        let own = carrier.name.as_deref().filter(|name| !name.is_empty());
+        let part: Box<str> = own.map_or_else(|| name.clone().into(), Into::into);
         for (number, primitive) in doc.meshes[mesh].primitives.iter().enumerate() {
             let at = At { mesh, number };
             let skin = carrier.skin.map(|skin| skin as usize);
@@ -58,6 +60,7 @@ pub(super) fn read(
             }
             if let Some(mut raw) = reader.primitive(&at, primitive, skin)? {
                 raw.name = format!("{name}.{number}").into();
+                raw.part.clone_from(&part);
                 raw.node = *node;
                 all.push(raw);
             }

@@ -69,6 +69,7 @@ pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) 
         timing: clip.timing.clone(),
         rest: clip.rest.clone(),
         kept: clip.kept.clone(),
+        weights: clip.weights.clone(),
         ..*clip
     };
     if stay.is_empty() {

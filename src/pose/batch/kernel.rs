@@ -8,7 +8,9 @@ use super::plan::Distinct;
 use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
 use super::timing::Place;
-use super::write::{write_entry, write_model};
+use super::write::{write_entries, write_model};
+use crate::character::{Affine, Transform};
+use crate::pose::PaletteFormat;
 
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512, Pair, Sse2};
@@ -46,8 +48,8 @@ pub(crate) enum Product {
     Local,
     /// `Affine`s, one a joint.
     Model,
-    /// `Mat3x4`s, one a palette entry.
-    Palette,
+    /// Entries of this format, one a palette entry.
+    Palette(PaletteFormat),
 }
 
 /// Up to [`GROUP`] instances, and where what is made of them goes.
@@ -61,13 +63,31 @@ pub(super) struct Group<'a> {
     pub(super) masks: &'a [Vec<Row>],
     pub(super) threshold: f32,
     pub(super) product: Product,
+    /// Aligned to 16 bytes. Those from number `count` on are the scratch's spill.
     pub(super) out: [*mut u8; GROUP],
+    /// How far into a line of 64 bytes each of them points, if all point equally far.
+    pub(super) phase: Option<usize>,
+}
+
+impl Product {
+    /// Bytes that an instance of a rig takes.
+    pub(super) fn bytes(self, rig: &Rig) -> usize {
+        match self {
+            Self::Local => rig.joints.len() * size_of::<Transform>(),
+            Self::Model => rig.joints.len() * size_of::<Affine>(),
+            Self::Palette(format) => rig.entries.len() * format.entry_bytes(),
+        }
+    }
 }
 
 /// Sixteen numbers: a row of the widest unit.
 #[repr(C, align(64))]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line(pub(super) [f32; GROUP]);
+
+impl Line {
+    pub(super) const ZERO: Self = Self([0.0; GROUP]);
+}
 
 /// What the kernel needs besides: made for one rig, kept from call to call. The rows of `local` and `model` are as long as
 /// the unit takes them.
@@ -79,17 +99,21 @@ pub(super) struct Scratch {
     pub(super) local: [[Line; WIDTH]; COMPONENTS],
     /// For each slot a matrix by rows, instances in the lanes.
     pub(super) model: Vec<[Line; 12]>,
+    /// Where lanes without an instance write: as much as one instance takes of any product, and a line.
+    pub(super) spill: Vec<Line>,
     /// Of the group at hand.
     pub(super) played: Vec<Played<'static>>,
 }
 
 impl Scratch {
     pub(super) fn new(rig: &Rig) -> Box<Self> {
-        let line = Line([0.0; GROUP]);
+        let line = Line::ZERO;
+        let most = rig.joints.len().max(rig.entries.len()) * size_of::<Affine>();
         Box::new(Self {
             sampled: [[Row::default(); GROUP]; COMPONENTS],
             local: [[line; WIDTH]; COMPONENTS],
             model: vec![[line; 12]; rig.slots],
+            spill: vec![line; most.div_ceil(size_of::<Line>()) + 1],
             played: Vec::new(),
         })
     }
@@ -107,8 +131,8 @@ pub(super) const fn group_size(unit: Unit) -> usize {
 ///
 /// # Safety
 /// The CPU has `unit`. The group has no more instances than [`group_size`] says. The clips were made for the rig's
-/// skeleton, and so was the scratch for the rig. Each of the first `count` pointers is valid for writing as many of the
-/// product as there are joints or entries.
+/// skeleton, and so was the scratch for the rig. Each pointer is valid for writing as many of the product as there are joints or
+/// entries, and aligned to 16 bytes (for local poses, to their elements).
 pub(super) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     // SAFETY: the caller's contract. No part is wider than the group's rows.
     unsafe {
@@ -202,12 +226,14 @@ unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
                 }
                 continue;
             }
-            while let Some(entry) = rig.entries.get(written)
-                && usize::from(entry.joint) < end
-            {
-                write_entry::<W, ROW>(group, entry, written, scratch);
-                written += 1;
-            }
+            let left = rig.entries.get_unchecked(written..);
+            let ready = left
+                .iter()
+                .take_while(|entry| usize::from(entry.joint) < end);
+            let ready = ready.count();
+            let list = left.get_unchecked(..ready);
+            write_entries::<W, ROW>(group, (list, written), scratch);
+            written += ready;
         }
     }
 }

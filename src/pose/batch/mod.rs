@@ -1,7 +1,10 @@
 //! Animate and palette, fast: many instances of one skeleton together.
 //!
-//! - [`Clip`]: keys at even times, in blocks of eight joints; `build`: how it is made from the file's curves, and
-//!   `measure`: how far it is from them, at `key_times` among others;
+//! - [`Clip`]: keys at even times, in blocks of eight joints. `build`: how it is made from the
+//!   file's curves, with `frames` at one of some `rates`; `measure`: how far it is from them, at
+//!   the times of `exact`, `key_times` among others, eight together (`look`, `unpacked`, `octet`);
+//!   `widths`: how many bits that leaves for each key;
+//! - `weights`, `build_weights`: the morph weights of a clip; `save`: clips as bytes;
 //! - `plan`: what a group of instances plays; `rig`: the character as the kernel needs it;
 //! - `kernel`: the loop over blocks of joints, for every vector unit; `fetch`: reading keys and `sample`: blending them, joints
 //!   in the lanes, `levels`: with masks, levels and additive clips; then a transpose puts the instances into the lanes,
@@ -11,23 +14,35 @@
 
 mod base;
 mod build;
+mod build_weights;
 mod clip;
 mod compose;
+mod exact;
 mod fetch;
 mod finish;
 mod fold;
+mod frames;
 mod kernel;
 mod key_times;
 mod levels;
+mod look;
 mod measure;
+mod octet;
 mod pack;
 mod plan;
+mod project;
 mod quantise;
 mod rates;
 mod rig;
 mod run;
 mod sample;
+mod save;
+#[cfg(test)]
+mod scattered;
+mod single;
 mod timing;
+mod unpacked;
+mod weights;
 mod widths;
 mod write;
 
@@ -42,7 +57,8 @@ pub(crate) use {
 use super::lanes::{self, Row, WIDTH};
 use super::palette::expect_len;
 use super::unit::{Code, Unit};
-use super::{Mask, Mat3x4, SampleList, WriteOnly};
+use super::{Mask, PaletteEntry, SampleList, WriteOnly};
+use crate::Threads;
 use crate::character::{Affine, Character, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use plan::Library;
@@ -90,7 +106,7 @@ use run::{Output, Spare};
 /// let mut models = vec![Affine::IDENTITY; crowd.len() * character.skeleton().len()];
 /// poser.model_poses(&[], &crowd, &mut models)?;
 /// models[0].translation += Vec3A::Y;
-/// poser.palettes_of(&models, WriteOnly::over(&mut palettes))?;
+/// poser.finish(&models, WriteOnly::over(&mut palettes))?;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug)]
@@ -99,6 +115,7 @@ pub struct BatchPoser {
     unit: Unit,
     masks: Vec<Vec<Row>>,
     threshold: f32,
+    threads: Threads,
     spare: Spare,
 }
 
@@ -113,6 +130,7 @@ impl BatchPoser {
             unit: Unit::best(),
             masks: Vec::new(),
             threshold: super::BLEND_THRESHOLD,
+            threads: Threads::One,
             spare: Spare::default(),
         })
     }
@@ -174,36 +192,34 @@ impl BatchPoser {
         self.unit.code()
     }
 
-    /// The palettes of the instances of `list`, whose clips are of `clips`, one after the other in `out`. Up to sixteen
-    /// palettes are written alongside each other, each in ascending order; nothing is read.
+    /// The same on these threads; without this, on the calling one.
+    #[must_use]
+    pub fn with_threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Chooses the threads for later calls.
+    pub fn set_threads(&mut self, threads: Threads) {
+        self.threads = threads;
+    }
+
+    /// The palettes of the instances of `list`, whose clips are of `clips`, one after the other in `out`, in the
+    /// format of its elements: what that cannot hold is left out, as [`PaletteEntry::project`] says.
+    ///
+    /// Up to sixteen palettes are written alongside each other, each in ascending order. Nothing is read.
     ///
     /// # Errors
     /// [`Error::Each`] with the first instance that plays a clip or has a mask that there is not ([`Error::NotFound`]),
     /// or a clip of another skeleton, or has a weight that is negative or not finite, or a level that descends
     /// ([`Error::Argument`]); [`Error::Argument`] if `out` is not as long as all palettes. Nothing is written then.
-    pub fn palettes(
+    pub fn palettes<E: PaletteEntry>(
         &self,
         clips: &[Clip],
         list: &SampleList,
-        out: WriteOnly<'_, Mat3x4>,
+        out: WriteOnly<'_, E>,
     ) -> Result<()> {
-        // SAFETY: what is given to it is borrowed for writing.
-        unsafe { self.run(self.library(clips), list, Output::palettes(out), false) }
-    }
-
-    /// [`Self::palettes`] on the threads of rayon's current pool: the global one, unless called inside
-    /// [`ThreadPool::install`](https://docs.rs/rayon/1/rayon/struct.ThreadPool.html#method.install).
-    ///
-    /// # Errors
-    /// As [`Self::palettes`].
-    pub fn palettes_par(
-        &self,
-        clips: &[Clip],
-        list: &SampleList,
-        out: WriteOnly<'_, Mat3x4>,
-    ) -> Result<()> {
-        // SAFETY: what is given to it is borrowed for writing.
-        unsafe { self.run(self.library(clips), list, Output::palettes(out), true) }
+        // SAFETY: the output is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::palettes(out)) }
     }
 
     /// The local poses of the instances of `list`, one transform a joint, one instance after the other.
@@ -216,22 +232,8 @@ impl BatchPoser {
         list: &SampleList,
         out: &mut [Transform],
     ) -> Result<()> {
-        // SAFETY: what is given to it is borrowed for writing.
-        unsafe { self.run(self.library(clips), list, Output::local(out), false) }
-    }
-
-    /// [`Self::local_poses`] on the threads of rayon's current pool.
-    ///
-    /// # Errors
-    /// As [`Self::palettes`].
-    pub fn local_poses_par(
-        &self,
-        clips: &[Clip],
-        list: &SampleList,
-        out: &mut [Transform],
-    ) -> Result<()> {
-        // SAFETY: what is given to it is borrowed for writing.
-        unsafe { self.run(self.library(clips), list, Output::local(out), true) }
+        // SAFETY: the output is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::local(out)) }
     }
 
     /// The model poses of the instances of `list`, one matrix a joint, one instance after the other: character space from
@@ -240,39 +242,29 @@ impl BatchPoser {
     /// # Errors
     /// As [`Self::palettes`].
     pub fn model_poses(&self, clips: &[Clip], list: &SampleList, out: &mut [Affine]) -> Result<()> {
-        // SAFETY: what is given to it is borrowed for writing.
-        unsafe { self.run(self.library(clips), list, Output::models(out), false) }
-    }
-
-    /// [`Self::model_poses`] on the threads of rayon's current pool.
-    ///
-    /// # Errors
-    /// As [`Self::palettes`].
-    pub fn model_poses_par(
-        &self,
-        clips: &[Clip],
-        list: &SampleList,
-        out: &mut [Affine],
-    ) -> Result<()> {
-        // SAFETY: what is given to it is borrowed for writing.
-        unsafe { self.run(self.library(clips), list, Output::models(out), true) }
+        // SAFETY: the output is borrowed for writing.
+        unsafe { self.run(self.library(clips), list, Output::models(out)) }
     }
 
     /// The palettes of model poses, one instance after the other: the last step of [`Self::palettes`] alone, for poses that
-    /// were changed.
+    /// were changed. For poses that were not, the result has the same bits.
     ///
     /// # Errors
     /// [`Error::Argument`] if `models` is not a whole number of instances long, or `out` is not as long as their palettes.
-    pub fn palettes_of(&self, models: &[Affine], out: WriteOnly<'_, Mat3x4>) -> Result<()> {
-        self.finish(models, out, false)
-    }
-
-    /// [`Self::palettes_of`] on the threads of rayon's current pool.
-    ///
-    /// # Errors
-    /// As [`Self::palettes_of`].
-    pub fn palettes_of_par(&self, models: &[Affine], out: WriteOnly<'_, Mat3x4>) -> Result<()> {
-        self.finish(models, out, true)
+    pub fn finish<E: PaletteEntry>(
+        &self,
+        models: &[Affine],
+        mut out: WriteOnly<'_, E>,
+    ) -> Result<()> {
+        let (joints, entries) = (self.rig.joints.len(), self.rig.entries.len());
+        // Without joints there are no entries, and nothing says how many instances there are.
+        let instances = models.len().checked_div(joints).unwrap_or(0);
+        expect_len("model poses", models.len(), instances * joints)?;
+        expect_len("palettes", out.len(), instances * entries)?;
+        let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
+        // SAFETY: the output is borrowed for writing, and there is room for all instances.
+        unsafe { self.finish_to(models, E::FORMAT, starts, &self.threads) };
+        Ok(())
     }
 
     fn library<'a>(&'a self, clips: &'a [Clip]) -> Library<'a> {

@@ -1,12 +1,14 @@
 //! Packed keys from plain ones, with fields of given widths.
 
 use super::clip::{Clip, Keys, Property};
+use super::exact::Times;
 use super::lanes::WIDTH;
 use super::measure::{Measure, Worst};
 use super::pack::{LEAST_SCALE, MAX_BITS, Packed, PackedRow};
 use super::widths::search;
 
-/// A field of so many bits times the 8 of its scale is exact, and so are opposite values of opposite fields.
+/// A field of so many bits times the 8 of its scale is exact, and so are opposite values of
+/// opposite fields.
 const EXACT_BITS: u32 = 16;
 
 /// What a lane of a row takes on.
@@ -14,8 +16,9 @@ const EXACT_BITS: u32 = 16;
 pub(super) struct Span {
     pub(super) min: f32,
     pub(super) max: f32,
-    /// Whether the last key of the clip is the opposite of the first: a rotation that ends with a full turn. Then fields stand for
-    /// values that lie evenly around 0, so that both keys are opposites and the loop closes to the bit.
+    /// Whether the last key of the clip is the opposite of the first: a rotation that ends with a
+    /// full turn. Then fields stand for values that lie evenly around 0, so that both keys are
+    /// opposites and the loop closes to the bit.
     opposite: bool,
 }
 
@@ -28,12 +31,17 @@ pub(super) struct Lane {
     pub(super) spans: [Span; WIDTH],
 }
 
-/// `clip`, whose keys are plain, with the least bits that stay in the bound; and the worst error. None if none do.
-pub(super) fn quantise(clip: &Clip, measure: &Measure<'_>) -> Option<(Clip, Worst)> {
+/// `clip`, whose keys are plain, with the least bits that stay in the bound; and the worst error.
+/// None if none do.
+pub(super) fn quantise(
+    clip: &Clip,
+    measure: &Measure<'_>,
+    times: &mut Times,
+) -> Option<(Clip, Worst)> {
     let Keys::Plain(_, 1..) = &clip.keys else {
         return None;
     };
-    search(clip, measure)
+    search(clip, measure, times)
 }
 
 /// What each row takes on.
@@ -116,7 +124,8 @@ impl Span {
         let last = ((1_u32 << width) - 1) as f32;
         let step = self.length() / last;
         let bits = step.to_bits();
-        // Up to the next of 8 significant bits; never too small for all of them, nor beyond what is finite.
+        // Up to the next of 8 significant bits; never too small for all of them, nor beyond what is
+        // finite.
         let scale = bits.div_ceil(1 << 16).clamp(LEAST_SCALE.into(), 0x7F7F) as u16;
         let step = f32::from_bits(u32::from(scale) << 16);
         let min = if self.opposite {
@@ -125,6 +134,52 @@ impl Span {
             self.min
         };
         (min, scale)
+    }
+
+    /// What fields of `width` bits make of keys: what [`packed`] makes of them.
+    pub(super) fn rounded(&self, width: u32, keys: impl Iterator<Item = f32>, out: &mut [f32]) {
+        let (min, scale) = self.range(width);
+        if width == 0 {
+            out.fill(min);
+            return;
+        }
+        let (last, scale) = ((1_u32 << width) - 1, f32::from_bits(u32::from(scale) << 16));
+        let fields = Fields::new(min, scale, last);
+        let mut first = None;
+        let frames = out.len();
+        for (frame, (key, out)) in keys.zip(out).enumerate() {
+            let field = match first {
+                Some(first) if self.opposite && frame + 1 == frames => last - first,
+                _ => fields.nearest(key),
+            };
+            first.get_or_insert(field);
+            // No field has more than 24 bits.
+            *out = min + scale * field as f32;
+        }
+    }
+}
+
+/// The fields of a lane.
+struct Fields {
+    min: f64,
+    reciprocal: f64,
+    last: u32,
+}
+
+impl Fields {
+    fn new(min: f32, scale: f32, last: u32) -> Self {
+        Self {
+            min: min.into(),
+            reciprocal: 1.0 / f64::from(scale),
+            last,
+        }
+    }
+
+    /// The field that comes nearest to a key.
+    fn nearest(&self, key: f32) -> u32 {
+        let at = (f64::from(key) - self.min) * self.reciprocal;
+        // Beyond either end it saturates; not a number becomes 0.
+        ((at + 0.5) as u32).min(self.last)
     }
 }
 
@@ -166,10 +221,11 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
                     continue;
                 }
                 let last = (1_u32 << width) - 1;
+                let fields = Fields::new(row.min[lane], row.scale(lane), last);
                 let field = if frame == last_frame && spans[lane].opposite {
-                    last - field(row, lane, last, first[number].0[lane])
+                    last - fields.nearest(first[number].0[lane])
                 } else {
-                    field(row, lane, last, keys[number].0[lane])
+                    fields.nearest(keys[number].0[lane])
                 };
                 row.write(to, lane, field);
             }
@@ -183,13 +239,7 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
         blocks: clip.blocks.clone(),
         rest: clip.rest.clone(),
         kept: clip.kept.clone(),
+        weights: clip.weights.clone(),
         ..*clip
     })
-}
-
-/// The field, up to `last`, that comes nearest to a key.
-fn field(row: &PackedRow, lane: usize, last: u32, key: f32) -> u32 {
-    let at = (f64::from(key) - f64::from(row.min[lane])) / f64::from(row.scale(lane));
-    // Beyond either end it saturates; not a number becomes 0.
-    (at.round() as u32).min(last)
 }

@@ -3,12 +3,13 @@
 use super::super::unit::Unit;
 use super::kernel::{self, GROUP, Group, Instance, Played, Product, Scratch};
 use super::plan::{Distinct, Library, Listed, PlanSource, Planner};
-use super::{BatchPoser, Mat3x4, WriteOnly};
+use super::{BatchPoser, WriteOnly};
+use crate::Threads;
 use crate::character::{Affine, Transform};
 use crate::error::Result;
+use crate::pose::PaletteEntry;
 use crate::pose::palette::expect_len;
 use crate::pose::sample_list::SampleList;
-use rayon::prelude::*;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,9 +31,12 @@ pub(crate) enum Starts<'a> {
     Each(&'a [*mut u8]),
 }
 
+// SAFETY: they are addresses; whoever writes to them says that no two threads write to one.
+unsafe impl Sync for Starts<'_> {}
+
 impl Starts<'_> {
     #[inline]
-    fn at(&self, index: usize) -> *mut u8 {
+    pub(crate) fn at(&self, index: usize) -> *mut u8 {
         match self {
             Self::Even(start, bytes) => start.wrapping_add(index * bytes),
             Self::Each(starts) => starts[index],
@@ -41,9 +45,9 @@ impl Starts<'_> {
 }
 
 impl Output {
-    pub(super) fn palettes(mut out: WriteOnly<'_, Mat3x4>) -> Self {
+    pub(super) fn palettes<E: PaletteEntry>(mut out: WriteOnly<'_, E>) -> Self {
         Self {
-            product: Product::Palette,
+            product: Product::Palette(E::FORMAT),
             start: out.as_mut_ptr().cast(),
             len: out.len(),
         }
@@ -66,6 +70,9 @@ impl Output {
     }
 }
 
+/// A line of memory, in bytes.
+const LINE_BYTES: usize = 64;
+
 /// A batch in work.
 struct Job<'a, S> {
     poser: &'a BatchPoser,
@@ -73,9 +80,6 @@ struct Job<'a, S> {
     product: Product,
     starts: Starts<'a>,
 }
-
-// SAFETY: threads take groups that are disjoint, and so is what they write.
-unsafe impl<S: Sync> Sync for Job<'_, S> {}
 
 impl<S: PlanSource> Job<'_, S> {
     fn unit(&self) -> Unit {
@@ -86,23 +90,54 @@ impl<S: PlanSource> Job<'_, S> {
         self.source.len().div_ceil(kernel::group_size(self.unit()))
     }
 
-    /// The first instance of a group, and how many there are.
-    fn group(&self, number: usize) -> (usize, usize) {
+    /// How many instances a group has.
+    fn count(&self, number: usize) -> usize {
         let size = kernel::group_size(self.unit());
-        let first = number * size;
-        (first, size.min(self.source.len() - first))
+        size.min(self.source.len() - number * size)
+    }
+
+    /// Which instance stands in a lane of a group. Where instances lie side by side, and each starts at another place of
+    /// a line of 64 bytes, a group has every fourth: they start at the same place, so that whole lines can be stored.
+    #[inline]
+    fn instance(&self, number: usize, lane: usize) -> usize {
+        let size = kernel::group_size(self.unit());
+        let four = number / 4 * 4 * size;
+        match self.starts {
+            Starts::Even(_, bytes)
+                if bytes % LINE_BYTES != 0 && four + 4 * size <= self.source.len() =>
+            {
+                four + 4 * lane + number % 4
+            }
+            _ => number * size + lane,
+        }
+    }
+
+    /// Where the instances of a group go, and how far into a line of 64 bytes if all go equally far. Lanes without an
+    /// instance go to the spill.
+    fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], Option<usize>) {
+        let count = self.count(number);
+        let mut out = [std::ptr::null_mut(); GROUP];
+        for (lane, out) in out.iter_mut().enumerate().take(count) {
+            *out = self.starts.at(self.instance(number, lane));
+        }
+        let phase = out[0].addr() % LINE_BYTES;
+        let spill = scratch.spill.as_mut_ptr().cast::<u8>();
+        out[count..].fill(spill.wrapping_add(phase));
+        let same = out.iter().all(|out| out.addr() % LINE_BYTES == phase);
+        (out, same.then_some(phase))
     }
 
     /// # Safety
     /// The group exists, and was checked. The output has room for all instances, and no one else writes to this group's.
     unsafe fn run(&self, number: usize, scratch: &mut Scratch) {
-        let (first, count) = self.group(number);
+        let count = self.count(number);
+        let (out, phase) = self.out(number, scratch);
         let mut played: Vec<Played<'_>> = mem::take(&mut scratch.played);
         let mut instances = [Instance::default(); GROUP];
         for (lane, instance) in instances.iter_mut().enumerate().take(count) {
             let (rig, threshold) = (&self.poser.rig, self.poser.threshold);
             let mut planner = Planner::new(rig, threshold, &mut played);
-            self.source.plan(first + lane, &mut planner);
+            self.source.plan(self.instance(number, lane), &mut planner);
             *instance = planner.finish();
         }
         let group = Group {
@@ -113,13 +148,8 @@ impl<S: PlanSource> Job<'_, S> {
             masks: &self.poser.masks,
             threshold: self.poser.threshold,
             product: self.product,
-            out: std::array::from_fn(|lane| {
-                if lane < count {
-                    self.starts.at(first + lane)
-                } else {
-                    std::ptr::null_mut()
-                }
-            }),
+            out,
+            phase,
         };
         // SAFETY: the unit was detected; all clips and masks were checked; the scratch was made for the rig; the caller's
         // contract.
@@ -131,7 +161,7 @@ impl<S: PlanSource> Job<'_, S> {
 }
 
 impl BatchPoser {
-    /// Evaluates a list; on the threads of rayon's current pool if `threads`.
+    /// Evaluates a list.
     ///
     /// # Safety
     /// The output is valid for writing as many elements as it says, and aligned for them.
@@ -140,12 +170,11 @@ impl BatchPoser {
         library: Library<'_>,
         list: &SampleList,
         output: Output,
-        threads: bool,
     ) -> Result<()> {
-        let (what, each, size) = match output.product {
-            Product::Local => ("local poses", self.rig.joints.len(), size_of::<Transform>()),
-            Product::Model => ("model poses", self.rig.joints.len(), size_of::<Affine>()),
-            Product::Palette => ("palettes", self.rig.entries.len(), size_of::<Mat3x4>()),
+        let (what, each) = match output.product {
+            Product::Local => ("local poses", self.rig.joints.len()),
+            Product::Model => ("model poses", self.rig.joints.len()),
+            Product::Palette(_) => ("palettes", self.rig.entries.len()),
         };
         expect_len(what, output.len, each.saturating_mul(list.len()))?;
         let size_of_group = kernel::group_size(self.unit);
@@ -154,33 +183,28 @@ impl BatchPoser {
             let first = number * size_of_group;
             library.check_all(list, first, size_of_group.min(list.len() - first))
         };
-        let samples = if threads {
-            let checked = (0..groups).into_par_iter().map(check);
-            checked.reduce(|| Ok(0), most)?
-        } else {
-            (0..groups)
-                .map(check)
-                .try_fold(0, |all, one| most(Ok(all), one))?
-        };
+        let samples = self.threads.reduce(groups, || Ok(0), check, most)?;
         let source = Listed { library, list };
-        let starts = Starts::Even(output.start, each * size);
+        let starts = Starts::Even(output.start, output.product.bytes(&self.rig));
         // SAFETY: all groups were checked; there is room for all instances.
-        unsafe { self.run_planned(&source, samples, output.product, starts, threads) };
+        unsafe { self.run_planned(&source, samples, output.product, starts, &self.threads) };
         Ok(())
     }
 
     /// Evaluates what a source says, which was checked: groups have at most `samples` samples, or memory is allocated.
+    /// Each instance's part is written in ascending order, and never read.
     ///
     /// # Safety
-    /// The clips were made for the rig's skeleton, the masks exist, levels ascend, weights are positive and finite. The
-    /// starts are valid for writing each instance's part, aligned for it, and don't overlap.
+    /// The clips were made for the rig's skeleton, the masks exist, levels ascend, weights are positive and finite. There
+    /// is a start for each instance; it is aligned to 16 bytes (for local poses, to their elements), and valid for
+    /// writing [`Product::bytes`] during the call, by any thread. The parts do not overlap.
     pub(crate) unsafe fn run_planned<S: PlanSource>(
         &self,
         source: &S,
         samples: usize,
         product: Product,
         starts: Starts<'_>,
-        threads: bool,
+        threads: &Threads,
     ) {
         let job = Job {
             poser: self,
@@ -188,22 +212,15 @@ impl BatchPoser {
             product,
             starts,
         };
-        let groups = job.groups();
-        if threads {
-            self.spare
-                .make_room(self, rayon::current_num_threads(), samples);
-            (0..groups).into_par_iter().for_each_init(
-                || self.lend(samples),
-                // SAFETY: the caller's contract; each group is taken once.
-                |scratch, number| unsafe { scratch.run(&job, number) },
-            );
-        } else {
-            let mut scratch = self.lend(samples);
-            for number in 0..groups {
-                // SAFETY: the caller's contract.
-                unsafe { scratch.run(&job, number) };
-            }
+        if !matches!(threads, Threads::One) {
+            self.spare.make_room(self, threads.count(), samples);
         }
+        threads.for_each_init(
+            job.groups(),
+            || self.lend(samples),
+            // SAFETY: the caller's contract; each group is taken once.
+            |scratch, number| unsafe { scratch.run(&job, number) },
+        );
     }
 
     /// A scratch for groups of up to `samples` samples.

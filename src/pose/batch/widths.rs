@@ -1,15 +1,19 @@
 //! How many bits each component of each joint needs.
 //!
-//! What a key may be off by, its tolerance, is guessed from how far the joint's descendants reach, and from how many joints of
-//! a chain add up their errors. Then it is measured: tolerances of joints whose descendants all lie within the bound
-//! grow, those of others shrink, a few times over; and the least that lay within the bound is kept.
+//! What a key may be off by, its tolerance, is guessed from how far the joint's descendants reach,
+//! and from how many joints of a chain add up their errors. Then it is measured: tolerances of
+//! joints whose descendants all lie within the bound grow, those of others shrink, a few times
+//! over; and the least that lay within the bound is kept.
 
 use super::clip::{Clip, Property};
+use super::exact::{Pick, Times, picks};
 use super::fold::{Fate, at_rest, folded};
 use super::lanes::WIDTH;
-use super::measure::{Exact, Measure, Worst};
+use super::measure::{Measure, Most, Worst};
+use super::octet::{EIGHT, Matrices, Octet};
 use super::pack::WINDOW_BITS;
 use super::quantise::{Lane, lanes, packed};
+use super::unpacked::Unpacked;
 use crate::character::NO_PARENT;
 use glam::Vec3;
 
@@ -17,14 +21,18 @@ use glam::Vec3;
 const ROUNDS: usize = 16;
 /// At most so many poses of joints are looked at in each.
 const MAX_POSES: usize = 1 << 17;
-/// Of what may be used, what the search uses, so that times that it did not look at are within, too.
+/// Of what may be used, what the search uses, so that times that it did not look at are within,
+/// too.
 const SEARCHED: f32 = 0.98;
-/// How far tolerances move towards what the errors say, at first and at last, as a power of it; and at most, as a factor of 2 to
-/// that.
+/// How far tolerances move towards what the errors say, at first and at last, as a power of it; and
+/// at most, as a factor of 2 to that.
 const PACE: [f32; 2] = [0.9, 0.1];
 const MOST: f32 = 1.0;
 /// What moves by less than this part of its tolerance is left out.
 const TRIFLE: f32 = 0.1;
+/// By how much more than the measured error asks for tolerances shrink that turn out too large in
+/// the end, as a power of 2.
+const BEYOND: f32 = 0.02;
 
 /// What is known of a joint.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,33 +48,64 @@ struct Reach {
 }
 
 /// The packed clip of the fewest bits that was found, and its worst error.
-pub(super) fn search(clip: &Clip, measure: &Measure<'_>) -> Option<(Clip, Worst)> {
-    let exact = measure.exact(clip, MAX_POSES / clip.rest.len().max(1));
+pub(super) fn search(
+    clip: &Clip,
+    measure: &Measure<'_>,
+    times: &mut Times,
+) -> Option<(Clip, Worst)> {
+    let searched = evenly(picks(measure, times, Times::SEARCHED), clip.rest.len());
     let lanes = lanes(clip);
-    let reaches = reaches(clip, measure, &exact, &lanes);
+    let reaches = reaches(clip, measure, &searched, &lanes);
     let base = tolerances(&lanes, &reaches, measure.limit_m());
     let clip = &without_trifles(clip, &lanes, &base);
     let lanes = &super::quantise::lanes(clip);
-    let base = tolerances(lanes, &reaches, measure.limit_m());
+    let base = &tolerances(lanes, &reaches, measure.limit_m());
+    let mut powers = least(clip, measure, &searched, lanes, base);
+    drop(searched);
+    // What the search did not look at may be a little worse.
+    for _ in 0..ROUNDS {
+        let tried = finished(clip, lanes, &widths(lanes, base, &powers))?;
+        let made = Unpacked::new(&tried, measure.base);
+        if let Some(worst) = measure.within(&made, times) {
+            return Some((tried, worst));
+        }
+        let mut errors = vec![Most::default(); powers.len()];
+        let all = picks(measure, times, 0..Times::PARTS);
+        measure.errors(&made, &all, &vec![true; powers.len()], &mut errors);
+        let slack = slack(clip, &errors, measure.limit_m());
+        for (power, slack) in powers.iter_mut().zip(slack) {
+            *power += (slack - BEYOND).clamp(-MOST, 0.0);
+        }
+    }
+    None
+}
+
+/// The powers of 2 for each joint's tolerances that were found to need the fewest bits.
+fn least(
+    clip: &Clip,
+    measure: &Measure<'_>,
+    searched: &[Pick<'_>],
+    lanes: &[Lane],
+    base: &[[f32; WIDTH]],
+) -> Vec<f32> {
     let limit = measure.limit_m() * SEARCHED;
     let mut powers = vec![0.0_f32; clip.rest.len()];
-    let mut best: Option<(usize, Vec<f32>)> = None;
+    let mut made = Unpacked::new(clip, measure.base);
+    let mut errors = vec![Most::default(); powers.len()];
+    let mut before: Option<Vec<[u32; WIDTH]>> = None;
+    let mut best: Option<(u32, Vec<f32>)> = None;
     for round in 0..ROUNDS {
-        let widths = widths(lanes, &base, &powers);
-        let Some(tried) = packed(clip, lanes, &widths) else {
-            // Too many bits in a row.
-            break;
-        };
-        let errors = measure.errors(&tried, &exact);
+        let widths = widths(lanes, base, &powers);
+        let changed = change(clip, lanes, before.as_deref(), &widths, &mut made);
+        measure.errors(&made, searched, &changed, &mut errors);
         let slack = slack(clip, &errors, limit);
         let bits: u32 = widths.as_flattened().iter().sum();
         if slack.iter().all(|slack| *slack >= 0.0)
-            && best
-                .as_ref()
-                .is_none_or(|(least, _)| (bits as usize) < *least)
+            && best.as_ref().is_none_or(|(least, _)| bits < *least)
         {
-            best = Some((bits as usize, powers.clone()));
+            best = Some((bits, powers.clone()));
         }
+        before = Some(widths);
         let part = round as f32 / (ROUNDS - 1) as f32;
         let pace = PACE[0] + (PACE[1] - PACE[0]) * part;
         for (power, slack) in powers.iter_mut().zip(&slack) {
@@ -74,18 +113,38 @@ pub(super) fn search(clip: &Clip, measure: &Measure<'_>) -> Option<(Clip, Worst)
             *power += (pace * slack).clamp(-MOST, MOST);
         }
     }
-    let mut powers = best.map_or(powers, |(_, powers)| powers);
-    // What the search did not look at may be a little worse.
-    for _ in 0..ROUNDS {
-        let tried = finished(clip, lanes, &widths(lanes, &base, &powers))?;
-        if let Some(worst) = measure.within(&tried) {
-            return Some((tried, worst));
-        }
-        for power in &mut powers {
-            *power -= 0.15;
+    best.map_or(powers, |(_, powers)| powers)
+}
+
+/// Gives `made` the keys of fields of new widths, and says for which joints they differ from those
+/// before.
+fn change(
+    clip: &Clip,
+    lanes: &[Lane],
+    before: Option<&[[u32; WIDTH]]>,
+    widths: &[[u32; WIDTH]],
+    made: &mut Unpacked<'_>,
+) -> Vec<bool> {
+    let mut changed = vec![before.is_none(); clip.rest.len()];
+    for (row, lane) in lanes.iter().enumerate() {
+        for (number, width) in widths[row].into_iter().enumerate() {
+            let joint = lane.block * WIDTH + number;
+            if joint >= changed.len() || before.is_some_and(|before| before[row][number] == width) {
+                continue;
+            }
+            changed[joint] = true;
+            let keys = (0..clip.timing.frames).map(|frame| clip.key(frame, row, number));
+            lane.spans[number].rounded(width, keys, made.keys_mut(row, number));
         }
     }
-    None
+    changed
+}
+
+/// At most [`MAX_POSES`] poses of joints, evenly picked.
+fn evenly(picks: Vec<Pick<'_>>, joints: usize) -> Vec<Pick<'_>> {
+    let poses = picks.len() * joints * EIGHT;
+    let step = poses.div_ceil(MAX_POSES).max(1);
+    picks.into_iter().step_by(step).collect()
 }
 
 /// The clip without what moves so little that it does not matter.
@@ -107,7 +166,8 @@ fn without_trifles(clip: &Clip, lanes: &[Lane], base: &[[f32; WIDTH]]) -> Clip {
     })
 }
 
-/// The packed clip, without the properties whose fields have no bits: they become constants, which take less.
+/// The packed clip, without the properties whose fields have no bits: they become constants, which
+/// take less.
 fn finished(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
     let none = |row: &usize| widths[*row] == [0; WIDTH];
     let moves = |first: usize, count: usize| !(first..first + count).all(|row| none(&row));
@@ -151,7 +211,8 @@ fn widths(lanes: &[Lane], base: &[[f32; WIDTH]], powers: &[f32]) -> Vec<[u32; WI
         .collect()
 }
 
-/// Takes bits from the widest fields of a row until it has no more than it may; whether that is enough is measured.
+/// Takes bits from the widest fields of a row until it has no more than it may; whether that is
+/// enough is measured.
 fn fit(row: &mut [u32; WIDTH]) {
     while row.iter().sum::<u32>() > WINDOW_BITS {
         if let Some(widest) = row.iter_mut().max() {
@@ -160,12 +221,13 @@ fn fit(row: &mut [u32; WIDTH]) {
     }
 }
 
-/// For each joint, the power of 2 by which the error of it and of all its descendants is below the limit, at least.
-fn slack(clip: &Clip, errors: &[f32], limit: f32) -> Vec<f32> {
+/// For each joint, the power of 2 by which the error of it and of all its descendants is below the
+/// limit, at least.
+fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
     let mut slack: Vec<f32> = errors
         .iter()
         .map(|error| {
-            (limit / error.max(f32::MIN_POSITIVE))
+            (limit / error.error_m.max(f32::MIN_POSITIVE))
                 .log2()
                 .clamp(-20.0, 20.0)
         })
@@ -181,36 +243,56 @@ fn slack(clip: &Clip, errors: &[f32], limit: f32) -> Vec<f32> {
     slack
 }
 
-fn reaches(clip: &Clip, measure: &Measure<'_>, exact: &Exact, lanes: &[Lane]) -> Vec<Reach> {
-    let joints = clip.rest.len();
-    let mut reaches = vec![Reach::default(); joints];
-    let mut far = Vec::new();
-    for model in &exact.models {
-        far.clear();
-        far.resize(joints, measure.point_m());
-        for joint in (0..joints).rev() {
-            let reach = &mut reaches[joint];
-            reach.far = reach.far.max(far[joint]);
-            let length = |joint: usize| {
-                let m = &model[joint].matrix3;
-                Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length())
-            };
-            let parent = clip.rest[joint].parent;
-            if parent == NO_PARENT {
-                reach.parent = 1.0;
-                reach.axes = reach.axes.max(length(joint));
-                continue;
-            }
-            let parent = usize::from(parent);
-            let scale = length(parent).max_element();
-            reach.parent = reach.parent.max(scale);
-            reach.axes = reach.axes.max(length(joint) / scale.max(f32::MIN_POSITIVE));
-            let apart = model[joint].translation - model[parent].translation;
-            far[parent] = far[parent].max(apart.length() + far[joint]);
-        }
+fn reaches(
+    clip: &Clip,
+    measure: &Measure<'_>,
+    searched: &[Pick<'_>],
+    lanes: &[Lane],
+) -> Vec<Reach> {
+    let mut reaches = vec![Reach::default(); clip.rest.len()];
+    let (mut local, mut out) = (Vec::new(), Vec::new());
+    let mut far = vec![Octet::default(); reaches.len()];
+    for pick in searched {
+        let (models, _) = pick.part.models(measure, pick.group, &mut local, &mut out);
+        far.fill(Octet::splat(measure.point_m()));
+        reach(clip, models, &mut far, &mut reaches);
     }
     chains(clip, lanes, &mut reaches);
     reaches
+}
+
+/// Raises the reaches to those of eight model poses.
+fn reach(clip: &Clip, models: &[Matrices], far: &mut [Octet], reaches: &mut [Reach]) {
+    let length = |model: &Matrices, column: usize| {
+        let [x, y, z] = [0, 1, 2].map(|row| model[column * 3 + row]);
+        (x * x + y * y + z * z).sqrt()
+    };
+    let greatest = |value: Octet, least: f32| least.max(value.greatest());
+    for joint in (0..models.len()).rev() {
+        let own = &models[joint];
+        let reach = &mut reaches[joint];
+        reach.far = greatest(far[joint], reach.far);
+        let mut one_over = Octet::splat(1.0);
+        match models.get(usize::from(clip.rest[joint].parent)) {
+            None => reach.parent = 1.0,
+            Some(parent) => {
+                let axes = [0, 1, 2].map(|axis| length(parent, axis));
+                let scale = axes[0].max(axes[1]).max(axes[2]);
+                reach.parent = greatest(scale, reach.parent);
+                one_over = scale.map(|scale| 1.0 / scale.max(f32::MIN_POSITIVE));
+                let mut apart = *own;
+                for row in 9..12 {
+                    apart[row] = own[row] - parent[row];
+                }
+                let parent = usize::from(clip.rest[joint].parent);
+                far[parent] = far[parent].max(length(&apart, 3) + far[joint]);
+            }
+        }
+        for axis in 0..3 {
+            let own = greatest(length(own, axis) * one_over, reach.axes[axis]);
+            reach.axes[axis] = own;
+        }
+    }
 }
 
 fn chains(clip: &Clip, lanes: &[Lane], reaches: &mut [Reach]) {

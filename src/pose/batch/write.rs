@@ -1,85 +1,220 @@
-//! Out of the lanes: skinning matrices and model poses, each instance's in ascending order.
+//! Out of the lanes: palettes and model poses, each instance's in ascending order.
 
-use super::super::Mat3x4;
-use super::compose::{at, row, rows};
-use super::kernel::{GROUP, Group, Scratch};
+use super::compose::{at, rows};
+use super::kernel::{Group, Product, Scratch};
 use super::lanes::Wide;
+use super::project::{LaneFormat, Rows, entries, skinning, skinning_row};
 use super::rig::{Entry, Joint};
 use crate::character::Affine;
+use crate::pose::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
 
-/// Room for an element of each instance.
-#[repr(C, align(16))]
-struct Aside([[u8; size_of::<Affine>()]; GROUP]);
-
-/// Calls `put` for all instances, with pointers that it may write to: where there are fewer in a part than lanes, aside, from where
-/// those that there are go on.
-macro_rules! in_parts {
-    ($W:ty, $group:expr, $element:ty, $index:expr, |$part:ident, $to:ident, $offset:ident| $put:expr) => {
-        for $part in (0..$group.count).step_by(<$W>::WIDTH) {
-            if $group.count - $part >= <$W>::WIDTH {
-                let $to = $group.out.as_ptr().add($part);
-                let $offset = $index * size_of::<$element>();
-                $put;
-            } else {
-                let mut aside = Aside([[0; size_of::<Affine>()]; GROUP]);
-                let start: *mut [u8; size_of::<Affine>()] = aside.0.as_mut_ptr();
-                let mut lanes = [start.cast::<u8>(); GROUP];
-                for (number, lane) in lanes.iter_mut().enumerate() {
-                    *lane = start.wrapping_add(number).cast();
-                }
-                let ($to, $offset) = (lanes.as_ptr(), 0);
-                $put;
-                for (lane, to) in $group.out[$part..$group.count].iter().enumerate() {
-                    let to = to.cast::<$element>().add($index);
-                    to.write(lanes[lane].cast::<$element>().read());
-                }
-            }
-        }
-    };
-}
-
-/// Writes entry number `index` of every instance's palette: `model × inverse bind`, whole rows of 16 bytes in order.
+/// Writes entries of every instance's palette, of which the first is number `first`.
 ///
 /// # Safety
-/// As [`super::kernel::run`], for this entry, whose joint's matrix is there.
+/// As [`super::kernel::run`], for these entries, whose joints' matrices are there.
 #[inline(always)]
-pub(super) unsafe fn write_entry<W: Wide, const ROW: usize>(
+pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
     group: &Group<'_>,
-    entry: &Entry,
-    index: usize,
+    (list, first): (&[Entry], usize),
     scratch: &Scratch,
 ) {
-    let models: *const f32 = scratch.model.as_ptr().cast();
+    let Product::Palette(format) = group.product else {
+        return;
+    };
+    let list = (list, first);
     // SAFETY: the caller's contract.
     unsafe {
-        in_parts!(W, group, Mat3x4, index, |part, to, offset| {
-            let from = at::<ROW>(models, entry.slot, part);
-            for number in 0..3 {
-                let skinning =
-                    skinning_row::<W>(row::<W, ROW>(from, number), &entry.inverse_bind.rows);
-                W::write4(skinning, to, offset + number * size_of::<[f32; 4]>());
+        match format {
+            PaletteFormat::Mat3x4 => write_as::<W, Mat3x4, ROW>(group, list, scratch),
+            PaletteFormat::DualQuat => write_as::<W, DualQuat, ROW>(group, list, scratch),
+            PaletteFormat::DualQuatStretch => {
+                write_as::<W, DualQuatStretch, ROW>(group, list, scratch);
             }
-        });
+            PaletteFormat::QuatOffset => write_as::<W, QuatOffset, ROW>(group, list, scratch),
+        }
     }
 }
 
-/// A row of a matrix times another matrix.
+/// [`write_entries`] in one format: whole rows of 16 bytes in order, several of them in one store
+/// where the unit can.
 ///
 /// # Safety
-/// The CPU has what `W` needs.
+/// As [`write_entries`].
 #[inline(always)]
-unsafe fn skinning_row<W: Wide>([x, y, z, t]: [W; 4], [a, b, c]: &[[f32; 4]; 3]) -> [W; 4] {
-    let mut out = [t; 4];
-    for (column, out) in out.iter_mut().enumerate() {
+unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
+    group: &Group<'_>,
+    (list, first): (&[Entry], usize),
+    scratch: &Scratch,
+) {
+    for part in (0..group.count).step_by(W::WIDTH) {
+        let part = Part {
+            models: scratch.model.as_ptr().cast(),
+            part,
+            to: group.out.as_ptr().wrapping_add(part),
+            live: live::<W>(group.count - part),
+        };
         // SAFETY: the caller's contract.
         unsafe {
-            let first = x.times(W::splat(a[column]));
-            let two = y.times_plus(W::splat(b[column]), first);
-            *out = z.times_plus(W::splat(c[column]), two);
+            match (W::ROWS_AT_ONCE, group.phase) {
+                (4, Some(phase)) if E::BY_ROWS => part.lines::<W, ROW>((list, first), phase),
+                (4, Some(phase)) => part.fours::<W, E, ROW>((list, first), phase),
+                (2, _) if E::BY_ROWS => part.pairs::<W, ROW>((list, first)),
+                _ => part.each::<W, E, ROW>((list, first)),
+            }
         }
     }
-    out[3] = out[3].plus(t);
-    out
+}
+
+const ROW_BYTES: usize = size_of::<[f32; 4]>();
+const LINE_BYTES: usize = 64;
+
+/// The instances of a group that stand in one register.
+struct Part {
+    models: *const f32,
+    /// The first of them.
+    part: usize,
+    /// A pointer for each.
+    to: *const *mut u8,
+    /// A bit for each that there is.
+    live: u32,
+}
+
+impl Part {
+    /// Row `number` of an entry's skinning matrices.
+    ///
+    /// # Safety
+    /// As [`write_entries`], and so for all functions here.
+    #[inline(always)]
+    unsafe fn row<W: Wide, const ROW: usize>(&self, entry: &Entry, number: usize) -> [W; 4] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = at::<ROW>(self.models, entry.slot, self.part);
+            skinning_row::<W, ROW>(from, entry, number)
+        }
+    }
+
+    /// An entry of any format.
+    #[inline(always)]
+    unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = at::<ROW>(self.models, entry.slot, self.part);
+            entries::<W, E>(skinning::<W, ROW>(from, entry), self.live)
+        }
+    }
+
+    /// Entry by entry, a row in each store.
+    #[inline(always)]
+    unsafe fn each<W: Wide, E: LaneFormat, const ROW: usize>(&self, (list, first): List<'_>) {
+        for (entry, index) in list.iter().zip(first..) {
+            // SAFETY: the caller's contract.
+            unsafe {
+                let found = self.entry::<W, E, ROW>(entry);
+                for (number, row) in found.into_iter().take(E::ROWS).enumerate() {
+                    W::write4(row, self.to, index * size_of::<E>() + number * ROW_BYTES);
+                }
+            }
+        }
+    }
+
+    /// Matrices, two rows in each store: no more of them fit into sixteen registers.
+    #[inline(always)]
+    unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>) {
+        let (twos, last) = list.as_chunks::<2>();
+        for ([a, b], number) in twos.iter().zip(0..) {
+            let start = (first + 2 * number) * size_of::<Mat3x4>();
+            // SAFETY: the caller's contract.
+            unsafe {
+                let rows = [self.row::<W, ROW>(a, 0), self.row::<W, ROW>(a, 1)];
+                W::write8(rows, self.to, start);
+                let rows = [self.row::<W, ROW>(a, 2), self.row::<W, ROW>(b, 0)];
+                W::write8(rows, self.to, start + 2 * ROW_BYTES);
+                let rows = [self.row::<W, ROW>(b, 1), self.row::<W, ROW>(b, 2)];
+                W::write8(rows, self.to, start + 4 * ROW_BYTES);
+            }
+        }
+        let first = first + list.len() - last.len();
+        // SAFETY: the caller's contract.
+        unsafe { self.each::<W, Mat3x4, ROW>((last, first)) };
+    }
+
+    /// Matrices, four rows in each store: whole lines, but for the first and the last rows.
+    #[inline(always)]
+    unsafe fn lines<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
+        let start = first * size_of::<Mat3x4>();
+        let (mut row, end) = (0, 3 * list.len());
+        while row < end {
+            let offset = start + row * ROW_BYTES;
+            // SAFETY: the caller's contract; rows before the end are those of entries.
+            unsafe {
+                let of = |row: usize| (list.get_unchecked(row / 3), row % 3);
+                let (entry, number) = of(row);
+                let one = self.row::<W, ROW>(entry, number);
+                if !(phase + offset).is_multiple_of(LINE_BYTES) || row + 4 > end {
+                    W::write4(one, self.to, offset);
+                    row += 1;
+                    continue;
+                }
+                let [two, three, four] = [of(row + 1), of(row + 2), of(row + 3)];
+                let rows = [
+                    one,
+                    self.row::<W, ROW>(two.0, two.1),
+                    self.row::<W, ROW>(three.0, three.1),
+                    self.row::<W, ROW>(four.0, four.1),
+                ];
+                W::write16(rows, self.to, offset);
+                row += 4;
+            }
+        }
+    }
+
+    /// Entries of any format, four at a time: whole lines, but for the first and the last entries.
+    #[inline(always)]
+    unsafe fn fours<W: Wide, E: LaneFormat, const ROW: usize>(
+        &self,
+        (mut list, mut index): List<'_>,
+        phase: usize,
+    ) {
+        while let Some((entry, rest)) = list.split_first() {
+            let offset = index * size_of::<E>();
+            let aligned = (phase + offset).is_multiple_of(LINE_BYTES);
+            // SAFETY: the caller's contract.
+            unsafe {
+                if let Some((four, rest)) = list.split_first_chunk::<4>()
+                    && aligned
+                {
+                    let mut found = [[[W::splat(0.0); 4]; 3]; 4];
+                    for (found, entry) in found.iter_mut().zip(four) {
+                        *found = self.entry::<W, E, ROW>(entry);
+                    }
+                    for line in 0..E::ROWS {
+                        let mut rows = [[W::splat(0.0); 4]; 4];
+                        for (row, number) in rows.iter_mut().zip(4 * line..) {
+                            *row = found[number / E::ROWS][number % E::ROWS];
+                        }
+                        W::write16(rows, self.to, offset + line * LINE_BYTES);
+                    }
+                    (list, index) = (rest, index + 4);
+                } else {
+                    self.each::<W, E, ROW>((std::slice::from_ref(entry), index));
+                    (list, index) = (rest, index + 1);
+                }
+            }
+        }
+    }
+}
+
+/// Entries, and the number of the first.
+type List<'a> = (&'a [Entry], usize);
+
+/// A bit for each of the first `count` lanes.
+#[inline(always)]
+pub(super) const fn live<W: Wide>(count: usize) -> u32 {
+    if count >= W::WIDTH {
+        u32::MAX >> (u32::BITS as usize - W::WIDTH)
+    } else {
+        (1 << count) - 1
+    }
 }
 
 /// Writes joint number `index` of every instance's model pose.
@@ -96,48 +231,16 @@ pub(super) unsafe fn write_model<W: Wide, const ROW: usize>(
     // Four columns of three numbers, each padded to 16 bytes.
     const { assert!(size_of::<Affine>() == 64 && align_of::<Affine>() == 16) };
     let models: *const f32 = scratch.model.as_ptr().cast();
-    // SAFETY: the caller's contract.
-    unsafe {
-        in_parts!(W, group, Affine, index, |part, to, offset| {
-            let [x, y, z] = rows::<W, ROW>(at::<ROW>(models, joint.slot, part));
-            for column in 0..4 {
-                let column_of = [x[column], y[column], z[column], z[column]];
-                W::write4(column_of, to, offset + column * size_of::<[f32; 4]>());
-            }
-        });
-    }
-}
-
-/// The palette of an instance, from its model pose.
-///
-/// # Safety
-/// The CPU has what `W`, of four lanes, needs. Every entry's joint is one of `model`; `to` is valid for writing all entries.
-#[inline(always)]
-pub(super) unsafe fn write_palette<W: Wide>(entries: &[Entry], model: &[Affine], to: *mut Mat3x4) {
-    const { assert!(W::WIDTH == 4) };
-    for (index, entry) in entries.iter().enumerate() {
+    for part in (0..group.count).step_by(W::WIDTH) {
         // SAFETY: the caller's contract.
         unsafe {
-            let matrix: *const f32 = model.as_ptr().add(usize::from(entry.joint)).cast();
-            let out: *mut f32 = to.add(index).cast();
-            let [a, b, c] = &entry.inverse_bind.rows;
-            let [a, b, c] = [
-                W::load(a.as_ptr()),
-                W::load(b.as_ptr()),
-                W::load(c.as_ptr()),
-            ];
-            for row in 0..3 {
-                let x = W::splat(*matrix.add(row)).times(a);
-                let y = W::splat(*matrix.add(4 + row)).times_plus(b, x);
-                let sum = W::splat(*matrix.add(8 + row)).times_plus(c, y);
-                let mut last = Last([0.0; 4]);
-                last.0[3] = *matrix.add(12 + row);
-                sum.plus(W::load(last.0.as_ptr())).store(out.add(4 * row));
+            let [x, y, z] = rows::<W, ROW>(at::<ROW>(models, joint.slot, part));
+            let to = group.out.as_ptr().add(part);
+            for column in 0..4 {
+                let column_of = [x[column], y[column], z[column], z[column]];
+                let offset = index * size_of::<Affine>() + column * size_of::<[f32; 4]>();
+                W::write4(column_of, to, offset);
             }
         }
     }
 }
-
-/// The translation in the last column.
-#[repr(C, align(16))]
-struct Last([f32; 4]);

@@ -5,12 +5,12 @@ use glam::{DQuat, DVec3};
 
 /// What one layer has for a joint.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::pose) struct JointPart {
-    pub(in crate::pose) value: Transform,
+pub(crate) struct JointPart {
+    pub(crate) value: Transform,
     /// The layer's, times the mask's.
-    pub(in crate::pose) weight: f32,
-    pub(in crate::pose) additive: bool,
-    pub(in crate::pose) level: u8,
+    pub(crate) weight: f32,
+    pub(crate) additive: bool,
+    pub(crate) level: u8,
 }
 
 impl JointPart {
@@ -27,7 +27,7 @@ const FEW: usize = 8;
 
 /// [`blend`](super::blend()) for one joint: `parts` ascend in level, and their weights are finite and not negative.
 /// If there are many, they are gone through several times.
-pub(in crate::pose) fn blend_joint(
+pub(crate) fn blend_joint(
     rest: &Transform,
     threshold: f32,
     parts: impl Iterator<Item = JointPart> + Clone,

@@ -5,7 +5,7 @@
 
 mod joint;
 
-pub(super) use joint::{JointPart, blend_joint};
+pub(crate) use joint::{JointPart, blend_joint};
 
 use super::Mask;
 use super::palette::expect_len;

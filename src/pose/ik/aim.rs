@@ -1,13 +1,10 @@
 //! Joints that look at something together.
 
+use super::aim_solve::Rotations;
 use super::job::{Checked, expect_axis, expect_finite, expect_in};
-use super::maths::{
-    angle_about, angle_between, arc, blend, direction, inverse, part_of, turn_about, turned, unit,
-};
 use super::{IkJob, IkPose, IkRig};
-use crate::character::Affine;
 use crate::error::{ArgumentFault, Error, Result};
-use glam::{DVec3, Quat, Vec3};
+use glam::Vec3;
 
 /// The most joints that aim together.
 pub const MAX_AIM_JOINTS: usize = 16;
@@ -25,6 +22,11 @@ pub struct AimJoint {
 ///
 /// From the first joint to the last, each turns by its share of what is still missing, the last by all of it: what the
 /// others do moves the last one, and it makes up for that.
+///
+/// The axis never misses the target by more than it does in the animated pose, within rounding. A
+/// target nearer to the joint than the offset may be out of reach: then the joint turns so that the
+/// miss is as small as it can be. Where a limit, a weight or other joints would make the miss larger,
+/// the joints turn by less, or not at all: see [`AimReport::weight`].
 ///
 /// ```
 /// use throng::glam::Vec3;
@@ -61,7 +63,8 @@ pub struct Aim {
     pub offset_m: Vec3,
     /// How far from the animated forward axis the direction from the animated offset to the target may lie, in
     /// radians, 0..=π. A target outside counts as the nearest one on the cone. Straight behind there is no nearest one, and the side changes
-    /// at once: let the weight go to 0 before.
+    /// at once: let the weight go to 0 before. The roll by [`AimTarget::up`] and
+    /// [`AimTarget::twist_rad`] is not limited.
     pub limit_rad: f32,
 }
 
@@ -72,6 +75,9 @@ pub struct AimTarget {
     pub position: Vec3,
     /// Where [`Aim::up`] shall point, as far as looking at the target lets it, in character space. `None`: the shortest turn.
     pub up: Option<Vec3>,
+    /// Rolls further about the line from the joints to the target, in radians, right-handed in
+    /// character space. The joints take their shares of it, and it is weighted like the rest.
+    pub twist_rad: f32,
     /// 0..=1, see the module.
     pub weight: f32,
 }
@@ -83,6 +89,7 @@ impl AimTarget {
         Self {
             position,
             up: None,
+            twist_rad: 0.0,
             weight: 1.0,
         }
     }
@@ -91,10 +98,15 @@ impl AimTarget {
 /// What came of an [`Aim`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimReport {
-    /// Whether the forward axis points at the target, to within a thousandth of a radian.
+    /// Whether the forward axis points at the target, to within a thousandth of a radian or, very
+    /// near to the target, within what rounding makes of the direction.
     pub reached: bool,
-    /// By how much it misses it, in radians, after limit and weight.
+    /// By how much it misses it, in radians, after limit and weight. 0 where the target lies on the
+    /// offset, to within 10⁻⁵ of the coordinates: there is no direction then, and it counts as reached.
     pub angle_rad: f32,
+    /// The weight that was used. It is less than [`AimTarget::weight`] if all of that would miss by
+    /// more than the animated pose does, and 0 if the pose stayed as it was.
+    pub weight: f32,
 }
 
 impl AimReport {
@@ -102,6 +114,7 @@ impl AimReport {
     pub const NONE: Self = Self {
         reached: false,
         angle_rad: core::f32::consts::PI,
+        weight: 0.0,
     };
 }
 
@@ -118,122 +131,28 @@ impl Aim {
         }
     }
 
-    /// The offset and the forward axis in the space that `affine` leads to from the last joint's.
-    fn ray(&self, affine: &Affine) -> Option<(Vec3, Vec3)> {
-        let forward = unit(direction(affine, self.forward))?;
-        Some((affine.transform_point3(self.offset_m), forward))
+    fn report(&self, target: Vec3, weight: f32, pose: &IkPose<'_>) -> AimReport {
+        let last = self.joints.last().map(|joint| usize::from(joint.joint));
+        let miss = last.and_then(|last| self.miss(target, &pose.model[last]));
+        miss.map_or(AimReport::NONE, |miss| AimReport {
+            reached: miss.is_none(),
+            angle_rad: miss.angle_rad,
+            weight,
+        })
     }
 
-    /// The target, brought into the cone.
-    fn held(&self, target: Vec3, last: &Affine) -> Option<Vec3> {
-        let (eye, forward) = self.ray(last)?;
-        let to_target = target - eye;
-        let Some(wanted) = unit(to_target) else {
-            return Some(target);
-        };
-        let angle = angle_between(forward, wanted);
-        if angle <= self.limit_rad {
-            return Some(target);
-        }
-        let way = part_of(arc(forward, wanted, None), self.limit_rad / angle) * forward;
-        Some(eye + way * to_target.length().min(1e6))
-    }
-
-    /// The rotations that solve it, at full weight.
-    fn rotations(
+    /// The rotations at the largest weight that does not miss by more than the pose does, and it.
+    fn solved(
         &self,
         rig: &IkRig,
         target: &AimTarget,
         pose: &IkPose<'_>,
-    ) -> Option<[Quat; MAX_AIM_JOINTS]> {
-        let (first, last) = (self.joints.first()?.joint, self.joints.last()?.joint);
-        let goal = self.held(target.position, &pose.model[usize::from(last)])?;
-        let mut solved = [Quat::IDENTITY; MAX_AIM_JOINTS];
-        let mut parent = rig.parent_model(first, pose.model);
-        let mut left: f32 = self.joints.iter().map(|joint| joint.share).sum();
-        for (at, AimJoint { joint, share }) in self.joints.iter().enumerate() {
-            let local = &pose.local[usize::from(*joint)];
-            let to_parent = inverse(&parent)?;
-            let below = if *joint == last {
-                Affine::IDENTITY
-            } else {
-                let between = rig.between(pose.local, *joint, last);
-                between * pose.local[usize::from(last)].to_affine()
-            };
-            let aimed = Aimed {
-                carried: turned(local, local.rotation) * below,
-                joint: local.translation,
-                goal: to_parent.transform_point3(goal),
-                up: target.up.map(|up| direction(&to_parent, up)),
-            };
-            let share = if *joint == last { 1.0 } else { share / left };
-            let turn = part_of(self.turn(&aimed)?, share.clamp(0.0, 1.0));
-            left -= self.joints[at].share;
-            solved[at] = (turn * local.rotation).normalize();
-            if let Some(next) = self.joints.get(at + 1) {
-                parent = parent
-                    * turned(local, solved[at])
-                    * rig.between(pose.local, *joint, next.joint);
-            }
-        }
-        let finite = solved.iter().all(|rotation| rotation.is_finite());
-        finite.then_some(solved)
+    ) -> Option<(Rotations, f32)> {
+        let full = self.rotations(rig, target, pose)?;
+        let wanted = (target.position, target.weight);
+        let weight = self.safe_weight(rig, wanted, &full, pose)?;
+        Some((self.weighted(&full, weight, pose), weight))
     }
-
-    /// The turn about a joint that makes the forward axis point at the goal, in the space of the joint's parent.
-    fn turn(&self, aimed: &Aimed) -> Option<Quat> {
-        let (eye, forward) = self.ray(&aimed.carried)?;
-        let to_goal = aimed.goal - aimed.joint;
-        let Some(goal) = unit(to_goal) else {
-            return Some(Quat::IDENTITY);
-        };
-        let Some(point) = point_at(eye - aimed.joint, forward, to_goal) else {
-            return Some(Quat::IDENTITY);
-        };
-        let up = direction(&aimed.carried, self.up);
-        let swing = arc(point, goal, Some(up));
-        let roll = aimed
-            .up
-            .and_then(|wanted| angle_about(goal, swing * up, wanted));
-        Some(roll.map_or(swing, |roll| turn_about(goal, roll) * swing))
-    }
-
-    fn report(&self, target: Vec3, pose: &IkPose<'_>) -> AimReport {
-        let last = self.joints.last().map(|joint| usize::from(joint.joint));
-        let ray = last.and_then(|last| self.ray(&pose.model[last]));
-        let Some((eye, forward)) = ray else {
-            return AimReport::NONE;
-        };
-        let Some(wanted) = unit(target - eye) else {
-            return AimReport::NONE;
-        };
-        let angle_rad = angle_between(forward, wanted);
-        AimReport {
-            reached: angle_rad <= 1e-3,
-            angle_rad,
-        }
-    }
-}
-
-/// What a joint shall turn to, in the space of its parent.
-struct Aimed {
-    /// From the last joint's space.
-    carried: Affine,
-    joint: Vec3,
-    goal: Vec3,
-    up: Option<Vec3>,
-}
-
-/// The direction, from a joint, to the point of a ray that is as far from it as the goal: what has to be turned onto
-/// the goal, so that the ray goes through it. Where the ray is nowhere so near, its nearest point.
-fn point_at(eye: Vec3, forward: Vec3, goal: Vec3) -> Option<Vec3> {
-    let (eye, forward) = (eye.as_dvec3(), forward.as_dvec3());
-    let along = eye.dot(forward);
-    let under = along * along + goal.as_dvec3().length_squared() - eye.length_squared();
-    let distance = under.max(0.0).sqrt() - along;
-    let point: DVec3 = eye + forward * distance.max(0.0);
-    let point = point.try_normalize()?.as_vec3();
-    unit(point)
 }
 
 impl IkJob for Aim {
@@ -278,6 +197,7 @@ impl IkJob for Aim {
     fn check(&self, target: &AimTarget) -> Result<()> {
         expect_in("AimTarget::weight", target.weight, 0.0, 1.0)?;
         expect_finite("AimTarget::position", &target.position.to_array())?;
+        expect_finite("AimTarget::twist_rad", &[target.twist_rad])?;
         target
             .up
             .map_or(Ok(()), |up| expect_finite("AimTarget::up", &up.to_array()))
@@ -287,16 +207,18 @@ impl IkJob for Aim {
         let Some(first) = self.joints.first() else {
             return AimReport::NONE;
         };
-        if target.weight > 0.0 {
-            let Some(solved) = self.rotations(rig, target, &pose) else {
-                return AimReport::NONE;
-            };
+        if target.weight <= 0.0 {
+            return self.report(target.position, 0.0, &pose);
+        }
+        let Some((solved, weight)) = self.solved(rig, target, &pose) else {
+            return AimReport::NONE;
+        };
+        if weight > 0.0 {
             for (joint, solved) in self.joints.iter().zip(solved) {
-                let rotation = &mut pose.local[usize::from(joint.joint)].rotation;
-                *rotation = blend(*rotation, solved, target.weight);
+                pose.local[usize::from(joint.joint)].rotation = solved;
             }
             rig.recompute(first.joint, pose.local, pose.model);
         }
-        self.report(target.position, &pose)
+        self.report(target.position, weight, &pose)
     }
 }

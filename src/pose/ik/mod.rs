@@ -30,6 +30,7 @@
 //! the target was not reached. No input makes a pose that is not finite out of one that is.
 
 mod aim;
+mod aim_solve;
 mod chain;
 mod chain_solve;
 mod feet;

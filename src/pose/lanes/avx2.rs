@@ -128,6 +128,21 @@ impl Lanes for Avx2 {
             _mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0)))
         })
     }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe {
+            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, _mm256_setzero_ps());
+            _mm256_blendv_ps(other.0, negative.0, below)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: a value proves AVX2.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32 }
+    }
 }
 
 impl Wide for Avx2 {
@@ -170,6 +185,23 @@ impl Wide for Avx2 {
                 let (low, high) = (*to.add(lane), *to.add(lane + 4));
                 _mm_store_ps(low.add(offset).cast(), _mm256_castps256_ps128(*row));
                 _mm_store_ps(high.add(offset).cast(), _mm256_extractf128_ps::<1>(*row));
+            }
+        }
+    }
+
+    const ROWS_AT_ONCE: usize = 2;
+
+    #[inline(always)]
+    unsafe fn write8([a, b]: [[Self; 4]; 2], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves AVX2; the caller's contract.
+        unsafe {
+            let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
+            let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
+            for lane in 0..4 {
+                let low = _mm256_permute2f128_ps::<0x20>(a[lane], b[lane]);
+                let high = _mm256_permute2f128_ps::<0x31>(a[lane], b[lane]);
+                _mm256_storeu_ps((*to.add(lane)).add(offset).cast(), low);
+                _mm256_storeu_ps((*to.add(lane + 4)).add(offset).cast(), high);
             }
         }
     }

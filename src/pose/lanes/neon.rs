@@ -129,6 +129,21 @@ impl Lanes for Neon {
             vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(self.0), sign))
         })
     }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vbslq_f32(vcltzq_f32(self.0), negative.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: every CPU of this kind has NEON; the table has four numbers.
+        unsafe {
+            let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
+            vaddvq_u32(vandq_u32(vcltq_f32(self.0, other.0), bits))
+        }
+    }
 }
 
 impl Wide for Neon {

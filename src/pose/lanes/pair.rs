@@ -79,6 +79,19 @@ impl<L: Lanes> Lanes for Pair<L> {
     fn flipped_by(self, by: Self) -> Self {
         Self(self.0.flipped_by(by.0), self.1.flipped_by(by.1))
     }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        Self(
+            self.0.choose(negative.0, other.0),
+            self.1.choose(negative.1, other.1),
+        )
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        self.0.below(other.0) | self.1.below(other.1) << L::WIDTH
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -104,6 +104,28 @@ impl<const N: usize> Lanes for Plain<N> {
     fn flipped_by(self, by: Self) -> Self {
         self.zip(by, |a, by| if by < 0.0 { -a } else { a })
     }
+
+    #[inline(always)]
+    fn choose(mut self, negative: Self, other: Self) -> Self {
+        for lane in 0..N {
+            let below = self.0[lane] < 0.0;
+            self.0[lane] = if below {
+                negative.0[lane]
+            } else {
+                other.0[lane]
+            };
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        let mut bits = 0;
+        for lane in 0..N {
+            bits |= u32::from(self.0[lane] < other.0[lane]) << lane;
+        }
+        bits
+    }
 }
 
 impl<const N: usize> Wide for Plain<N> {

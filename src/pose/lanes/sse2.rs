@@ -144,6 +144,21 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
             _mm_xor_ps(self.0, _mm_and_ps(negative, _mm_set1_ps(-0.0)))
         })
     }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe {
+            let below = _mm_cmplt_ps(self.0, _mm_setzero_ps());
+            _mm_or_ps(_mm_and_ps(below, negative.0), _mm_andnot_ps(below, other.0))
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: a value proves SSE2.
+        unsafe { _mm_movemask_ps(_mm_cmplt_ps(self.0, other.0)) as u32 }
+    }
 }
 
 impl<const FUSED: bool> Wide for Sse2<FUSED> {

@@ -13,6 +13,8 @@ pub(super) struct Chain {
     /// Their joints count in the chain.
     tracks: Vec<Track>,
     local: Vec<Transform>,
+    /// When the clip starts, in seconds.
+    pub(super) start_s: f32,
 }
 
 /// Where the joint is at a time.
@@ -60,6 +62,7 @@ impl Chain {
             local: rest.clone(),
             rest,
             tracks,
+            start_s: clip.start_s(),
         }
     }
 

@@ -183,7 +183,8 @@ fn is_turned(start: &Placed, reference: &Placed) -> bool {
         .is_some_and(|yaw_rad| yaw_rad.abs() > 1e-6)
 }
 
-/// The clip with these tracks of the joint in place of those of the same properties.
+/// The clip with these tracks of the joint in place of those of the same properties. It keeps its
+/// start and duration, although the new tracks may have fewer keys than the old ones.
 fn replaced(
     character: &Character,
     clip: &CurveClip,
@@ -202,6 +203,7 @@ fn replaced(
     let mut all: Vec<_> = kept.collect();
     all.extend(tracks.into_iter().map(|values| Track { joint, values }));
     let weights = clip.weight_tracks().to_vec();
-    CurveClip::new(clip.name(), all, skeleton)?
-        .with_weight_tracks(weights, character.morph_weights().len())
+    let clip_without = CurveClip::new(clip.name(), all, skeleton)?
+        .with_weight_tracks(weights, character.morph_weights().len())?;
+    Ok(clip_without.with_range_of(clip))
 }

@@ -198,7 +198,8 @@ fn key_times(chain: &Chain, steps: bool) -> Vec<f32> {
         }
     }
     if times.is_empty() {
-        times.push(0.0);
+        // Not 0: a key there would make the clip start earlier.
+        times.push(chain.start_s);
     }
     times.sort_by(f32::total_cmp);
     times.dedup();

@@ -1,7 +1,7 @@
 //! An instance from one time to another, event by event.
 
+use super::drive::Watch;
 use super::fire::{Fired, enter, fire, next_s};
-use super::log::Part;
 use super::pace::set_rates;
 use super::state::StateMachineInstance;
 use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
@@ -9,7 +9,7 @@ use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
 /// An update of one instance under way.
 struct Run<'m, 'l> {
     machine: &'m StateMachine,
-    log: Option<&'l mut Part>,
+    log: Option<&'l mut dyn Watch>,
     /// For each layer, up to when it is done.
     done_s: [f64; MAX_LAYERS],
     /// How many events and transitions may still come.
@@ -21,7 +21,7 @@ pub(super) fn advance(
     machine: &StateMachine,
     state: &mut StateMachineInstance,
     now_s: f64,
-    log: Option<&mut Part>,
+    log: Option<&mut dyn Watch>,
 ) {
     let valid = now_s.abs() <= MAX_TIME_S;
     let now_s = if valid { now_s } else { state.now_s };
@@ -142,7 +142,9 @@ impl Run<'_, '_> {
         let from_s = self.done_s.get(index).copied().unwrap_or(to_s);
         if to_s > from_s {
             if let Some(log) = &mut self.log {
-                log.passed(index, layer, own, &state.values, [from_s, to_s]);
+                layer.driven(index, own, &state.values, |clip| {
+                    log.passed(clip, [from_s, to_s]);
+                });
             }
             own.plays_mut().for_each(|play| play.begun = true);
         }

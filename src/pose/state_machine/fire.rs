@@ -41,10 +41,10 @@ impl Fired {
 
 /// What a transition has done: the states left and entered, and itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Taken {
-    pub(super) from: u16,
-    pub(super) to: u16,
-    pub(super) transition: u16,
+pub(crate) struct Taken {
+    pub(crate) from: u16,
+    pub(crate) to: u16,
+    pub(crate) transition: u16,
 }
 
 /// Part of a fade that is done: the weight of the current state.

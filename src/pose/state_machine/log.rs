@@ -1,9 +1,7 @@
 //! What happened in an update: states left and entered, and the clip time that passed.
 
-use super::fire::{Taken, share};
-use super::model::Layer;
-use super::pace::clips;
-use super::state::{LayerState, Value};
+use super::drive::{DrivenClip, Watch};
+use super::fire::Taken;
 use crate::pose::LoopMode;
 
 /// A state that an instance left or entered.
@@ -123,8 +121,10 @@ impl Part {
     pub(super) fn set_instance(&mut self, instance: usize) {
         self.instance = instance;
     }
+}
 
-    pub(super) fn entered(&mut self, layer: usize, state: u16, time_s: f64) {
+impl Watch for Part {
+    fn entered(&mut self, layer: usize, state: u16, time_s: f64) {
         self.events.push(StateMachineEvent {
             instance: self.instance,
             layer,
@@ -135,7 +135,7 @@ impl Part {
         });
     }
 
-    pub(super) fn taken(&mut self, layer: usize, taken: Taken, time_s: f64) {
+    fn taken(&mut self, layer: usize, taken: Taken, time_s: f64) {
         let event = |kind, state: u16| StateMachineEvent {
             instance: self.instance,
             layer,
@@ -149,46 +149,27 @@ impl Part {
         self.events.extend([left, entered]);
     }
 
-    /// Notes what a layer played in a stretch of time in which no transition fired.
-    pub(super) fn passed(
-        &mut self,
-        index: usize,
-        layer: &Layer,
-        state: &LayerState,
-        values: &[Value],
-        [from_s, to_s]: [f64; 2],
-    ) {
-        let weight = layer.weight_of(values);
-        if self.without_passes || weight <= 0.0 {
+    fn passed(&mut self, clip: &DrivenClip, [from_s, to_s]: [f64; 2]) {
+        if self.without_passes {
             return;
         }
         // Simpson's rule, which is exact for cubic curves.
-        let middle = share(layer, state, from_s + 0.5 * (to_s - from_s));
-        let ends = share(layer, state, from_s) + share(layer, state, to_s);
-        let done = (ends + 4.0 * middle) / 6.0;
-        let fading = state.fading.live().iter();
-        let fading = fading.map(|source| (&source.play, source.weight * (1.0 - done)));
-        for (play, share) in fading.chain([(&state.current, done)]) {
-            let Some(state) = layer.states.get(usize::from(play.state)) else {
-                continue;
-            };
-            let [from, to] = [from_s, to_s].map(|time_s| play.phase_at(time_s));
-            for (clip, part) in clips(&state.motion, values) {
-                let weight = (f64::from(part) * share * weight) as f32;
-                if weight > 0.0 && from != to {
-                    self.passes.push(ClipPass {
-                        instance: self.instance,
-                        layer: index,
-                        state: play.state.into(),
-                        clip: clip.clip,
-                        from_s: from * clip.duration_s,
-                        to_s: to * clip.duration_s,
-                        loop_mode: state.wrap,
-                        starts: !play.begun,
-                        weight,
-                    });
-                }
-            }
+        let at = |time_s| f64::from(clip.weight.at(time_s));
+        let middle_s = from_s + 0.5 * (to_s - from_s);
+        let weight = ((at(from_s) + 4.0 * at(middle_s) + at(to_s)) / 6.0) as f32;
+        let [from, to] = [from_s, to_s].map(|time_s| clip.unwrapped_s(time_s));
+        if weight > 0.0 && clip.speed != 0.0 {
+            self.passes.push(ClipPass {
+                instance: self.instance,
+                layer: clip.layer,
+                state: clip.state.into(),
+                clip: clip.clip,
+                from_s: from,
+                to_s: to,
+                loop_mode: clip.loop_mode,
+                starts: !clip.begun,
+                weight,
+            });
         }
     }
 }

@@ -39,6 +39,7 @@ mod build_motion;
 mod condition;
 mod desc;
 mod desc_transition;
+mod drive;
 mod fault;
 mod fire;
 mod fits;
@@ -52,6 +53,7 @@ mod pace;
 mod parameter_text;
 mod parameters;
 mod play;
+mod save;
 mod state;
 #[cfg(feature = "toml")]
 #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
@@ -66,7 +68,9 @@ pub use desc::{
     Point2Desc, StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
+pub(crate) use drive::{DrivenClip, Watch};
 pub use fault::{DescFault, StateMachineError, StateMachinePart};
+pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;
 pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};

@@ -83,23 +83,16 @@ pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value],
     }
 }
 
-/// A phase as a place in a motion, 0 to 1.
+/// A phase as a place in a motion, 0 to 1: the time in a clip of 1 s.
 pub(super) fn place(wrap: LoopMode, phase: f64) -> f64 {
-    if !phase.is_finite() {
-        return 0.0;
-    }
-    match wrap {
-        LoopMode::Loop => phase.rem_euclid(1.0),
-        LoopMode::Once => phase.clamp(0.0, 1.0),
-        LoopMode::PingPong => 1.0 - (phase.rem_euclid(2.0) - 1.0).abs(),
-    }
+    wrap.clip_time_s(phase, 1.0)
 }
 
 /// The phase at which a state starts that takes over the phase of another.
 pub(super) fn taken_over(from: LoopMode, phase: f64, to: LoopMode) -> f64 {
     if from == LoopMode::PingPong && to == LoopMode::PingPong {
         // Keeps the direction.
-        phase.rem_euclid(2.0)
+        to.cycle_time_s(phase, 1.0)
     } else {
         place(from, phase)
     }

@@ -215,7 +215,12 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         }
         for instance in &instances {
             let skinned = frame.skinned(*instance).unwrap();
-            let rows = frame.instance(*instance).unwrap().world_from_model.rows;
+            let rows = frame
+                .crowd()
+                .instance(*instance)
+                .unwrap()
+                .world_from_model
+                .rows;
             plain.draw(
                 &context.device,
                 cmd,

@@ -1,0 +1,139 @@
+//! One instance of a character, as the animator keeps it.
+
+use super::clock::Clock;
+use super::drive::Driver;
+use super::goal::Goal;
+use super::own_pose::OwnPose;
+use super::pool::Block;
+use super::root::Root;
+use crate::error::{Error, Result};
+
+/// An instance of an animator's character. The number of a removed one is not taken for another's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActorId {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Actor {
+    pub(crate) generation: u32,
+    pub(crate) alive: bool,
+    pub(crate) clock: Clock,
+    pub(crate) block: Block,
+    /// Up to when its time has passed: events delivered, motion taken. Its own time.
+    pub(crate) passed_s: f64,
+    /// From when on its pose no longer changes, in its own time; infinite while it does.
+    pub(crate) still_from_s: f64,
+    /// Counts what changed its pose beyond the passing of time.
+    pub(crate) version: u32,
+    pub(crate) root: Option<Box<Root>>,
+    pub(crate) driver: Option<Box<Driver>>,
+    pub(crate) own_pose: Option<Box<OwnPose>>,
+    /// What its inverse kinematics want, ascending in job.
+    pub(crate) goals: Vec<Goal>,
+    /// Morph weights that the caller set; NaN for those that the clips decide. Empty: none.
+    pub(crate) weights: Vec<f32>,
+}
+
+impl Actor {
+    pub(crate) fn new(generation: u32, now_s: f64) -> Self {
+        Self {
+            generation,
+            alive: true,
+            clock: Clock::SAME,
+            block: Block::default(),
+            passed_s: now_s,
+            still_from_s: f64::INFINITY,
+            version: 0,
+            root: None,
+            driver: None,
+            own_pose: None,
+            goals: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Whether poses take more than its records: inverse kinematics, or a model pose.
+    pub(crate) fn is_special(&self) -> bool {
+        let own_pose = self.own_pose.as_ref();
+        !self.goals.is_empty() || own_pose.is_some_and(|own| !own.model.is_empty())
+    }
+}
+
+/// The actors of an animator.
+#[derive(Debug, Default)]
+pub(crate) struct Actors {
+    pub(crate) list: Vec<Actor>,
+    free: Vec<u32>,
+}
+
+impl Actors {
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.list.reserve(count.saturating_sub(self.list.len()));
+        self.free.reserve(count.saturating_sub(self.free.len()));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len() - self.free.len()
+    }
+
+    pub(crate) fn add(&mut self, now_s: f64) -> ActorId {
+        let index = self.free.pop().unwrap_or(self.list.len() as u32);
+        match self.list.get_mut(index as usize) {
+            Some(actor) => {
+                let generation = actor.generation;
+                *actor = Actor::new(generation, now_s);
+                ActorId { index, generation }
+            }
+            None => {
+                self.list.push(Actor::new(0, now_s));
+                let generation = 0;
+                ActorId { index, generation }
+            }
+        }
+    }
+
+    /// Ends a living actor.
+    pub(crate) fn remove(&mut self, index: u32) {
+        if let Some(actor) = self.list.get_mut(index as usize) {
+            let generation = actor.generation.wrapping_add(1);
+            *actor = Actor::new(generation, 0.0);
+            actor.alive = false;
+            self.free.push(index);
+        }
+    }
+
+    /// Whether the actor is alive.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`].
+    pub(crate) fn check(&self, id: ActorId) -> Result<()> {
+        self.get(id).map(|_| ())
+    }
+
+    pub(crate) fn get(&self, id: ActorId) -> Result<&Actor> {
+        let actor = self.list.get(id.index as usize).ok_or(Error::NotFound {
+            what: "actor",
+            index: id.index.into(),
+            count: self.list.len() as u64,
+        })?;
+        if actor.alive && actor.generation == id.generation {
+            return Ok(actor);
+        }
+        Err(Error::Stale {
+            what: "actor",
+            index: id.index,
+            generation: id.generation,
+            alive: actor.generation,
+        })
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ActorId> + '_ {
+        let actors = (0..).zip(&self.list).filter(|(_, actor)| actor.alive);
+        actors.map(|(index, actor)| ActorId {
+            index,
+            generation: actor.generation,
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! An actor's own time, which a pause stops and a time scale stretches.
+
+/// Time of an actor as a closed form of the animator's: `local = local_s + (now − anchor) · scale`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Clock {
+    anchor_s: f64,
+    local_s: f64,
+    /// The scale that is asked for; while it is paused, time stands still whatever this is.
+    scale: f64,
+    paused: bool,
+}
+
+impl Clock {
+    /// The animator's time itself.
+    pub(crate) const SAME: Self = Self {
+        anchor_s: 0.0,
+        local_s: 0.0,
+        scale: 1.0,
+        paused: false,
+    };
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn rate(&self) -> f64 {
+        if self.paused { 0.0 } else { self.scale }
+    }
+
+    /// Whether time stands still.
+    pub(crate) fn stands(&self) -> bool {
+        self.rate() == 0.0
+    }
+
+    #[inline]
+    pub(crate) fn local_s(&self, now_s: f64) -> f64 {
+        if self.stands() {
+            return self.local_s;
+        }
+        self.local_s + (now_s - self.anchor_s) * self.rate()
+    }
+
+    /// The animator's time at which it is `local_s`; infinite where that never comes.
+    pub(crate) fn animator_s(&self, local_s: f64) -> f64 {
+        if self.stands() {
+            return f64::INFINITY;
+        }
+        self.anchor_s + (local_s - self.local_s) / self.rate()
+    }
+
+    fn re_anchor(&mut self, now_s: f64) {
+        self.local_s = self.local_s(now_s);
+        self.anchor_s = now_s;
+    }
+
+    pub(crate) fn pause(&mut self, now_s: f64, paused: bool) {
+        if self.paused != paused {
+            self.re_anchor(now_s);
+            self.paused = paused;
+        }
+    }
+
+    pub(crate) fn set_scale(&mut self, now_s: f64, scale: f64) {
+        self.re_anchor(now_s);
+        self.scale = scale;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_stands_still_while_it_is_paused() {
+        let mut clock = Clock::SAME;
+        clock.pause(3.0, true);
+        assert_eq!([3.0, 10.0].map(|now_s| clock.local_s(now_s)), [3.0; 2]);
+        assert_eq!(clock.animator_s(4.0), f64::INFINITY);
+        clock.set_scale(10.0, 2.0);
+        clock.pause(11.0, false);
+        assert_eq!(clock.local_s(12.5), 6.0);
+        assert_eq!(clock.animator_s(6.0), 12.5);
+    }
+}

@@ -1,0 +1,126 @@
+//! Actors that a state machine drives: its states become play records.
+
+use super::clock::Clock;
+use super::deliver::{Passing, Sink};
+use super::library::Library;
+use super::pool::{Block, RecordPool};
+use super::record::{FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord};
+use crate::pose::Ramp;
+use crate::pose::state_machine::{
+    DrivenClip, ParameterId, StateMachine, StateMachineInstance, Taken, Watch,
+};
+
+/// The state machine of an actor.
+#[derive(Debug, Clone)]
+pub(crate) struct Driver {
+    pub(crate) state: StateMachineInstance,
+    /// Float parameters that are on their way to a value.
+    pub(crate) damped: Vec<(ParameterId, Ramp)>,
+}
+
+impl Driver {
+    pub(crate) fn new(machine: &StateMachine, local_s: f64) -> Self {
+        Self {
+            state: machine.start(local_s),
+            damped: Vec::new(),
+        }
+    }
+
+    /// Sets the parameters that are on their way to where they are at `local_s`.
+    fn damp(&mut self, machine: &StateMachine, local_s: f64) {
+        for (id, ramp) in &self.damped {
+            // It is a float of this machine, and the ramp is finite.
+            let _ = machine.set_float(&mut self.state, *id, ramp.at(local_s));
+        }
+        self.damped.retain(|(_, ramp)| !ramp.has_ended(local_s));
+    }
+
+    /// Goes on to `local_s`, tells `sink` what passed, and writes what is played then.
+    pub(crate) fn advance(
+        &mut self,
+        library: &Library,
+        machine: &StateMachine,
+        local_s: f64,
+        sink: &mut Sink<'_>,
+    ) {
+        let passed_s = self.state.now_s();
+        self.damp(machine, passed_s);
+        let mut watcher = Watcher { library, sink };
+        machine.drive(&mut self.state, local_s, &mut watcher);
+    }
+
+    /// Writes what is played into the actor's records, in place of what it played before.
+    pub(crate) fn write(
+        &self,
+        library: &Library,
+        machine: &StateMachine,
+        pool: &mut RecordPool,
+        block: &mut Block,
+    ) {
+        let local_s = self.state.now_s();
+        pool.retain(block, |record| !record.has(FLAG_STATE_MACHINE));
+        machine.driven(&self.state, |clip| {
+            pool.push(block, record(library, clip), local_s);
+        });
+    }
+
+    /// When it next has something to do, in the actor's time.
+    pub(crate) fn wakes_s(&self, machine: &StateMachine) -> f64 {
+        if self.damped.is_empty() {
+            machine.wakes_s(&self.state)
+        } else {
+            self.state.now_s()
+        }
+    }
+}
+
+/// The record of what a state machine plays.
+fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
+    let mut record = PlayRecord::new(clip.clip as u16, clip.anchor_s);
+    record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
+    record.set_loop_mode(clip.loop_mode);
+    record.set_ease(clip.weight.ease);
+    record.from_weight = clip.weight.from;
+    record.to_weight = clip.weight.to;
+    record.fade_start_s = clip.weight.start_s;
+    record.fade_s = clip.weight.duration_s as f32;
+    let mask = clip
+        .mask
+        .and_then(|mask| library.machine_masks.get(usize::from(mask)));
+    record.mask = mask.map_or(NO_MASK, |mask| mask.0);
+    record.layer = clip.layer as u8;
+    record.flags = FLAG_STATE_MACHINE;
+    if clip.begun {
+        record.flags |= FLAG_STARTED;
+    }
+    record
+}
+
+struct Watcher<'a, 's> {
+    library: &'a Library,
+    sink: &'a mut Sink<'s>,
+}
+
+impl Watch for Watcher<'_, '_> {
+    fn entered(&mut self, layer: usize, state: u16, time_s: f64) {
+        self.sink.entered(layer as u8, state, time_s);
+    }
+
+    fn taken(&mut self, layer: usize, taken: Taken, time_s: f64) {
+        self.sink.left(layer as u8, taken.from, time_s);
+        self.sink.entered(layer as u8, taken.to, time_s);
+    }
+
+    fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {
+        let record = record(self.library, clip);
+        self.sink.pass(self.library, &Passing::new(record, span_s));
+    }
+}
+
+impl Clock {
+    /// The animator's time of an event of the actor's.
+    pub(crate) fn event_s(&self, local_s: f64, now_s: f64) -> f64 {
+        let time_s = self.animator_s(local_s);
+        if time_s.is_finite() { time_s } else { now_s }
+    }
+}

@@ -1,0 +1,218 @@
+//! State machines of actors: start, parameters, triggers, states.
+
+use super::control::check_fade;
+use super::drive::Driver;
+use super::{ActorId, Animator};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::state_machine::{LayerStatus, ParameterId, StateMachine, Value};
+use crate::pose::{Ease, Ramp};
+
+impl Animator {
+    /// The state machine of the character.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the character has none.
+    pub fn state_machine(&self) -> Result<&StateMachine> {
+        let machine = self.library.state_machine.as_deref();
+        machine.ok_or(Error::Argument {
+            what: "state machine",
+            why: ArgumentFault::Invalid("the character has none"),
+        })
+    }
+
+    /// Adds an actor that the character's state machine drives. It enters its first states with the
+    /// next update, so parameters that are set before can choose them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the character has no state machine.
+    pub fn add_driven(&mut self) -> Result<ActorId> {
+        self.state_machine()?;
+        let id = self.actors.add(self.now_s);
+        self.drive(id)?;
+        Ok(id)
+    }
+
+    /// Lets the state machine drive an actor from now on, from its first states; what the caller
+    /// played on the machine's layers ends.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if the
+    /// character has no state machine.
+    pub fn drive(&mut self, id: ActorId) -> Result<()> {
+        self.actors.check(id)?;
+        self.state_machine()?;
+        self.touch(id.index);
+        let layers = self.library.machine_layers();
+        let machine = self.library.state_machine.as_ref();
+        if let (Some(actor), Some(machine)) = (self.actors.list.get_mut(id.index as usize), machine)
+        {
+            let local_s = actor.clock.local_s(self.now_s);
+            self.pool.retain(&mut actor.block, |record| {
+                usize::from(record.layer) >= layers
+            });
+            actor.driver = Some(Box::new(Driver::new(machine, local_s)));
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// Takes an actor from its state machine: what that played fades out, in `fade_s` seconds.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] for a
+    /// fade that is negative or longer than an hour.
+    pub fn undrive(&mut self, id: ActorId, fade_s: f32) -> Result<()> {
+        check_fade("fade_s", fade_s)?;
+        self.actors.check(id)?;
+        self.touch(id.index);
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            let local_s = actor.clock.local_s(self.now_s);
+            actor.driver = None;
+            for record in self.pool.get_mut(actor.block) {
+                if record.has(super::FLAG_STATE_MACHINE) {
+                    record.flags &= !super::FLAG_STATE_MACHINE;
+                    // States tell nothing at the end of their clips.
+                    record.flags |= super::FLAG_FINISHED;
+                    record.fade_to(0.0, local_s, fade_s, Ease::Smooth);
+                }
+            }
+            self.pool
+                .retain(&mut actor.block, |record| !record.is_over(local_s));
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// Sets a float parameter, clamped to its range. It counts from the last update on.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if no
+    /// state machine drives it, if the parameter is of another kind, or the value not finite.
+    pub fn set_float(&mut self, id: ActorId, parameter: ParameterId, value: f32) -> Result<()> {
+        self.with_driver(id, |machine, driver, _| {
+            machine.set_float(&mut driver.state, parameter, value)?;
+            driver.damped.retain(|(other, _)| *other != parameter);
+            Ok(())
+        })
+    }
+
+    /// Lets a float parameter go evenly from its value to another, in `over_s` seconds. It moves
+    /// once in each update.
+    ///
+    /// # Errors
+    /// As [`Self::set_float`]; [`Error::Argument`] for a time that is negative or longer than an hour.
+    #[doc(alias = "damping")]
+    pub fn set_float_over(
+        &mut self,
+        id: ActorId,
+        parameter: ParameterId,
+        value: f32,
+        over_s: f32,
+    ) -> Result<()> {
+        check_fade("over_s", over_s)?;
+        self.with_driver(id, |machine, driver, local_s| {
+            let from = match machine.value(&driver.state, parameter)? {
+                Value::Float(from) => from,
+                // It says what is wrong.
+                _ => return machine.set_float(&mut driver.state, parameter, value),
+            };
+            // So that a value that makes no sense is refused at once.
+            machine.set_float(&mut driver.state, parameter, value)?;
+            machine.set_float(&mut driver.state, parameter, from)?;
+            driver.damped.retain(|(other, _)| *other != parameter);
+            let ramp = Ramp::new(from, value, local_s, over_s.into(), Ease::Linear);
+            driver.damped.push((parameter, ramp));
+            Ok(())
+        })
+    }
+
+    /// Sets an int parameter, clamped to its range, as [`Self::set_float`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn set_int(&mut self, id: ActorId, parameter: ParameterId, value: i32) -> Result<()> {
+        self.with_driver(id, |machine, driver, _| {
+            machine.set_int(&mut driver.state, parameter, value)
+        })
+    }
+
+    /// Sets a bool parameter, as [`Self::set_float`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn set_bool(&mut self, id: ActorId, parameter: ParameterId, value: bool) -> Result<()> {
+        self.with_driver(id, |machine, driver, _| {
+            machine.set_bool(&mut driver.state, parameter, value)
+        })
+    }
+
+    /// Sets a trigger. It stays set until a transition takes it back, or [`Self::reset_trigger`].
+    ///
+    /// # Errors
+    /// As [`Self::set_float`].
+    pub fn set_trigger(&mut self, id: ActorId, parameter: ParameterId) -> Result<()> {
+        self.with_driver(id, |machine, driver, _| {
+            machine.set_trigger(&mut driver.state, parameter)
+        })
+    }
+
+    /// Takes a trigger back.
+    ///
+    /// # Errors
+    /// As [`Self::set_float`].
+    pub fn reset_trigger(&mut self, id: ActorId, parameter: ParameterId) -> Result<()> {
+        self.with_driver(id, |machine, driver, _| {
+            machine.reset_trigger(&mut driver.state, parameter)
+        })
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Errors
+    /// As [`Self::set_float`].
+    pub fn parameter(&self, id: ActorId, parameter: ParameterId) -> Result<Value> {
+        let (machine, driver) = self.driver(id)?;
+        machine.value(&driver.state, parameter)
+    }
+
+    /// Where a layer of the state machine stands.
+    ///
+    /// # Errors
+    /// As [`Self::set_float`]; [`Error::NotFound`] for a layer that the machine lacks.
+    pub fn layer_status(&self, id: ActorId, layer: usize) -> Result<LayerStatus> {
+        let (machine, driver) = self.driver(id)?;
+        let local_s = self.actors.get(id)?.clock.local_s(self.now_s);
+        machine.status(&driver.state, layer, local_s)
+    }
+
+    fn driver(&self, id: ActorId) -> Result<(&StateMachine, &Driver)> {
+        let driver = self.actors.get(id)?.driver.as_deref();
+        let machine = self.state_machine()?;
+        driver.map(|driver| (machine, driver)).ok_or(undriven())
+    }
+
+    fn with_driver(
+        &mut self,
+        id: ActorId,
+        change: impl FnOnce(&StateMachine, &mut Driver, f64) -> Result<()>,
+    ) -> Result<()> {
+        self.driver(id)?;
+        self.touch(id.index);
+        let machine = self.library.state_machine.as_deref();
+        let actor = self.actors.list.get_mut(id.index as usize);
+        if let (Some(machine), Some(actor)) = (machine, actor) {
+            let local_s = actor.clock.local_s(self.now_s);
+            let driver = actor.driver.as_deref_mut().ok_or(undriven())?;
+            change(machine, driver, local_s)?;
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+}
+
+fn undriven() -> Error {
+    Error::Argument {
+        what: "actor",
+        why: ArgumentFault::Invalid("is not driven by a state machine"),
+    }
+}

@@ -1,0 +1,280 @@
+//! Poses of actors, in any form: the records go to the batch kernel.
+
+use super::actor::Actor;
+use super::library::Library;
+use super::pool::RecordPool;
+use super::record::{FLAG_POSE, PlayRecord};
+use super::{ActorId, Animator};
+use crate::character::{Affine, Transform};
+use crate::error::Result;
+use crate::pose::{
+    Clip, PaletteEntry, PaletteFormat, PlanSource, Planner, Product, Starts, WriteOnly, expect_len,
+    model_pose,
+};
+
+/// What the evaluation keeps from call to call, so that nothing is allocated.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// Actors as indices.
+    list: Vec<u32>,
+    plain: Vec<u32>,
+    plain_starts: Places,
+    special: Vec<u32>,
+    special_starts: Places,
+    local: Vec<Transform>,
+    model: Vec<Affine>,
+}
+
+/// Where palettes go.
+#[derive(Debug, Default)]
+struct Places(Vec<*mut u8>);
+
+// SAFETY: they are addresses, written to only during the call that was given them.
+unsafe impl Send for Places {}
+// SAFETY: as above.
+unsafe impl Sync for Places {}
+
+/// What some actors play at the present time.
+struct Plan<'a> {
+    library: &'a Library,
+    actors: &'a [Actor],
+    pool: &'a RecordPool,
+    list: &'a [u32],
+    now_s: f64,
+}
+
+impl PlanSource for Plan<'_> {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    #[inline]
+    fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
+        let Some(actor) = self.actors.get(self.list[index] as usize) else {
+            return;
+        };
+        let local_s = actor.clock.local_s(self.now_s);
+        for record in self.pool.get(actor.block) {
+            let weight = record.weight_at(local_s);
+            if weight > 0.0
+                && let Some(clip) = clip(self.library, actor, record)
+            {
+                let time_s = record.clip_time_s(local_s, clip.duration_s());
+                planner.push(clip, time_s, weight, record.mask(), record.layer);
+            }
+        }
+    }
+}
+
+/// The clip of a record.
+#[inline]
+pub(super) fn clip<'a>(
+    library: &'a Library,
+    actor: &'a Actor,
+    record: &PlayRecord,
+) -> Option<&'a Clip> {
+    if record.has(FLAG_POSE) {
+        return actor.own_pose.as_ref().map(|own| &own.clip);
+    }
+    library.clips.get(usize::from(record.clip))
+}
+
+impl Animator {
+    /// The palettes of actors at the present time, one after the other, in the format of the
+    /// elements of `out`: skinning matrices in character space, one for each entry of
+    /// [`Character::palette`](crate::character::Character::palette).
+    ///
+    /// Each palette is written in ascending order, and nothing is read: `out` may be mapped device
+    /// memory. What the format cannot hold is left out, as [`PaletteEntry::project`] says.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for an
+    /// actor that is not alive; [`Error::Argument`](crate::Error::Argument) if `out` is not as long
+    /// as all palettes. Nothing is written then.
+    pub fn palettes<E: PaletteEntry>(
+        &mut self,
+        actors: &[ActorId],
+        mut out: WriteOnly<'_, E>,
+    ) -> Result<()> {
+        let entries = self.poser.entries();
+        expect_len("palettes", out.len(), entries.saturating_mul(actors.len()))?;
+        let list = self.take_list(actors)?;
+        let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
+        // SAFETY: the output is borrowed for writing, and there is room for all actors.
+        unsafe { self.write_palettes(&list, E::FORMAT, starts) };
+        self.work.list = list;
+        Ok(())
+    }
+
+    /// The local poses of actors at the present time, one transform for each joint, one actor after
+    /// the other.
+    ///
+    /// # Errors
+    /// As [`Self::palettes`].
+    pub fn local_poses(&mut self, actors: &[ActorId], out: &mut [Transform]) -> Result<()> {
+        let joints = self.library.skeleton.len();
+        expect_len(
+            "local poses",
+            out.len(),
+            joints.saturating_mul(actors.len()),
+        )?;
+        let list = self.take_list(actors)?;
+        let mut model = core::mem::take(&mut self.work.model);
+        self.pose(&list, out, &mut model);
+        (self.work.model, self.work.list) = (model, list);
+        Ok(())
+    }
+
+    /// The model poses of actors at the present time, one matrix for each joint, one actor after the
+    /// other: character space from each joint's.
+    ///
+    /// # Errors
+    /// As [`Self::palettes`].
+    pub fn model_poses(&mut self, actors: &[ActorId], out: &mut [Affine]) -> Result<()> {
+        let joints = self.library.skeleton.len();
+        expect_len(
+            "model poses",
+            out.len(),
+            joints.saturating_mul(actors.len()),
+        )?;
+        let list = self.take_list(actors)?;
+        let mut work = core::mem::take(&mut self.work);
+        work.local.resize(out.len(), Transform::IDENTITY);
+        self.pose(&list, &mut work.local, &mut work.model);
+        out.copy_from_slice(&work.model[..out.len()]);
+        work.list = list;
+        self.work = work;
+        Ok(())
+    }
+
+    fn take_list(&mut self, actors: &[ActorId]) -> Result<Vec<u32>> {
+        for id in actors {
+            self.actors.check(*id)?;
+        }
+        let mut list = core::mem::take(&mut self.work.list);
+        list.clear();
+        list.extend(actors.iter().map(|id| id.index));
+        Ok(list)
+    }
+
+    fn plan<'a>(&'a self, list: &'a [u32]) -> Plan<'a> {
+        Plan {
+            library: &self.library,
+            actors: &self.actors.list,
+            pool: &self.pool,
+            list,
+            now_s: self.now_s,
+        }
+    }
+
+    /// Local and model poses, with inverse kinematics. `model` is made as long as it has to be.
+    fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine>) {
+        let joints = self.library.skeleton.len();
+        let starts = Starts::Even(local.as_mut_ptr().cast(), joints * size_of::<Transform>());
+        // SAFETY: clips, masks and weights were checked when they were played; the output is
+        // borrowed for writing, and there is room for all actors.
+        unsafe { self.run(list, Product::Local, starts) };
+        model.resize(local.len(), Affine::IDENTITY);
+        let skeleton = &self.library.skeleton;
+        let poses = local
+            .chunks_exact_mut(joints.max(1))
+            .zip(model.chunks_exact_mut(joints.max(1)));
+        for (index, (local, model)) in list.iter().zip(poses) {
+            // The lengths fit, so there is no error.
+            let _ = model_pose(skeleton, local, model);
+            let Some(actor) = self.actors.list.get_mut(*index as usize) else {
+                continue;
+            };
+            let local_s = actor.clock.local_s(self.now_s);
+            if actor.goals.is_empty() && is_alone(actor, &self.pool, local_s) {
+                if let Some(own) = &actor.own_pose {
+                    model.copy_from_slice(&own.model);
+                }
+            }
+            if let Some(rig) = &self.rig {
+                for goal in &mut actor.goals {
+                    goal.solve(&self.solvers, rig, local_s, local, model);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`BatchPoser::run_planned`](crate::pose::BatchPoser) for the starts; the actors are alive.
+    unsafe fn run(&self, list: &[u32], product: Product, starts: Starts<'_>) {
+        let plan = self.plan(list);
+        let samples = self.pool.most() * 16;
+        // SAFETY: the caller's contract; clips, masks and weights were checked when they were played.
+        unsafe {
+            self.poser
+                .run_planned(&plan, samples, product, starts, &self.threads);
+        }
+    }
+
+    /// Writes the palettes of living actors.
+    ///
+    /// # Safety
+    /// There is a start for each actor; it is aligned to 16 bytes and valid for writing a palette of
+    /// the format during the call, by any thread. The palettes do not overlap.
+    pub(crate) unsafe fn write_palettes(
+        &mut self,
+        list: &[u32],
+        format: PaletteFormat,
+        starts: Starts<'_>,
+    ) {
+        let special = |index: &u32| {
+            let actor = self.actors.list.get(*index as usize);
+            actor.is_some_and(Actor::is_special)
+        };
+        if !list.iter().any(special) {
+            // SAFETY: the caller's contract.
+            unsafe { self.run(list, Product::Palette(format), starts) };
+            return;
+        }
+        let mut work = core::mem::take(&mut self.work);
+        work.split(list, &starts, special);
+        // SAFETY: the caller's contract: each start is taken by one of both lists.
+        unsafe {
+            let starts = Starts::Each(&work.plain_starts.0);
+            self.run(&work.plain, Product::Palette(format), starts);
+            let length = work.special.len() * self.library.skeleton.len();
+            work.local.resize(length, Transform::IDENTITY);
+            self.pose(&work.special, &mut work.local, &mut work.model);
+            let starts = Starts::Each(&work.special_starts.0);
+            let models = &work.model[..length];
+            self.poser.finish_to(models, format, starts, &self.threads);
+        }
+        self.work = work;
+    }
+}
+
+impl Work {
+    /// Tells actors apart whose pose is more than what their records say.
+    fn split(&mut self, list: &[u32], starts: &Starts<'_>, special: impl Fn(&u32) -> bool) {
+        let lists = [&mut self.plain, &mut self.special];
+        lists.into_iter().for_each(Vec::clear);
+        let places = [&mut self.plain_starts, &mut self.special_starts];
+        places.into_iter().for_each(|places| places.0.clear());
+        for (number, index) in list.iter().enumerate() {
+            let (list, places) = if special(index) {
+                (&mut self.special, &mut self.special_starts)
+            } else {
+                (&mut self.plain, &mut self.plain_starts)
+            };
+            list.push(*index);
+            places.0.push(starts.at(number));
+        }
+    }
+}
+
+/// Whether nothing but the caller's model pose is seen of an actor.
+pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
+    let seen = |record: &&PlayRecord| record.weight_at(local_s) > 0.0;
+    let mut seen = pool.get(actor.block).iter().filter(seen);
+    let own = actor.own_pose.as_ref();
+    own.is_some_and(|own| !own.model.is_empty())
+        && seen.next().is_some_and(|record| {
+            record.has(FLAG_POSE) && record.mask().is_none() && record.weight_at(local_s) >= 1.0
+        })
+        && seen.next().is_none()
+}

@@ -1,0 +1,132 @@
+//! Inverse kinematics of actors: solvers and targets.
+
+use super::control::check_fade;
+use super::goal::Goal;
+use super::{ActorId, Animator, IkReport, IkSolver, IkTarget, SolverId};
+use crate::error::{Error, Result};
+use crate::pose::ik::IkRig;
+use crate::pose::{Ease, Ramp};
+
+impl Animator {
+    /// Adds a solver, for which actors can be given targets. Solvers work on the blended pose, in
+    /// the order in which they were added.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::Each`], naming the joint or the field, if
+    /// it does not fit the character; [`Error::Capacity`] beyond 65,535 solvers.
+    pub fn add_solver(&mut self, solver: IkSolver) -> Result<SolverId> {
+        let skeleton = &self.library.skeleton;
+        let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
+        solver.validate(rig)?;
+        let asked = self.solvers.len() as u64 + 1;
+        let cap = u64::from(u16::MAX);
+        if asked > cap {
+            let what = "IK solvers";
+            return Err(Error::Capacity { what, asked, cap });
+        }
+        self.solvers.push(solver);
+        Ok(SolverId(asked as u16 - 1))
+    }
+
+    /// Gives an actor a target for a solver: from now on its pose reaches for it. A target that it
+    /// had for the solver is replaced, and keeps the weight that it has come to.
+    ///
+    /// The target is in character space. Its weight is reached in `fade_s` seconds.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::NotFound`] for a
+    /// solver of another animator; [`Error::Argument`] for a target that is for another kind of
+    /// solver or makes no sense, and for a fade that is negative or longer than an hour.
+    pub fn set_target(
+        &mut self,
+        id: ActorId,
+        solver: SolverId,
+        target: IkTarget,
+        fade_s: f32,
+    ) -> Result<()> {
+        check_fade("fade_s", fade_s)?;
+        self.actors.check(id)?;
+        self.solver(solver)?.check(&target)?;
+        self.touch(id.index);
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            let local_s = actor.clock.local_s(self.now_s);
+            let goals = &mut actor.goals;
+            match goals.binary_search_by_key(&solver, |goal| goal.solver) {
+                Ok(at) => {
+                    let goal = &mut goals[at];
+                    goal.target = target;
+                    if goal.weight.to != 1.0 || fade_s == 0.0 {
+                        let fade_s = fade_s.into();
+                        goal.weight = goal.weight.turned(local_s, 1.0, fade_s, Ease::Smooth);
+                    }
+                }
+                Err(at) => goals.insert(
+                    at,
+                    Goal {
+                        solver,
+                        target,
+                        weight: Ramp::new(0.0, 1.0, local_s, fade_s.into(), Ease::Smooth),
+                        report: None,
+                    },
+                ),
+            }
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// Takes an actor's target for a solver away, in `fade_s` seconds.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] for a
+    /// fade that is negative or longer than an hour.
+    pub fn clear_target(&mut self, id: ActorId, solver: SolverId, fade_s: f32) -> Result<()> {
+        check_fade("fade_s", fade_s)?;
+        self.actors.check(id)?;
+        self.touch(id.index);
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            let local_s = actor.clock.local_s(self.now_s);
+            if fade_s == 0.0 {
+                actor.goals.retain(|goal| goal.solver != solver);
+            }
+            let goals = actor.goals.iter_mut();
+            for goal in goals.filter(|goal| goal.solver == solver) {
+                goal.weight = goal
+                    .weight
+                    .turned(local_s, 0.0, fade_s.into(), Ease::Smooth);
+            }
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// What a solver made of an actor's target when its pose was evaluated last; `None` if it has no
+    /// target, or was not evaluated since.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    pub fn target_report(&self, id: ActorId, solver: SolverId) -> Result<Option<IkReport>> {
+        let goals = &self.actors.get(id)?.goals;
+        let goal = goals.iter().find(|goal| goal.solver == solver);
+        Ok(goal.and_then(|goal| goal.report))
+    }
+
+    /// The target that an actor has for a solver.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    pub fn target(&self, id: ActorId, solver: SolverId) -> Result<Option<IkTarget>> {
+        let goals = &self.actors.get(id)?.goals;
+        let goal = goals.iter().find(|goal| goal.solver == solver);
+        Ok(goal.map(|goal| goal.target))
+    }
+
+    fn solver(&self, id: SolverId) -> Result<&IkSolver> {
+        let solver = self.solvers.get(usize::from(id.0));
+        solver.ok_or(Error::NotFound {
+            what: "IK solver",
+            index: id.0.into(),
+            count: self.solvers.len() as u64,
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! Poses that the caller makes: a ragdoll, a pose from the network.
+
+use super::control::{check_fade, fade_layer, in_range};
+use super::record::{FLAG_POSE, NO_MASK, PlayRecord};
+use super::{ActorId, Animator, MaskRef};
+use crate::character::{Affine, NO_PARENT, Skeleton, Transform};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::{Clip, Ease};
+
+/// The pose that a caller gave an actor, as one more thing that it plays.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnPose {
+    /// The pose as a clip of a single frame.
+    pub(crate) clip: Clip,
+    /// The model pose as it was given; empty if a local pose was given. It holds what a local pose
+    /// cannot, such as shear, and is shown as it is where nothing else plays.
+    pub(crate) model: Vec<Affine>,
+    /// The local pose.
+    pub(crate) local: Vec<Transform>,
+}
+
+/// How a pose of the caller's is shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShowPose<'a> {
+    /// How long it takes to fade from what the layer plays now, in seconds; 0 cuts.
+    pub fade_s: f32,
+    /// How the fade goes.
+    pub ease: Ease,
+    /// The layer that it is shown on.
+    pub layer: u8,
+    /// Which joints it counts for.
+    pub mask: MaskRef<'a>,
+    /// Its weight after the fade.
+    pub weight: f32,
+}
+
+impl Default for ShowPose<'_> {
+    fn default() -> Self {
+        Self {
+            fade_s: 0.0,
+            ease: Ease::Smooth,
+            layer: 0,
+            mask: MaskRef::All,
+            weight: 1.0,
+        }
+    }
+}
+
+impl Animator {
+    /// Shows a local pose of the caller's, one transform for each joint: it takes the place of what
+    /// the layer plays, in a cross-fade. It stays until it is set again ([`Self::set_pose`]) or
+    /// something else is played on the layer. An actor has one such pose.
+    ///
+    /// # Errors
+    /// As [`Self::play`]; [`Error::Argument`] for another number of joints, and
+    /// [`Error::Each`](crate::Error::Each) with the first joint that is not finite.
+    #[doc(alias = "ragdoll")]
+    pub fn show_pose(
+        &mut self,
+        id: ActorId,
+        local: &[Transform],
+        show: &ShowPose<'_>,
+    ) -> Result<()> {
+        self.check_show(id, show)?;
+        self.check_local(local)?;
+        self.show(id, show, local.iter().copied(), &[])
+    }
+
+    /// Shows a model pose of the caller's, one matrix for each joint: character space from the
+    /// joint's. As [`Self::show_pose`]. Where nothing else plays and no inverse kinematics work, the
+    /// matrices are shown as they are; else what translation, rotation and scale cannot say of them
+    /// is lost.
+    ///
+    /// # Errors
+    /// As [`Self::show_pose`].
+    pub fn show_model_pose(
+        &mut self,
+        id: ActorId,
+        model: &[Affine],
+        show: &ShowPose<'_>,
+    ) -> Result<()> {
+        self.check_show(id, show)?;
+        self.check_model(model)?;
+        let skeleton = self.library.skeleton.clone();
+        self.show(id, show, local_of(&skeleton, model), model)
+    }
+
+    /// Changes the pose that an actor shows, whatever its weight is now.
+    ///
+    /// # Errors
+    /// As [`Self::show_pose`]; [`Error::Argument`] if it shows none.
+    pub fn set_pose(&mut self, id: ActorId, local: &[Transform]) -> Result<()> {
+        self.check_shows(id)?;
+        self.check_local(local)?;
+        self.keep(id.index, local.iter().copied(), &[]);
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// Changes the pose that an actor shows, as [`Self::show_model_pose`] takes it.
+    ///
+    /// # Errors
+    /// As [`Self::set_pose`].
+    pub fn set_model_pose(&mut self, id: ActorId, model: &[Affine]) -> Result<()> {
+        self.check_shows(id)?;
+        self.check_model(model)?;
+        let skeleton = self.library.skeleton.clone();
+        self.keep(id.index, local_of(&skeleton, model), model);
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// Whether the actor shows a pose of the caller's, with whatever weight.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
+    pub fn shows_pose(&self, id: ActorId) -> Result<bool> {
+        let actor = self.actors.get(id)?;
+        let records = self.pool.get(actor.block);
+        Ok(records
+            .iter()
+            .any(|record| record.has(FLAG_POSE) && record.to_weight > 0.0))
+    }
+
+    fn check_show(&self, id: ActorId, show: &ShowPose<'_>) -> Result<()> {
+        self.check_layer(id, show.layer)?;
+        check_fade("ShowPose::fade_s", show.fade_s)?;
+        in_range("ShowPose::weight", show.weight, f32::MAX)?;
+        self.library.mask(show.mask).map(|_| ())
+    }
+
+    fn check_shows(&self, id: ActorId) -> Result<()> {
+        let records = self.pool.get(self.actors.get(id)?.block);
+        if records.iter().any(|record| record.has(FLAG_POSE)) {
+            return Ok(());
+        }
+        let why = ArgumentFault::Invalid("shows no pose of the caller's");
+        Err(Error::Argument { what: "actor", why })
+    }
+
+    fn check_local(&self, local: &[Transform]) -> Result<()> {
+        self.check_joints("local pose", local.len(), |joint| {
+            let Transform {
+                translation,
+                rotation,
+                scale,
+            } = local[joint];
+            translation.is_finite() && rotation.is_finite() && scale.is_finite()
+        })
+    }
+
+    fn check_model(&self, model: &[Affine]) -> Result<()> {
+        self.check_joints("model pose", model.len(), |joint| model[joint].is_finite())
+    }
+
+    fn check_joints(
+        &self,
+        what: &'static str,
+        got: usize,
+        is_finite: impl Fn(usize) -> bool,
+    ) -> Result<()> {
+        let need = self.library.skeleton.len();
+        if got != need {
+            let why = ArgumentFault::Length { got, need };
+            return Err(Error::Argument { what, why });
+        }
+        match (0..got).find(|joint| !is_finite(*joint)) {
+            None => Ok(()),
+            Some(joint) => Err(Error::Each {
+                what: "joint",
+                index: joint as u64,
+                why: Box::new(Error::Argument {
+                    what,
+                    why: ArgumentFault::Invalid("must be finite"),
+                }),
+            }),
+        }
+    }
+
+    fn show(
+        &mut self,
+        id: ActorId,
+        show: &ShowPose<'_>,
+        local: impl Iterator<Item = Transform>,
+        model: &[Affine],
+    ) -> Result<()> {
+        let mask = self.library.mask(show.mask)?;
+        self.touch(id.index);
+        self.keep(id.index, local, model);
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            let local_s = actor.clock.local_s(self.now_s);
+            // It is one pose: what showed it before goes on as this.
+            let pool = &mut self.pool;
+            let shown = pool.get(actor.block).iter().find(|r| r.has(FLAG_POSE));
+            let shown = shown.filter(|record| record.layer == show.layer);
+            let from = shown.map_or(0.0, |record| record.weight_at(local_s));
+            pool.retain(&mut actor.block, |record| !record.has(FLAG_POSE));
+            let records = pool.get_mut(actor.block);
+            fade_layer(records, show.layer, (show.fade_s, show.ease), local_s);
+            let mut record = PlayRecord::new(0, local_s);
+            (record.layer, record.flags) = (show.layer, FLAG_POSE);
+            record.mask = mask.unwrap_or(NO_MASK);
+            record.set_ease(show.ease);
+            record.fade_s = show.fade_s;
+            record.from_weight = if show.fade_s > 0.0 { from } else { show.weight };
+            record.to_weight = show.weight;
+            pool.push(&mut actor.block, record, local_s);
+            pool.retain(&mut actor.block, |record| !record.is_over(local_s));
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// Keeps a pose that was checked.
+    fn keep(&mut self, index: u32, local: impl Iterator<Item = Transform>, model: &[Affine]) {
+        let poser = &self.poser;
+        let Some(actor) = self.actors.list.get_mut(index as usize) else {
+            return;
+        };
+        let own = actor.own_pose.get_or_insert_with(|| {
+            Box::new(OwnPose {
+                clip: poser.single_clip(),
+                model: Vec::new(),
+                local: Vec::new(),
+            })
+        });
+        own.local.clear();
+        own.local.extend(local);
+        own.model.clear();
+        own.model.extend_from_slice(model);
+        let OwnPose { clip, local, .. } = &mut **own;
+        clip.set_single(local);
+    }
+}
+
+/// The local pose of a model pose, as near as translation, rotation and scale come.
+fn local_of<'a>(
+    skeleton: &'a Skeleton,
+    model: &'a [Affine],
+) -> impl Iterator<Item = Transform> + 'a {
+    let joints = skeleton.joints().iter().zip(model);
+    joints.map(|(joint, own)| {
+        let local = match model.get(usize::from(joint.parent)) {
+            Some(parent) if joint.parent != NO_PARENT => {
+                let inverse = parent.inverse();
+                if inverse.is_finite() {
+                    inverse * *own
+                } else {
+                    *own
+                }
+            }
+            _ => *own,
+        };
+        let (scale, rotation, translation) = local.to_scale_rotation_translation();
+        let rotation = if rotation.is_finite() {
+            rotation.normalize()
+        } else {
+            joint.rest.rotation
+        };
+        Transform {
+            translation,
+            rotation,
+            scale,
+        }
+    })
+}

@@ -1,0 +1,227 @@
+//! What to play, and how.
+
+use crate::character::{ClipId, MaskId};
+use crate::pose::{Ease, LoopMode};
+
+/// A clip of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ClipRef<'a> {
+    /// None: the rest pose.
+    #[default]
+    Rest,
+    /// By its id.
+    Id(ClipId),
+    /// By its name.
+    Name(&'a str),
+}
+
+impl From<ClipId> for ClipRef<'_> {
+    fn from(clip: ClipId) -> Self {
+        Self::Id(clip)
+    }
+}
+
+impl<'a> From<&'a str> for ClipRef<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Name(name)
+    }
+}
+
+/// A mask of a character: which joints a layer counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum MaskRef<'a> {
+    /// None: all joints.
+    #[default]
+    All,
+    /// By its id.
+    Id(MaskId),
+    /// By its name.
+    Name(&'a str),
+}
+
+impl From<MaskId> for MaskRef<'_> {
+    fn from(mask: MaskId) -> Self {
+        Self::Id(mask)
+    }
+}
+
+impl<'a> From<&'a str> for MaskRef<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Name(name)
+    }
+}
+
+/// A clip, and how it is played. It takes the place of whatever its layer plays.
+///
+/// ```
+/// use throng::animator::Play;
+///
+/// // A cross-fade of a quarter of a second.
+/// let walk = Play::new("Walk").fade_s(0.25);
+/// // A run that keeps step with the walk that it takes over from.
+/// let run = Play::new("Run").fade_s(0.4).in_step();
+/// // Once, above the hips, on top of whatever the legs do.
+/// let wave = Play::new("Wave").layer(1).mask("upper body").once().fade_s(0.2);
+/// # let _ = (walk, run, wave);
+/// ```
+#[doc(alias = "crossfade")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Play<'a> {
+    /// Which clip.
+    pub clip: ClipRef<'a>,
+    /// How long it takes to fade from what the layer plays now, in seconds; 0 cuts.
+    pub fade_s: f32,
+    /// How the fade goes.
+    pub ease: Ease,
+    /// The layer. Each layer is laid over the one below; layer 0 over the rest pose.
+    pub layer: u8,
+    /// Which joints it counts for.
+    pub mask: MaskRef<'a>,
+    /// Its weight after the fade. 1 hides what the layers below play.
+    pub weight: f32,
+    /// The actor's time at which the clip stands at `offset_s`, in seconds; `None`: now.
+    pub start_s: Option<f64>,
+    /// Where in the clip it starts, in seconds. To play a clip once backwards, its duration.
+    pub offset_s: f64,
+    /// Clip seconds per second; negative plays backwards, 0 holds.
+    pub speed: f64,
+    /// What happens past the end of the clip.
+    pub loop_mode: LoopMode,
+    /// Whether it keeps step with what the layer plays: it takes over the phase, and both go at one
+    /// rate during the fade, so that feet do not slide. Only loops keep step.
+    pub in_step: bool,
+}
+
+impl<'a> Play<'a> {
+    /// The rest pose.
+    pub const REST: Self = Self {
+        clip: ClipRef::Rest,
+        fade_s: 0.0,
+        ease: Ease::Smooth,
+        layer: 0,
+        mask: MaskRef::All,
+        weight: 1.0,
+        start_s: None,
+        offset_s: 0.0,
+        speed: 1.0,
+        loop_mode: LoopMode::Loop,
+        in_step: false,
+    };
+
+    /// A clip by name or id, in a loop, at normal speed, at once.
+    #[must_use]
+    pub fn new(clip: impl Into<ClipRef<'a>>) -> Self {
+        Self {
+            clip: clip.into(),
+            ..Self::REST
+        }
+    }
+
+    /// Fades to it in this many seconds.
+    #[must_use]
+    pub const fn fade_s(self, fade_s: f32) -> Self {
+        Self { fade_s, ..self }
+    }
+
+    /// Sets how the fade goes.
+    #[must_use]
+    pub const fn ease(self, ease: Ease) -> Self {
+        Self { ease, ..self }
+    }
+
+    /// Plays it on another layer.
+    #[must_use]
+    pub const fn layer(self, layer: u8) -> Self {
+        Self { layer, ..self }
+    }
+
+    /// Plays it for the joints of a mask, by name or id.
+    #[must_use]
+    pub fn mask(self, mask: impl Into<MaskRef<'a>>) -> Self {
+        Self {
+            mask: mask.into(),
+            ..self
+        }
+    }
+
+    /// Plays it with this weight.
+    #[must_use]
+    pub const fn weight(self, weight: f32) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// Lets it start at this time of the actor, in seconds, which may be past or to come.
+    #[must_use]
+    pub const fn start_s(self, start_s: f64) -> Self {
+        Self {
+            start_s: Some(start_s),
+            ..self
+        }
+    }
+
+    /// Starts elsewhere in the clip, in seconds.
+    #[must_use]
+    pub const fn offset_s(self, offset_s: f64) -> Self {
+        Self { offset_s, ..self }
+    }
+
+    /// Plays it at this speed.
+    #[must_use]
+    pub const fn speed(self, speed: f64) -> Self {
+        Self { speed, ..self }
+    }
+
+    /// Sets what happens past the end of the clip.
+    #[must_use]
+    pub const fn loop_mode(self, loop_mode: LoopMode) -> Self {
+        Self { loop_mode, ..self }
+    }
+
+    /// Plays it once and holds the last pose.
+    #[must_use]
+    pub const fn once(self) -> Self {
+        self.loop_mode(LoopMode::Once)
+    }
+
+    /// Keeps step with what the layer plays.
+    #[must_use]
+    pub const fn in_step(self) -> Self {
+        Self {
+            in_step: true,
+            ..self
+        }
+    }
+}
+
+impl Default for Play<'_> {
+    fn default() -> Self {
+        Self::REST
+    }
+}
+
+impl<'a, C: Into<ClipRef<'a>>> From<C> for Play<'a> {
+    fn from(clip: C) -> Self {
+        Self::new(clip)
+    }
+}
+
+/// A clip that plays on an actor, as [`Animator::playing`](super::Animator::playing) tells it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Playing {
+    /// The clip; `None` for a pose of the caller's.
+    pub clip: Option<ClipId>,
+    /// The layer that it plays on.
+    pub layer: u8,
+    /// The clip's own time, in seconds.
+    pub time_s: f64,
+    /// Clip seconds per second.
+    pub speed: f64,
+    /// Its weight now.
+    pub weight: f32,
+    /// The weight that it goes to: 0 while it fades out.
+    pub to_weight: f32,
+    /// What happens past the end of the clip.
+    pub loop_mode: LoopMode,
+    /// Whether the actor's state machine plays it.
+    pub by_state_machine: bool,
+}

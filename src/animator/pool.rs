@@ -1,0 +1,220 @@
+//! Where the play records of all actors lie: one list, of which each actor has a block.
+
+use super::record::PlayRecord;
+use bytemuck::Zeroable;
+
+/// The smallest block, in records.
+const LEAST: u32 = 4;
+/// The most records that an actor can have: beyond it, what counts least is dropped.
+pub(crate) const MOST: u32 = 256;
+/// Sizes of blocks: 4, 8, 16 … [`MOST`].
+const SIZES: usize = (MOST / LEAST).ilog2() as usize + 1;
+
+/// An actor's records: a range of the pool, ascending in layer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Block {
+    start: u32,
+    len: u16,
+    /// The size is `LEAST << size - 1`; 0 for no block.
+    size: u8,
+}
+
+impl Block {
+    fn capacity(self) -> u32 {
+        match self.size {
+            0 => 0,
+            size => LEAST << (size - 1),
+        }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// Blocks of records. A block that is given back goes to the next actor that asks for its size, so
+/// nothing is allocated once there are as many as will ever be needed.
+#[derive(Debug, Default)]
+pub(crate) struct RecordPool {
+    records: Vec<PlayRecord>,
+    free: [Vec<u32>; SIZES],
+    /// The most records that an actor ever had.
+    most: u16,
+}
+
+impl RecordPool {
+    /// Makes room for the smallest block of `actors` actors.
+    pub(crate) fn reserve(&mut self, actors: usize) {
+        let wanted = actors * LEAST as usize;
+        self.records
+            .reserve(wanted.saturating_sub(self.records.len()));
+        for free in &mut self.free {
+            free.reserve(actors.saturating_sub(free.len()));
+        }
+    }
+
+    /// The most records that an actor ever had.
+    pub(crate) fn most(&self) -> usize {
+        self.most.into()
+    }
+
+    pub(crate) fn get(&self, block: Block) -> &[PlayRecord] {
+        let start = block.start as usize;
+        self.records
+            .get(start..start + usize::from(block.len))
+            .unwrap_or(&[])
+    }
+
+    pub(crate) fn get_mut(&mut self, block: Block) -> &mut [PlayRecord] {
+        let start = block.start as usize;
+        self.records
+            .get_mut(start..start + usize::from(block.len))
+            .unwrap_or(&mut [])
+    }
+
+    /// Adds a record behind those of its layer. If the actor has as many as it may, the one that
+    /// fades out and has the least weight at `now_s` makes room.
+    pub(crate) fn push(&mut self, block: &mut Block, record: PlayRecord, now_s: f64) {
+        if u32::from(block.len) == MOST {
+            self.drop_least(block, now_s);
+        }
+        if u32::from(block.len) == block.capacity() {
+            self.grow(block);
+        }
+        block.len += 1;
+        self.most = self.most.max(block.len);
+        let records = self.get_mut(*block);
+        let last = records.len() - 1;
+        let at = records[..last].partition_point(|other| other.layer <= record.layer);
+        records.copy_within(at..last, at + 1);
+        records[at] = record;
+    }
+
+    fn drop_least(&mut self, block: &mut Block, now_s: f64) {
+        let key = |record: &PlayRecord| (record.to_weight, record.weight_at(now_s));
+        let records = self.get(*block).iter().enumerate();
+        let least = records.min_by(|(_, a), (_, b)| {
+            let ((a_to, a_now), (b_to, b_now)) = (key(a), key(b));
+            a_to.total_cmp(&b_to).then(a_now.total_cmp(&b_now))
+        });
+        if let Some((least, _)) = least {
+            let mut number = 0;
+            self.retain(block, |_| {
+                number += 1;
+                number - 1 != least
+            });
+        }
+    }
+
+    /// Moves the records into a block of twice the size.
+    fn grow(&mut self, block: &mut Block) {
+        let size = block.size + 1;
+        let capacity = LEAST << (size - 1);
+        let start = match self.free.get_mut(usize::from(size) - 1).and_then(Vec::pop) {
+            Some(start) => start,
+            None => {
+                let start = self.records.len() as u32;
+                let end = self.records.len() + capacity as usize;
+                self.records.resize(end, PlayRecord::zeroed());
+                start
+            }
+        };
+        let (from, to) = (block.start as usize, start as usize);
+        self.records
+            .copy_within(from..from + usize::from(block.len), to);
+        self.give_back(*block);
+        (block.start, block.size) = (start, size);
+    }
+
+    fn give_back(&mut self, block: Block) {
+        let size = usize::from(block.size).checked_sub(1);
+        if let Some(free) = size.and_then(|size| self.free.get_mut(size)) {
+            free.push(block.start);
+        }
+    }
+
+    /// Keeps the records that `keep` says yes to, in their order.
+    pub(crate) fn retain(&mut self, block: &mut Block, mut keep: impl FnMut(&PlayRecord) -> bool) {
+        let records = self.get_mut(*block);
+        let mut kept = 0;
+        for index in 0..records.len() {
+            if keep(&records[index]) {
+                records[kept] = records[index];
+                kept += 1;
+            }
+        }
+        block.len = kept as u16;
+    }
+
+    /// Gives the actor's block to others.
+    pub(crate) fn release(&mut self, block: &mut Block) {
+        self.give_back(*block);
+        *block = Block::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(layer: u8, clip: u16) -> PlayRecord {
+        PlayRecord {
+            layer,
+            ..PlayRecord::new(clip, 0.0)
+        }
+    }
+
+    /// Records ascend in layer, keep their order within one, and survive growth.
+    #[test]
+    fn records_stay_sorted_by_layer() {
+        let (mut pool, mut block) = (RecordPool::default(), Block::default());
+        let mut want: Vec<(u8, u16)> = Vec::new();
+        for clip in 0..40_u16 {
+            let layer = (clip * 7 % 5) as u8;
+            pool.push(&mut block, record(layer, clip), 0.0);
+            want.push((layer, clip));
+        }
+        want.sort_by_key(|(layer, _)| *layer);
+        let got: Vec<_> = pool.get(block).iter().map(|r| (r.layer, r.clip)).collect();
+        assert_eq!(got, want);
+        pool.retain(&mut block, |record| record.clip % 2 == 0);
+        assert_eq!(pool.get(block).len(), 20);
+    }
+
+    /// The records of one actor never overwrite another's, and blocks are used again.
+    #[test]
+    fn blocks_do_not_overlap() {
+        let mut pool = RecordPool::default();
+        let mut blocks = [Block::default(); 9];
+        for round in 0..20_u16 {
+            for (number, block) in (0..).zip(&mut blocks) {
+                pool.push(block, record(0, number), f64::from(round));
+            }
+        }
+        for (number, block) in (0..).zip(&blocks) {
+            assert!(pool.get(*block).iter().all(|record| record.clip == number));
+            assert_eq!(pool.get(*block).len(), 20);
+        }
+        let size = pool.records.len();
+        for block in &mut blocks {
+            pool.release(block);
+            for _ in 0..20 {
+                pool.push(block, record(0, 7), 0.0);
+            }
+        }
+        assert_eq!(pool.records.len(), size);
+    }
+
+    /// An actor has a bounded number of records; what fades out goes first.
+    #[test]
+    fn the_least_record_makes_room() {
+        let (mut pool, mut block) = (RecordPool::default(), Block::default());
+        for clip in 0..MOST as u16 {
+            pool.push(&mut block, record(0, clip), 0.0);
+        }
+        pool.get_mut(block)[17].fade_to(0.0, 0.0, 1.0, crate::pose::Ease::Linear);
+        pool.push(&mut block, record(0, 999), 0.0);
+        assert_eq!(pool.get(block).len(), MOST as usize);
+        assert!(pool.get(block).iter().all(|record| record.clip != 17));
+    }
+}

@@ -1,0 +1,366 @@
+//! Play records: what an actor plays, as plain data that is closed-form in time.
+
+use crate::pose::{Ease, LoopMode, Ramp, SyncAnchor};
+use bytemuck::{Pod, Zeroable};
+
+/// No mask: the record counts for all joints.
+pub const NO_MASK: u16 = u16::MAX;
+
+/// A clip that plays on an actor, in 64 bytes of plain data.
+///
+/// Everything that changes with time is a closed form: the clip's time, its speed and its weight
+/// depend on these values and on the actor's time alone. A record is written when something is
+/// played, stopped or changed, and read by whatever makes poses of it.
+///
+/// All times are the actor's own, in seconds: the animator's time unless the actor was paused or
+/// has a time scale of its own.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub struct PlayRecord {
+    /// The time at which the clip stands at `offset_s`.
+    pub anchor_s: f64,
+    /// Unwrapped clip time at `anchor_s`, in seconds.
+    pub offset_s: f64,
+    /// Clip seconds per second up to `anchor_s`.
+    pub from_speed: f64,
+    /// Clip seconds per second from `anchor_s + speed_ramp_s` on.
+    pub to_speed: f64,
+    /// The time at which the weight starts to change.
+    pub fade_start_s: f64,
+    /// How long the weight takes to change, in seconds; 0 for at once.
+    pub fade_s: f32,
+    /// The weight up to `fade_start_s`.
+    pub from_weight: f32,
+    /// The weight from `fade_start_s + fade_s` on.
+    pub to_weight: f32,
+    /// How long the speed takes to change, in seconds; 0 for at once.
+    pub speed_ramp_s: f32,
+    /// Index of the clip.
+    pub clip: u16,
+    /// Index of the mask, or [`NO_MASK`].
+    pub mask: u16,
+    /// The layer that it belongs to.
+    pub layer: u8,
+    /// What happens past the end of the clip: 0 loops, 1 plays once, 2 plays to and fro.
+    pub loop_mode: u8,
+    /// How weight and speed change: 0 evenly, 1 smoothly (smoothstep).
+    pub ease: u8,
+    /// A combination of the `FLAG_` constants.
+    pub flags: u8,
+}
+
+const _: () = assert!(size_of::<PlayRecord>() == 64 && align_of::<PlayRecord>() == 8);
+
+/// The clip shares the phase of the other records of its layer that have this flag.
+pub const FLAG_IN_STEP: u8 = 1;
+/// Some of the record's time has passed: events at its start were delivered.
+pub const FLAG_STARTED: u8 = 2;
+/// The clip has come to its end, and the event that says so was delivered.
+pub const FLAG_FINISHED: u8 = 4;
+/// The record shows the actor's own pose in place of a clip.
+pub const FLAG_POSE: u8 = 8;
+/// The record belongs to the actor's state machine.
+pub const FLAG_STATE_MACHINE: u8 = 16;
+
+impl PlayRecord {
+    /// A clip from its start at `now_s`, at normal speed, in a loop, with weight 1 on layer 0.
+    pub(crate) fn new(clip: u16, now_s: f64) -> Self {
+        Self {
+            anchor_s: now_s,
+            from_speed: 1.0,
+            to_speed: 1.0,
+            fade_start_s: now_s,
+            from_weight: 1.0,
+            to_weight: 1.0,
+            clip,
+            mask: NO_MASK,
+            ..Zeroable::zeroed()
+        }
+    }
+
+    /// What happens past the end of the clip.
+    #[must_use]
+    pub fn loop_mode(&self) -> LoopMode {
+        match self.loop_mode {
+            0 => LoopMode::Loop,
+            1 => LoopMode::Once,
+            _ => LoopMode::PingPong,
+        }
+    }
+
+    pub(crate) fn set_loop_mode(&mut self, mode: LoopMode) {
+        self.loop_mode = match mode {
+            LoopMode::Loop => 0,
+            LoopMode::Once => 1,
+            LoopMode::PingPong => 2,
+        };
+    }
+
+    /// How weight and speed change.
+    #[must_use]
+    pub fn ease(&self) -> Ease {
+        if self.ease == 0 {
+            Ease::Linear
+        } else {
+            Ease::Smooth
+        }
+    }
+
+    pub(crate) fn set_ease(&mut self, ease: Ease) {
+        self.ease = u8::from(ease == Ease::Smooth);
+    }
+
+    /// Whether a flag is set.
+    #[must_use]
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The mask's index; `None` if the record counts for all joints.
+    #[must_use]
+    pub fn mask(&self) -> Option<u16> {
+        (self.mask != NO_MASK).then_some(self.mask)
+    }
+
+    fn weight(&self) -> Ramp {
+        Ramp {
+            from: self.from_weight,
+            to: self.to_weight,
+            start_s: self.fade_start_s,
+            duration_s: self.fade_s.into(),
+            ease: self.ease(),
+        }
+    }
+
+    /// Its part in the blend at `time_s`.
+    #[must_use]
+    #[inline]
+    pub fn weight_at(&self, time_s: f64) -> f32 {
+        // Most records don't fade.
+        if self.from_weight == self.to_weight {
+            return self.to_weight;
+        }
+        self.weight().at(time_s)
+    }
+
+    /// Lets the weight go from what it is at `now_s` to `to`.
+    pub(crate) fn fade_to(&mut self, to: f32, now_s: f64, fade_s: f32, ease: Ease) {
+        let from = self.weight_at(now_s);
+        // The same ease rules the speed: what is left of its change goes on evenly enough.
+        if self.is_changing_speed(now_s) && ease != self.ease() {
+            self.hold_speed(now_s);
+        }
+        self.set_ease(ease);
+        (self.from_weight, self.to_weight) = (from, to);
+        (self.fade_start_s, self.fade_s) = (now_s, fade_s);
+    }
+
+    /// When the weight has come to its end.
+    #[must_use]
+    #[inline]
+    pub fn fade_end_s(&self) -> f64 {
+        if self.from_weight == self.to_weight {
+            f64::NEG_INFINITY
+        } else {
+            self.fade_start_s + f64::from(self.fade_s)
+        }
+    }
+
+    /// Whether it has faded out at `time_s`, and so plays no part any more.
+    pub(crate) fn is_over(&self, time_s: f64) -> bool {
+        self.to_weight == 0.0 && self.fade_end_s() <= time_s
+    }
+
+    /// Clip seconds since the anchor.
+    fn elapsed(&self, time_s: f64) -> f64 {
+        if self.from_speed == self.to_speed {
+            return (time_s - self.anchor_s) * self.to_speed;
+        }
+        self.speed().cycles(time_s)
+    }
+
+    /// The speed as the rate of a phase that counts seconds.
+    fn speed(&self) -> SyncAnchor {
+        SyncAnchor {
+            phase: 0.0,
+            time_s: self.anchor_s,
+            from_hz: self.from_speed,
+            to_hz: self.to_speed,
+            over_s: self.speed_ramp_s.into(),
+            ease: self.ease(),
+        }
+    }
+
+    /// Clip seconds per second at `time_s`.
+    #[must_use]
+    pub fn speed_at(&self, time_s: f64) -> f64 {
+        if self.from_speed == self.to_speed {
+            self.to_speed
+        } else {
+            self.speed().rate_hz(time_s)
+        }
+    }
+
+    /// Whether the speed is going from one value to another at `time_s`.
+    pub(crate) fn is_changing_speed(&self, time_s: f64) -> bool {
+        self.from_speed != self.to_speed && time_s < self.anchor_s + f64::from(self.speed_ramp_s)
+    }
+
+    /// Unwrapped clip time at `time_s`, in seconds: it counts on where the clip starts over.
+    #[must_use]
+    #[inline]
+    pub fn unwrapped_s(&self, time_s: f64) -> f64 {
+        self.offset_s + self.elapsed(time_s)
+    }
+
+    /// The clip's own time at `time_s`, in `0..=duration_s`.
+    #[must_use]
+    #[inline]
+    pub fn clip_time_s(&self, time_s: f64, duration_s: f64) -> f64 {
+        self.loop_mode()
+            .clip_time_s(self.unwrapped_s(time_s), duration_s)
+    }
+
+    /// The first time, not before `since_s`, at which unwrapped clip time is `unwrapped_s`;
+    /// infinite if it does not come there. Only for a speed that no longer changes.
+    pub(crate) fn time_of(&self, unwrapped_s: f64, since_s: f64) -> f64 {
+        let left = unwrapped_s - self.unwrapped_s(since_s);
+        if left == 0.0 {
+            return since_s;
+        }
+        let time_s = since_s + left / self.to_speed;
+        if time_s >= since_s {
+            time_s
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Goes on from `now_s` at another speed, which it reaches over `ramp_s` seconds.
+    pub(crate) fn set_speed(&mut self, now_s: f64, speed: f64, ramp_s: f32) {
+        let (unwrapped_s, from) = (self.unwrapped_s(now_s), self.speed_at(now_s));
+        self.re_anchor(now_s, unwrapped_s, [from, speed], ramp_s);
+    }
+
+    /// Goes on from `now_s` at another speed, at once. A clip that plays once goes on from its end
+    /// if it has passed it, and comes to its end again if it is not there.
+    pub(crate) fn turn(&mut self, now_s: f64, speed: f64, duration_s: f64) {
+        let mut unwrapped_s = self.unwrapped_s(now_s);
+        if self.loop_mode() == LoopMode::Once {
+            unwrapped_s = match self.to_speed {
+                old if old > 0.0 => unwrapped_s.min(duration_s),
+                old if old < 0.0 => unwrapped_s.max(0.0),
+                _ => unwrapped_s,
+            };
+        }
+        self.re_anchor(now_s, unwrapped_s, [speed; 2], 0.0);
+        let end_s = if speed > 0.0 { duration_s } else { 0.0 };
+        if (unwrapped_s - end_s) * speed < 0.0 {
+            self.flags &= !FLAG_FINISHED;
+        }
+    }
+
+    /// Keeps the speed of `now_s`.
+    fn hold_speed(&mut self, now_s: f64) {
+        let speed = self.speed_at(now_s);
+        self.set_speed(now_s, speed, 0.0);
+    }
+
+    /// Stands at `unwrapped_s` at `now_s`, and goes from one speed to another.
+    pub(crate) fn re_anchor(
+        &mut self,
+        now_s: f64,
+        unwrapped_s: f64,
+        [from, to]: [f64; 2],
+        ramp_s: f32,
+    ) {
+        (self.anchor_s, self.offset_s) = (now_s, unwrapped_s);
+        // A step has no past: so that most records have one speed.
+        self.from_speed = if ramp_s > 0.0 { from } else { to };
+        (self.to_speed, self.speed_ramp_s) = (to, ramp_s);
+    }
+
+    /// From when on its pose and weight no longer change; infinite if they always do.
+    pub(crate) fn still_from_s(&self, duration_s: f64, moves: bool) -> f64 {
+        let fade_s = self.fade_end_s();
+        if !moves || self.has(FLAG_POSE) {
+            return fade_s;
+        }
+        let ramp_s = if self.from_speed == self.to_speed {
+            f64::NEG_INFINITY
+        } else {
+            self.anchor_s + f64::from(self.speed_ramp_s)
+        };
+        let still_s = match (self.to_speed == 0.0, self.loop_mode()) {
+            (true, _) => ramp_s,
+            (false, LoopMode::Once) => {
+                let end_s = if self.to_speed > 0.0 { duration_s } else { 0.0 };
+                let since_s = self.anchor_s.max(ramp_s);
+                let passed = self.unwrapped_s(since_s) - end_s;
+                if passed * self.to_speed >= 0.0 {
+                    since_s
+                } else {
+                    self.time_of(end_s, since_s)
+                }
+            }
+            (false, _) => f64::INFINITY,
+        };
+        fade_s.max(still_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_stands_where_its_clip_does() {
+        let mut record = PlayRecord::new(3, 10.0);
+        record.set_speed(10.0, 2.0, 0.0);
+        assert_eq!(record.clip_time_s(10.75, 1.0), 0.5);
+        record.set_loop_mode(LoopMode::PingPong);
+        assert_eq!(record.clip_time_s(10.75, 1.0), 0.5);
+        assert_eq!(record.clip_time_s(10.625, 1.0), 0.75);
+        record.set_loop_mode(LoopMode::Once);
+        assert_eq!(record.clip_time_s(99.0, 1.0), 1.0);
+        assert_eq!(record.still_from_s(1.0, true), 10.5);
+    }
+
+    /// The clip's time does not jump when its speed changes, and ends at the integral of the ramp:
+    /// half a second of ramp from 1 to 3 covers one second.
+    #[test]
+    fn a_speed_changes_without_a_jump() {
+        for ease in [Ease::Linear, Ease::Smooth] {
+            let mut record = PlayRecord::new(0, 0.0);
+            record.set_ease(ease);
+            record.set_speed(1.0, 3.0, 0.5);
+            assert_eq!(record.unwrapped_s(1.0), 1.0);
+            assert!((record.unwrapped_s(1.5) - 2.0).abs() < 1e-12);
+            assert!((record.unwrapped_s(2.5) - 5.0).abs() < 1e-12);
+            assert_eq!([0.5, 2.0].map(|now_s| record.speed_at(now_s)), [1.0, 3.0]);
+        }
+    }
+
+    /// The value that a fade interrupts is where the next one starts.
+    #[test]
+    fn a_fade_starts_from_the_weight_reached() {
+        let mut record = PlayRecord::new(0, 0.0);
+        record.fade_to(0.0, 0.0, 1.0, Ease::Linear);
+        record.fade_to(1.0, 0.25, 1.0, Ease::Linear);
+        assert_eq!(record.weight_at(0.25), 0.75);
+        assert_eq!(record.weight_at(1.25), 1.0);
+        assert!(!record.is_over(5.0));
+    }
+
+    /// What is asked for lies where the record says that it is, for both directions.
+    #[test]
+    fn the_time_of_a_clip_time_is_found() {
+        for speed in [0.25, 3.0, -1.5] {
+            let mut record = PlayRecord::new(0, 5.0);
+            record.set_speed(5.0, speed, 0.0);
+            let unwrapped_s = record.unwrapped_s(9.0);
+            assert!((record.time_of(unwrapped_s, 6.0) - 9.0).abs() < 1e-12);
+            assert_eq!(record.time_of(unwrapped_s, 10.0), f64::INFINITY);
+        }
+    }
+}

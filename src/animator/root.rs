@@ -1,0 +1,184 @@
+//! Root motion of actors: how they move over the ground as their clips play.
+
+use super::deliver::Passing;
+use super::library::Library;
+use super::{ActorId, Animator};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::{RootDelta, RootPlace};
+use glam::DVec3;
+
+/// What becomes of the root motion of an actor's clips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RootMotionMode {
+    /// Nothing: clips whose motion was taken out play on the spot.
+    #[default]
+    Ignore,
+    /// It is summed up for [`Animator::root_delta`](super::Animator::root_delta), and the caller
+    /// moves the actor.
+    Report,
+    /// As `Report`; and the actor's [`place`](super::Animator::place) moves with it.
+    Apply,
+}
+
+/// Where an actor that has root motion stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    pub(crate) mode: RootMotionMode,
+    pub(crate) place: RootPlace,
+    /// Metres of the world per metre of the character.
+    pub(crate) scale: f64,
+    /// The motion of the last update.
+    pub(crate) delta: RootDelta,
+}
+
+/// The root motion of an actor in an update: what its clips moved, each with its weight.
+///
+/// Only layer 0 moves the actor: layers above change its pose. What weight is missing to 1 stands
+/// still.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Step {
+    translation: DVec3,
+    yaw_rad: f64,
+    weight: f64,
+    /// Of the update, in the actor's time.
+    span_s: f64,
+}
+
+impl Step {
+    pub(crate) fn new(span_s: f64) -> Self {
+        Self {
+            span_s,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn add(&mut self, library: &Library, passing: &Passing, [from, to]: [f64; 2]) {
+        let record = &passing.record;
+        let span_s = passing.to_s - passing.from_s;
+        if record.layer > 0 || span_s <= 0.0 {
+            return;
+        }
+        let additive = library.clips.get(usize::from(record.clip));
+        if additive.is_some_and(|clip| clip.is_additive()) {
+            return;
+        }
+        // Simpson's rule, which is exact for the curves that weights follow.
+        let at = |time_s| f64::from(record.weight_at(time_s));
+        let middle_s = passing.from_s + 0.5 * span_s;
+        let weight = (at(passing.from_s) + 4.0 * at(middle_s) + at(passing.to_s)) / 6.0;
+        self.weight += weight * (span_s / self.span_s).min(1.0);
+        if let Some(motion) = library.motion(record.clip) {
+            let delta = motion.delta(from, to, record.loop_mode());
+            self.translation += delta.translation * weight;
+            self.yaw_rad += delta.yaw_rad * weight;
+        }
+    }
+
+    pub(crate) fn delta(&self) -> RootDelta {
+        let by = 1.0 / self.weight.max(1.0);
+        RootDelta {
+            translation: self.translation * by,
+            yaw_rad: self.yaw_rad * by,
+        }
+    }
+}
+
+impl Root {
+    /// Whether the last update did not move it.
+    pub(crate) fn is_still(&self) -> bool {
+        self.delta == RootDelta::IDENTITY
+    }
+
+    pub(crate) fn moved(&mut self, delta: RootDelta) {
+        self.delta = delta;
+        if self.mode == RootMotionMode::Apply {
+            self.place.advance(&delta, self.scale);
+        }
+    }
+}
+
+impl Animator {
+    /// Sets what becomes of the root motion of an actor's clips. The motion of each clip is what was
+    /// taken out of it at import. Its place starts at the origin.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    pub fn set_root_motion(&mut self, id: ActorId, mode: RootMotionMode) -> Result<()> {
+        self.actors.check(id)?;
+        self.touch(id.index);
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            match (mode, &mut actor.root) {
+                (RootMotionMode::Ignore, root) => *root = None,
+                (mode, Some(root)) => root.mode = mode,
+                (mode, root) => {
+                    *root = Some(Box::new(Root {
+                        mode,
+                        place: RootPlace::default(),
+                        scale: 1.0,
+                        delta: RootDelta::IDENTITY,
+                    }));
+                }
+            }
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// What becomes of the root motion of an actor's clips.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the
+    /// actor is not alive.
+    pub fn root_motion(&self, id: ActorId) -> Result<RootMotionMode> {
+        let root = self.actors.get(id)?.root.as_ref();
+        Ok(root.map_or(RootMotionMode::Ignore, |root| root.mode))
+    }
+
+    /// How the actor moved in the last update, in the frame where it stood before. No motion if its
+    /// root motion is ignored, or if nothing moved it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the
+    /// actor is not alive.
+    pub fn root_delta(&self, id: ActorId) -> Result<RootDelta> {
+        let root = self.actors.get(id)?.root.as_ref();
+        Ok(root.map_or(RootDelta::IDENTITY, |root| root.delta))
+    }
+
+    /// Where root motion has brought the actor; the origin if its root motion is ignored.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the
+    /// actor is not alive.
+    pub fn place(&self, id: ActorId) -> Result<RootPlace> {
+        let root = self.actors.get(id)?.root.as_ref();
+        Ok(root.map_or_else(RootPlace::default, |root| root.place))
+    }
+
+    /// Puts an actor somewhere; root motion goes on from there. `scale` is the actor's size: metres
+    /// of the world per metre of the character.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the
+    /// actor is not alive; [`Error::Argument`] for values that are not
+    /// finite, and if the actor's root motion is ignored.
+    pub fn set_place(&mut self, id: ActorId, place: RootPlace, scale: f64) -> Result<()> {
+        let finite = place.position.is_finite() && place.yaw_rad.is_finite() && scale.is_finite();
+        self.actors.check(id)?;
+        let actor = self.actors.list.get_mut(id.index as usize);
+        let root = actor.and_then(|actor| actor.root.as_mut());
+        match root {
+            Some(root) if finite => {
+                (root.place, root.scale) = (place, scale);
+                Ok(())
+            }
+            Some(_) => Err(invalid("place", "must be finite")),
+            None => Err(invalid("actor", "ignores root motion")),
+        }
+    }
+}
+
+fn invalid(what: &'static str, why: &'static str) -> Error {
+    let why = ArgumentFault::Invalid(why);
+    Error::Argument { what, why }
+}

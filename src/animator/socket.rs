@@ -1,0 +1,91 @@
+//! Where joints of actors are at any time.
+
+use super::actor::Actor;
+use super::evaluate::{clip, is_alone};
+use super::{ActorId, Animator, THRESHOLD};
+use crate::character::{Affine, JointId, Transform};
+use crate::error::{Error, Result};
+use crate::pose::{JointPart, blend_joint, model_pose};
+
+impl Animator {
+    /// Character space from a joint's space at the animator's `time_s`, in what the actor plays now:
+    /// any time will do, before or after that of the last update. State machines play on or back,
+    /// and no transition fires. Only the joint and those above it are evaluated, unless inverse
+    /// kinematics change the pose.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::NotFound`] for a
+    /// joint that its character lacks.
+    #[doc(alias = "socket")]
+    #[doc(alias = "bone")]
+    pub fn joint_model(&self, id: ActorId, joint: JointId, time_s: f64) -> Result<Affine> {
+        let actor = self.actors.get(id)?;
+        let joints = self.library.skeleton.joints();
+        let wanted = joint.index();
+        if wanted >= joints.len() {
+            return Err(Error::NotFound {
+                what: "joint",
+                index: joint.index() as u64,
+                count: joints.len() as u64,
+            });
+        }
+        let local_s = actor.clock.local_s(time_s);
+        if !actor.goals.is_empty() {
+            return self.solved_joint(actor, wanted, local_s);
+        }
+        if let Some(own) = &actor.own_pose
+            && is_alone(actor, &self.pool, local_s)
+        {
+            return Ok(own.model[wanted]);
+        }
+        let mut model = self.local_joint(actor, wanted, local_s).to_affine();
+        let mut above = usize::from(joints[wanted].parent);
+        while above < joints.len() {
+            model = self.local_joint(actor, above, local_s).to_affine() * model;
+            above = usize::from(joints[above].parent);
+        }
+        Ok(model)
+    }
+
+    /// A joint's local transform, blended of all that the actor plays.
+    fn local_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Transform {
+        let rest = &self.library.skeleton.joints()[joint].rest;
+        let records = self.pool.get(actor.block).iter();
+        let parts = records.filter_map(|record| {
+            let clip = clip(&self.library, actor, record)?;
+            let weight = record.weight_at(local_s);
+            if weight <= 0.0 {
+                return None;
+            }
+            let mask = record.mask();
+            let mask = mask.and_then(|mask| self.library.masks.get(usize::from(mask)));
+            let of_joint = mask.map_or(1.0, |mask| mask.weights()[joint]);
+            Some(JointPart {
+                value: clip
+                    .sample_joint(joint as u16, record.clip_time_s(local_s, clip.duration_s())),
+                weight: weight * of_joint,
+                additive: clip.is_additive(),
+                level: record.layer,
+            })
+        });
+        blend_joint(rest, THRESHOLD, parts)
+    }
+
+    /// A joint's model matrix after inverse kinematics, which take the whole pose.
+    fn solved_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Result<Affine> {
+        let skeleton = &self.library.skeleton;
+        let joints = 0..skeleton.len();
+        let mut local: Vec<Transform> = joints
+            .map(|joint| self.local_joint(actor, joint, local_s))
+            .collect();
+        let mut model = vec![Affine::IDENTITY; local.len()];
+        model_pose(skeleton, &local, &mut model)?;
+        if let Some(rig) = &self.rig {
+            for goal in &actor.goals {
+                let mut goal = goal.clone();
+                goal.solve(&self.solvers, rig, local_s, &mut local, &mut model);
+            }
+        }
+        Ok(model[joint])
+    }
+}

@@ -1,0 +1,171 @@
+//! All actors to the present time.
+
+use super::deliver::{Passing, Sink, finish_s, next_s};
+use super::library::Library;
+use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
+use super::root::Step;
+use super::{ActorId, Animator};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::state_machine::MAX_TIME_S;
+
+impl Animator {
+    /// Takes all actors to `now_s`, in seconds from an origin of the caller's choice, and finds what
+    /// happened since the last update: [`Self::events`], [`Self::root_delta`].
+    ///
+    /// Only actors to whom something happens are visited, and those that root motion moves. Where
+    /// the clock goes back, nothing happens.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a time that is not finite or more than
+    /// [`MAX_TIME_S`](crate::pose::state_machine::MAX_TIME_S) from 0; nothing changes then.
+    pub fn update(&mut self, now_s: f64) -> Result<()> {
+        check_time(now_s)?;
+        let back = now_s < self.now_s;
+        self.now_s = now_s;
+        self.queue.begin();
+        self.due.clear();
+        if back {
+            for id in self.actors.ids() {
+                self.due.push(id.index);
+            }
+        }
+        while let Some(index) = self.wake.pop(now_s) {
+            self.due.push(index);
+        }
+        for number in 0..self.due.len() {
+            self.visit(self.due[number]);
+        }
+        self.queue.end();
+        Ok(())
+    }
+
+    /// Takes one actor to the present time. What happens is told with the next update.
+    pub(super) fn touch(&mut self, index: u32) {
+        let actor = self.actors.list.get(index as usize);
+        if actor.is_some_and(|actor| actor.passed_s < actor.clock.local_s(self.now_s)) {
+            let (from, left_out) = (self.queue.len(), self.queue.left_out());
+            self.visit(index);
+            self.queue.put_off(from, left_out);
+        }
+    }
+
+    fn visit(&mut self, index: u32) {
+        #[cfg(test)]
+        {
+            self.visits += 1;
+        }
+        let Self {
+            library,
+            actors,
+            pool,
+            queue,
+            now_s,
+            ..
+        } = self;
+        let Some(actor) = actors.list.get_mut(index as usize).filter(|a| a.alive) else {
+            return;
+        };
+        let local_s = actor.clock.local_s(*now_s);
+        let back = local_s < actor.passed_s;
+        // A clock that goes back takes no time.
+        let from_s = actor.passed_s.min(local_s);
+        let mut step = actor.root.as_ref().map(|_| Step::new(local_s - from_s));
+        let mut sink = Sink {
+            actor: ActorId {
+                index,
+                generation: actor.generation,
+            },
+            clock: actor.clock,
+            now_s: *now_s,
+            queue,
+            step: step.as_mut(),
+        };
+        for record in pool.get_mut(actor.block) {
+            if back && finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s) {
+                record.flags &= !FLAG_FINISHED;
+            }
+            if !record.has(FLAG_STATE_MACHINE) {
+                let passing = Passing::new(*record, [from_s, local_s]);
+                record.flags = sink.pass(library, &passing);
+            }
+        }
+        if let (Some(driver), Some(machine)) = (&mut actor.driver, &library.state_machine) {
+            driver.advance(library, machine, local_s, &mut sink);
+            driver.write(library, machine, pool, &mut actor.block);
+            actor.version = actor.version.wrapping_add(1);
+        }
+        if let (Some(root), Some(step)) = (&mut actor.root, &step) {
+            root.moved(step.delta());
+        }
+        pool.retain(&mut actor.block, |record| !record.is_over(local_s));
+        actor.goals.retain(|goal| !goal.is_over(local_s));
+        actor.passed_s = local_s;
+        self.plan_wake(index, local_s);
+    }
+
+    /// Finds from when on an actor's pose is still, and when it next needs attention.
+    fn plan_wake(&mut self, index: u32, local_s: f64) {
+        let Self { library, pool, .. } = self;
+        let Some(actor) = self.actors.list.get_mut(index as usize) else {
+            return;
+        };
+        let records = pool.get(actor.block);
+        actor.still_from_s = still_from_s(library, records);
+        let mut wakes_s = f64::INFINITY;
+        for goal in &actor.goals {
+            let still_s = goal.still_from_s();
+            actor.still_from_s = actor.still_from_s.max(still_s);
+            if goal.weight.to == 0.0 {
+                wakes_s = wakes_s.min(still_s);
+            }
+        }
+        for record in records {
+            wakes_s = wakes_s.min(next_s(library, record, local_s));
+        }
+        if let (Some(driver), Some(machine)) = (&actor.driver, &library.state_machine) {
+            let next = driver.wakes_s(machine);
+            wakes_s = wakes_s.min(next);
+            if next <= local_s {
+                actor.still_from_s = f64::INFINITY;
+            }
+        }
+        if let Some(root) = &actor.root {
+            // At the end of a motion the actor is told once more, that it stands.
+            if actor.still_from_s > local_s || !root.is_still() {
+                wakes_s = local_s;
+            }
+        }
+        let wakes_s = if wakes_s <= local_s && !actor.clock.stands() {
+            // With the next update, to whatever time that is.
+            f64::NEG_INFINITY
+        } else {
+            actor.clock.animator_s(wakes_s)
+        };
+        self.wake.set(index, wakes_s);
+    }
+}
+
+fn check_time(now_s: f64) -> Result<()> {
+    let why = if !now_s.is_finite() {
+        ArgumentFault::NotFinite(now_s)
+    } else if now_s.abs() > MAX_TIME_S {
+        ArgumentFault::OutOfRange {
+            value: now_s,
+            min: -MAX_TIME_S,
+            max: MAX_TIME_S,
+        }
+    } else {
+        return Ok(());
+    };
+    Err(Error::Argument { what: "now_s", why })
+}
+
+/// From when on what is played no longer changes.
+fn still_from_s(library: &Library, records: &[PlayRecord]) -> f64 {
+    let still_s = records.iter().map(|record| {
+        let clip = library.clips.get(usize::from(record.clip));
+        let moves = clip.is_some_and(|clip| clip.moves());
+        record.still_from_s(library.duration_s(record.clip), moves)
+    });
+    still_s.fold(f64::NEG_INFINITY, f64::max)
+}

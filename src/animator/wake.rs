@@ -1,0 +1,139 @@
+//! When actors next need attention: a heap that knows where each actor stands in it.
+
+/// Not in the heap.
+const NOWHERE: u32 = u32::MAX;
+
+/// A binary heap of actors by their wake time. Each actor is in it at most once; its time can be
+/// changed, and it can be taken out. Nothing is allocated once it has held every actor.
+#[derive(Debug, Default)]
+pub(crate) struct WakeHeap {
+    /// Times and actors, the earliest first; `heap[i]` is not after `heap[2i + 1]`, `heap[2i + 2]`.
+    heap: Vec<(f64, u32)>,
+    /// For each actor where it stands.
+    places: Vec<u32>,
+}
+
+impl WakeHeap {
+    pub(crate) fn reserve(&mut self, actors: usize) {
+        self.heap.reserve(actors.saturating_sub(self.heap.len()));
+        self.places
+            .reserve(actors.saturating_sub(self.places.len()));
+    }
+
+    /// Sets when an actor wakes; an infinite time takes it out.
+    pub(crate) fn set(&mut self, actor: u32, time_s: f64) {
+        let index = actor as usize;
+        if index >= self.places.len() {
+            self.places.resize(index + 1, NOWHERE);
+        }
+        let place = self.places[index];
+        if time_s == f64::INFINITY || time_s.is_nan() {
+            if place != NOWHERE {
+                self.remove(place as usize);
+            }
+            return;
+        }
+        let place = if place == NOWHERE {
+            self.heap.push((time_s, actor));
+            self.heap.len() - 1
+        } else {
+            self.heap[place as usize].0 = time_s;
+            place as usize
+        };
+        self.places[index] = place as u32;
+        self.settle(place);
+    }
+
+    /// The first actor that wakes at `now_s` or before; it is taken out.
+    pub(crate) fn pop(&mut self, now_s: f64) -> Option<u32> {
+        let (time_s, actor) = *self.heap.first()?;
+        if time_s > now_s {
+            return None;
+        }
+        self.remove(0);
+        Some(actor)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    fn remove(&mut self, place: usize) {
+        let (_, actor) = self.heap.swap_remove(place);
+        self.places[actor as usize] = NOWHERE;
+        if let Some((_, moved)) = self.heap.get(place) {
+            self.places[*moved as usize] = place as u32;
+            self.settle(place);
+        }
+    }
+
+    /// Moves what stands at `place` to where it belongs.
+    fn settle(&mut self, mut place: usize) {
+        while place > 0 && self.heap[place].0 < self.heap[(place - 1) / 2].0 {
+            self.swap(place, (place - 1) / 2);
+            place = (place - 1) / 2;
+        }
+        loop {
+            let children = [2 * place + 1, 2 * place + 2];
+            let children = children
+                .into_iter()
+                .filter(|child| *child < self.heap.len());
+            let least = children.min_by(|a, b| self.heap[*a].0.total_cmp(&self.heap[*b].0));
+            match least {
+                Some(child) if self.heap[child].0 < self.heap[place].0 => {
+                    self.swap(place, child);
+                    place = child;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.heap.swap(a, b);
+        for place in [a, b] {
+            self.places[self.heap[place].1 as usize] = place as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against a plain list: random times, changes and removals come out in order.
+    #[test]
+    fn actors_wake_in_order_of_time() {
+        let mut random = 1_u64;
+        let mut next = move || {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            random >> 33
+        };
+        let (mut heap, mut want) = (WakeHeap::default(), vec![f64::INFINITY; 50]);
+        for _ in 0..20_000 {
+            let actor = (next() % 50) as u32;
+            let time_s = match next() % 8 {
+                0 => f64::INFINITY,
+                time => time as f64 + next() as f64 / 1e9,
+            };
+            heap.set(actor, time_s);
+            want[actor as usize] = time_s;
+            if next() % 4 == 0 {
+                let earliest = want.iter().copied().fold(f64::INFINITY, f64::min);
+                let now_s = 4.0;
+                match heap.pop(now_s) {
+                    Some(actor) => {
+                        assert_eq!(want[actor as usize], earliest);
+                        want[actor as usize] = f64::INFINITY;
+                    }
+                    None => assert!(earliest > now_s),
+                }
+            }
+            let waiting = want.iter().filter(|time_s| time_s.is_finite()).count();
+            assert_eq!(heap.len(), waiting);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Morph weights of actors.
+
+use super::evaluate::clip;
+use super::{ActorId, Animator, THRESHOLD};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::{WeightSample, blend_weights, expect_len};
+
+impl Animator {
+    /// The morph weights of an actor at the present time, one for each of its character's
+    /// [`morph_weights`](crate::character::Character::morph_weights): what its clips make of them,
+    /// blended as joints are, and over that what the caller set.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if `out`
+    /// is not as long as there are weights.
+    pub fn morph_weights(&self, id: ActorId, out: &mut [f32]) -> Result<()> {
+        self.actors.check(id)?;
+        expect_len("morph weights", out.len(), self.library.morph_weights.len())?;
+        self.write_weights(id.index, out);
+        Ok(())
+    }
+
+    /// Writes the morph weights of a living actor; `out` is as long as there are.
+    pub(crate) fn write_weights(&self, index: u32, out: &mut [f32]) {
+        let rest = &self.library.morph_weights;
+        out.copy_from_slice(rest);
+        let Some(actor) = self.actors.list.get(index as usize) else {
+            return;
+        };
+        let local_s = actor.clock.local_s(self.now_s);
+        let records = self.pool.get(actor.block).iter();
+        let samples = records.filter_map(|record| {
+            let clip = clip(&self.library, actor, record)?;
+            Some(WeightSample {
+                clip,
+                time_s: record.clip_time_s(local_s, clip.duration_s()),
+                weight: record.weight_at(local_s),
+                level: record.layer,
+            })
+        });
+        // The lengths are equal, so there is no error.
+        let _ = blend_weights(rest, THRESHOLD, samples, out);
+        for (out, set) in out.iter_mut().zip(&actor.weights) {
+            if !set.is_nan() {
+                *out = *set;
+            }
+        }
+    }
+
+    /// Sets an actor's morph weights over what its clips and the rest pose say: one for each of its
+    /// character's weights. `None` leaves a weight to them.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive; [`Error::Argument`] for another
+    /// number of weights, or one that is not finite.
+    pub fn set_morph_weights(&mut self, id: ActorId, weights: &[Option<f32>]) -> Result<()> {
+        self.actors.check(id)?;
+        let need = self.library.morph_weights.len();
+        expect_len("morph weights", weights.len(), need)?;
+        weights
+            .iter()
+            .flatten()
+            .try_for_each(|w| check_weight(*w))?;
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            actor.weights.clear();
+            if weights.iter().any(Option::is_some) {
+                let values = weights.iter().map(|weight| weight.unwrap_or(f32::NAN));
+                actor.weights.extend(values);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets one morph weight of an actor over what its clips and the rest pose say; `None` leaves it
+    /// to them again.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive; [`Error::NotFound`] for a weight
+    /// that its character lacks; [`Error::Argument`] for one that is not finite.
+    pub fn set_morph_weight(
+        &mut self,
+        id: ActorId,
+        index: usize,
+        weight: Option<f32>,
+    ) -> Result<()> {
+        self.actors.check(id)?;
+        let count = self.library.morph_weights.len();
+        if index >= count {
+            return Err(Error::NotFound {
+                what: "morph weight",
+                index: index as u64,
+                count: count as u64,
+            });
+        }
+        weight.map_or(Ok(()), check_weight)?;
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            actor.weights.resize(count, f32::NAN);
+            actor.weights[index] = weight.unwrap_or(f32::NAN);
+        }
+        Ok(())
+    }
+
+    /// What the caller set of an actor's morph weights: one for each of its character's, `None` where
+    /// clips and rest pose decide.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
+    pub fn morph_overrides(&self, id: ActorId) -> Result<impl Iterator<Item = Option<f32>> + '_> {
+        let weights = &self.actors.get(id)?.weights;
+        let set = |index: usize| weights.get(index).copied().filter(|set| !set.is_nan());
+        Ok((0..self.library.morph_weights.len()).map(set))
+    }
+}
+
+fn check_weight(weight: f32) -> Result<()> {
+    if weight.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Argument {
+        what: "morph weight",
+        why: ArgumentFault::NotFinite(weight.into()),
+    })
+}

@@ -1,0 +1,300 @@
+//! The animate and palette stages of a frame: what the animators of all characters make of the
+//! present time, straight into the ring.
+
+use super::buffers::Written;
+use super::characters::Entry;
+use super::instances::{Instances, SkinMode};
+use super::{Crowd, Frame, InstanceId};
+use crate::error::Result;
+use crate::gpu::palettes::{self, ROW_BYTES};
+use crate::pose::Starts;
+use core::ptr::NonNull;
+use std::time::Instant;
+
+/// What the animate stage keeps from frame to frame, so that nothing is allocated.
+#[derive(Debug, Default)]
+pub(super) struct Animated {
+    /// The actors of one character whose palettes are written, and where each goes.
+    actors: Vec<u32>,
+    places: Vec<Place>,
+    starts: Addresses,
+    /// The instances of one character that are skinned on the CPU: table index, and the first of
+    /// their palette's rows among those of all; `None` for the rest pose.
+    deformed: Vec<(u32, Option<usize>)>,
+    /// For each frame in flight and table index, which pose lies in the ring. 0: none that stays.
+    written: Vec<Vec<u64>>,
+    /// Counts what makes everything in the ring worthless.
+    epoch: u32,
+    /// Whether an instance of this frame has its palette in the ring.
+    any_in_ring: bool,
+}
+
+/// Where a palette goes.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Into the ring, from this row on.
+    Ring(u32),
+    /// Into the rows of what is skinned on the CPU, and from there into the ring.
+    Deform(usize, u32),
+}
+
+/// Addresses that palettes are written to.
+#[derive(Debug, Default)]
+struct Addresses(Vec<*mut u8>);
+
+// SAFETY: they are used only during the call that computes them.
+unsafe impl Send for Addresses {}
+// SAFETY: as above.
+unsafe impl Sync for Addresses {}
+
+impl Animated {
+    pub(super) fn new(frames_in_flight: u32) -> Self {
+        Self {
+            written: vec![Vec::new(); frames_in_flight as usize],
+            ..Self::default()
+        }
+    }
+
+    /// Room for this many instances.
+    pub(super) fn make_room(&mut self, instances: usize) {
+        fn reserve<T>(list: &mut Vec<T>, all: usize) {
+            list.reserve(all.saturating_sub(list.len()));
+        }
+        reserve(&mut self.actors, instances);
+        reserve(&mut self.places, instances);
+        reserve(&mut self.starts.0, instances);
+        for written in &mut self.written {
+            reserve(written, instances);
+        }
+    }
+
+    /// Room for this many instances that are skinned on the CPU.
+    pub(super) fn make_room_deformed(&mut self, instances: usize) {
+        let more = instances.saturating_sub(self.deformed.len());
+        self.deformed.reserve(more);
+    }
+
+    /// What lies in the ring is of no use any more.
+    pub(super) fn forget(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// A new instance has this table index: what lies in the ring for it is another's.
+    pub(super) fn spawned(&mut self, index: u32) {
+        for written in &mut self.written {
+            if written.len() <= index as usize {
+                written.resize(index as usize + 1, 0);
+            }
+            written[index as usize] = 0;
+        }
+    }
+
+    pub(super) fn any_in_ring(&self) -> bool {
+        self.any_in_ring
+    }
+
+    /// Whether the pose has to be written: not if it is still, and the ring has it already.
+    fn takes(&mut self, frame_index: u32, index: u32, still: Option<u32>) -> bool {
+        let stamp = still.map_or(0, |pose| {
+            u64::from(self.epoch) << 32 | u64::from(pose.wrapping_add(1))
+        });
+        let written = self.written.get_mut(frame_index as usize);
+        let Some(written) = written.and_then(|list| list.get_mut(index as usize)) else {
+            return true;
+        };
+        let known = stamp != 0 && *written == stamp;
+        *written = stamp;
+        !known
+    }
+}
+
+impl Frame<'_> {
+    /// Evaluates every instance that is shown and does not rest, straight into the palette ring, and
+    /// the morph weights of those that have some.
+    pub(super) fn write_poses(&mut self, written: &mut Written) -> Result<()> {
+        let started = Instant::now();
+        let crowd = &mut *self.crowd;
+        if crowd.instances.take_moved() {
+            crowd.animated.forget();
+        }
+        crowd.deforms.clear();
+        crowd.animated.any_in_ring = false;
+        for character in 0..crowd.characters.len() {
+            crowd.animate(self.slot, character)?;
+        }
+        written.morphs = u64::from(crowd.instances.morphs_end()) * 4;
+        crowd.counters.cpu.animate_ms = started.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+}
+
+impl Crowd {
+    /// Evaluates the instances of one character.
+    fn animate(&mut self, frame_index: u32, character: usize) -> Result<()> {
+        let Some(Some(entry)) = self.characters.get_mut(character) else {
+            return Ok(());
+        };
+        let animated = &mut self.animated;
+        animated.actors.clear();
+        animated.places.clear();
+        animated.deformed.clear();
+        let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
+        for index in &entry.members {
+            if !self.visibility.is_shown(*index) {
+                continue;
+            }
+            let Some(instance) = self.instances.slot(*index) else {
+                continue;
+            };
+            let (actor, row) = (instance.actor, instance.rows.start);
+            let deform = instance.skin == SkinMode::Cpu;
+            let rests = entry.animator.is_resting(actor.index);
+            self.instances.set_in_ring(*index, !rests);
+            animated.any_in_ring |= !rests;
+            let place = match (rests, deform) {
+                (true, _) => None,
+                (false, false) => Some(Place::Ring(row)),
+                (false, true) => Some(Place::Deform(self.deforms.take_rows(rows), row)),
+            };
+            if deform {
+                let start = place.and_then(|place| match place {
+                    Place::Deform(start, _) => Some(start),
+                    Place::Ring(_) => None,
+                });
+                animated.deformed.push((*index, start));
+            }
+            let still = entry.animator.still_pose(actor.index).filter(|_| !deform);
+            if let Some(place) = place
+                && animated.takes(frame_index, *index, still)
+            {
+                animated.actors.push(actor.index);
+                animated.places.push(place);
+            }
+        }
+        self.write_palettes(frame_index, character)?;
+        self.write_weights(frame_index, character)
+    }
+
+    /// Writes the palettes that [`Self::animate`] found.
+    fn write_palettes(&mut self, frame_index: u32, character: usize) -> Result<()> {
+        let Some(Some(entry)) = self.characters.get_mut(character) else {
+            return Ok(());
+        };
+        let Animated {
+            actors,
+            places,
+            starts,
+            ..
+        } = &mut self.animated;
+        if actors.is_empty() {
+            return Ok(());
+        }
+        let format = palettes::format(entry.mesh.method());
+        let rows = entry.rig.palette().len() * entry.mesh.entry_rows() as usize;
+        let ring = self.buffers.palettes.mapped_start(frame_index);
+        let Some(ring) = ring.map(NonNull::as_ptr) else {
+            return Ok(());
+        };
+        let deform = self.deforms.rows_start();
+        starts.0.clear();
+        starts.0.extend(places.iter().map(|place| match place {
+            Place::Ring(row) => ring.wrapping_add(*row as usize * ROW_BYTES as usize),
+            Place::Deform(row, _) => deform.wrapping_add(row * ROW_BYTES as usize),
+        }));
+        // SAFETY: each instance has rows of its own, in the ring or among those that are skinned on
+        // the CPU; the frame index's earlier work has ended, by the contract of `begin_frame`.
+        unsafe {
+            let starts = Starts::Each(&starts.0);
+            entry.animator.write_palettes(actors, format, starts);
+        }
+        for place in places.iter() {
+            if let Place::Deform(start, row) = place {
+                let rows = bytemuck::cast_slice::<_, u8>(self.deforms.rows(*start, rows));
+                let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
+                // SAFETY: as above; the ring is not read here.
+                unsafe { to.copy_from_nonoverlapping(rows.as_ptr(), rows.len()) };
+            }
+        }
+        let counters = &mut self.counters;
+        counters.animated += actors.len() as u32;
+        counters.palette_entries += (actors.len() * entry.rig.palette().len()) as u32;
+        counters.upload_bytes += (actors.len() * rows) as u64 * ROW_BYTES;
+        Ok(())
+    }
+
+    /// Writes the morph weights of a character's instances, and lists those that the CPU skins.
+    fn write_weights(&mut self, frame_index: u32, character: usize) -> Result<()> {
+        let Some(Some(entry)) = self.characters.get(character) else {
+            return Ok(());
+        };
+        let count = entry.rig.morph_weights().len();
+        if count == 0 && self.animated.deformed.is_empty() {
+            return Ok(());
+        }
+        let mut deformed = self.animated.deformed.iter().peekable();
+        for index in &entry.members {
+            if !self.visibility.is_shown(*index) {
+                continue;
+            }
+            let Some(instance) = self.instances.slot(*index) else {
+                continue;
+            };
+            self.weights.resize(count, 0.0);
+            if count > 0 {
+                let actor = instance.actor.index;
+                entry.animator.write_weights(actor, &mut self.weights);
+                let at = u64::from(instance.morphs.start) * 4;
+                let active = active_count(&self.weights);
+                let words = 1 + 2 * active as usize;
+                let section = self.buffers.sections.morphs;
+                // SAFETY: the frame index's earlier work has ended, by the contract of `begin_frame`.
+                let out = unsafe { self.buffers.write::<u32>(frame_index, section, at, words) };
+                let listed = (0..)
+                    .zip(&self.weights)
+                    .filter(|(_, weight)| **weight != 0.0);
+                let words =
+                    listed.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
+                if let Some(mut out) = out {
+                    out.fill_from(core::iter::once(active).chain(words))?;
+                }
+            }
+            if let Some((_, start)) = deformed.next_if(|(of, _)| of == index) {
+                let rows = instance.rows.size as usize;
+                let rows = start.map(|start| start..start + rows);
+                let skinned = (instance.skinned.start, instance.skinned.size);
+                let character = instance.record.character;
+                self.deforms.add(character, rows, skinned, &self.weights);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the animators of all characters to the frame's time, and moves what root motion moves.
+    pub(super) fn update_animators(&mut self, time_s: f64) -> Result<()> {
+        let started = Instant::now();
+        for character in 0..self.characters.len() {
+            let Some(Some(entry)) = self.characters.get_mut(character) else {
+                continue;
+            };
+            entry.animator.update(time_s)?;
+            if entry.rooted > 0 {
+                self.apply_root_motion(character)?;
+            }
+        }
+        self.counters.cpu.update_ms = started.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// The instance of an actor.
+    pub(super) fn instance(&self, instances: &Instances, actor: u32) -> Option<InstanceId> {
+        let index = self.instance_of_actor.get(actor as usize)?;
+        instances.id(*index)
+    }
+}
+
+/// How many weights are not 0: only those cost anything.
+fn active_count(weights: &[f32]) -> u32 {
+    weights.iter().filter(|weight| **weight != 0.0).count() as u32
+}

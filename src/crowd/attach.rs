@@ -1,0 +1,263 @@
+//! Instances that follow a joint of another one.
+
+use super::socket::JointRef;
+use super::{CharacterId, Crowd, Frame, InstanceId};
+use crate::character::{Affine, JointId};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::Mat3x4;
+
+/// What becomes of an attached instance when the one that it is attached to is despawned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AttachEnd {
+    /// It is despawned, too.
+    #[default]
+    Despawn,
+    /// It stays where the last prepared frame had it, on its own.
+    Detach,
+}
+
+/// What an instance is attached to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attachment {
+    /// The instance that it follows.
+    pub parent: InstanceId,
+    /// The joint of the parent.
+    pub joint: JointId,
+    /// The joint's space from the child's own character space.
+    pub joint_from_child: Affine,
+    /// What happens when the parent is despawned.
+    pub end: AttachEnd,
+}
+
+impl Crowd {
+    /// Attaches an instance to a joint of another one. From the next prepared frame on it stands at the parent's world
+    /// transform × the joint's model matrix × `joint_from_child`, as of that frame's time; nothing is left to do for the
+    /// caller. If it is attached already, this replaces that. See [`Self::attach_with`].
+    ///
+    /// Attached instances may have others attached to them: a sword in the hand of a rider on a horse. Motion vectors see
+    /// the motion, and none where something that it hangs on is teleported. An instance whose parent is not animated,
+    /// because no view shows that, follows all the same; one whose parent is hidden ([`Self::set_visible`]) is
+    /// hidden, too. Where the product overflows, the instance stays where it was.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a
+    /// joint that the parent lacks; [`Error::Argument`] for an offset that is not finite, and for a parent that is the child
+    /// itself or attached to it.
+    pub fn attach<'a>(
+        &mut self,
+        child: InstanceId,
+        parent: InstanceId,
+        joint: impl Into<JointRef<'a>>,
+        joint_from_child: &Affine,
+    ) -> Result<()> {
+        self.attach_with(child, parent, joint, joint_from_child, AttachEnd::default())
+    }
+
+    /// [`Self::attach`], with a say in what becomes of the child when its parent is despawned.
+    ///
+    /// # Errors
+    /// As [`Self::attach`].
+    pub fn attach_with<'a>(
+        &mut self,
+        child: InstanceId,
+        parent: InstanceId,
+        joint: impl Into<JointRef<'a>>,
+        joint_from_child: &Affine,
+        end: AttachEnd,
+    ) -> Result<()> {
+        self.instances.get(child)?;
+        let character = CharacterId(self.instances.get(parent)?.record.character);
+        let skeleton = self.entry(character)?.rig.skeleton();
+        let joint = joint.into().find(skeleton)?;
+        if joint.index() >= skeleton.len() {
+            return Err(Error::NotFound {
+                what: "joint",
+                index: joint.index() as u64,
+                count: skeleton.len() as u64,
+            });
+        }
+        check_offset(joint_from_child)?;
+        let mut above = Some(parent.index);
+        while let Some(index) = above {
+            if index == child.index {
+                let why = ArgumentFault::Invalid("is the child itself, or attached to it");
+                return Err(Error::Argument {
+                    what: "parent",
+                    why,
+                });
+            }
+            above = self.attachments.parent(index);
+        }
+        self.attachments.unlink(child.index);
+        self.attachments.link(
+            child.index,
+            Attachment {
+                parent,
+                joint,
+                joint_from_child: *joint_from_child,
+                end,
+            },
+        );
+        Ok(())
+    }
+
+    /// Moves an attached instance against the joint that it follows, from the next prepared frame on.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if it is not attached, and for an
+    /// offset that is not finite.
+    pub fn set_attach_offset(
+        &mut self,
+        child: InstanceId,
+        joint_from_child: &Affine,
+    ) -> Result<()> {
+        self.instances.get(child)?;
+        check_offset(joint_from_child)?;
+        let node = self.attachments.nodes.get_mut(child.index as usize);
+        let Some(attachment) = node.and_then(|node| node.attachment.as_mut()) else {
+            let why = ArgumentFault::Invalid("is not attached");
+            let what = "instance";
+            return Err(Error::Argument { what, why });
+        };
+        attachment.joint_from_child = *joint_from_child;
+        Ok(())
+    }
+
+    /// Takes an instance off what it is attached to. It stays where the last prepared frame had it. Returns whether it was
+    /// attached.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn detach(&mut self, child: InstanceId) -> Result<bool> {
+        self.instances.get(child)?;
+        let attached = self.attachments.of(child.index).is_some();
+        self.let_go(child.index);
+        Ok(attached)
+    }
+
+    /// What an instance is attached to, if anything.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn attachment(&self, id: InstanceId) -> Result<Option<Attachment>> {
+        self.instances.get(id)?;
+        Ok(self.attachments.of(id.index).copied())
+    }
+
+    /// The instances that are attached to one.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn attached_to(&self, id: InstanceId) -> Result<impl Iterator<Item = InstanceId> + '_> {
+        self.instances.get(id)?;
+        let children = self.attachments.children(id.index);
+        Ok(children.filter_map(|index| self.instances.id(index)))
+    }
+
+    /// # Errors
+    /// [`Error::Argument`] for an instance that is attached.
+    pub(super) fn check_free(&self, id: InstanceId) -> Result<()> {
+        if self.attachments.of(id.index).is_none() {
+            return Ok(());
+        }
+        let why = ArgumentFault::Invalid(
+            "is given by what the instance is attached to: see set_attach_offset and detach",
+        );
+        Err(Error::Argument {
+            what: "world_from_model",
+            why,
+        })
+    }
+
+    fn let_go(&mut self, child: u32) {
+        self.attachments.unlink(child);
+        if let Some(marks) = self.visibility.marks.get_mut(child as usize) {
+            marks.parent_hidden = false;
+        }
+    }
+
+    /// The instance was teleported: nothing that is attached to it moves on its way there.
+    pub(super) fn teleport_attached(&mut self, index: u32) {
+        if self.attachments.children(index).next().is_none() {
+            return;
+        }
+        for child in self.attachments.family(index).into_iter().skip(1) {
+            if let Some(node) = self.attachments.nodes.get_mut(child as usize) {
+                node.jumps = true;
+            }
+        }
+    }
+
+    /// The instance is about to die: takes it off everything, and returns those that die with it, parents first.
+    pub(super) fn part_from(&mut self, id: InstanceId) -> Vec<InstanceId> {
+        let mut doomed = Vec::new();
+        self.let_go(id.index);
+        if self.attachments.children(id.index).next().is_none() {
+            return doomed;
+        }
+        let mut open = vec![id.index];
+        while let Some(parent) = open.pop() {
+            let children: Vec<u32> = self.attachments.children(parent).collect();
+            for child in children {
+                let end = self.attachments.of(child).map(|attachment| attachment.end);
+                self.let_go(child);
+                if end == Some(AttachEnd::Despawn) {
+                    doomed.extend(self.instances.id(child));
+                    open.push(child);
+                }
+            }
+        }
+        doomed
+    }
+}
+
+impl Frame<'_> {
+    /// Puts what is attached to where this frame has it.
+    pub(super) fn follow(&mut self) -> Result<()> {
+        let crowd = &mut *self.crowd;
+        crowd.attachments.sort();
+        for at in 0..crowd.attachments.order.len() {
+            let child = crowd.attachments.order.get(at).copied();
+            if let Some(child) = child.and_then(|(_, index)| crowd.instances.id(index)) {
+                crowd.follow(child)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Crowd {
+    fn follow(&mut self, child: InstanceId) -> Result<()> {
+        let Some(attachment) = self.attachments.of(child.index).copied() else {
+            return Ok(());
+        };
+        let Attachment { parent, joint, .. } = attachment;
+        if let Some(above) = self.visibility.marks.get(parent.index as usize) {
+            let parent_hidden = above.parent_hidden || !above.visible;
+            if let Some(marks) = self.visibility.marks.get_mut(child.index as usize) {
+                marks.parent_hidden = parent_hidden;
+            }
+        }
+        let world_from_joint = self.joint_transform(parent, joint, self.time_s)?;
+        let world_from_child = world_from_joint * attachment.joint_from_child;
+        let node = self.attachments.nodes.get_mut(child.index as usize);
+        let jumps = node.is_some_and(|node| core::mem::take(&mut node.jumps));
+        let slot = self.instances.get(child)?;
+        let same = slot.record.world_from_model == Mat3x4::from_affine(&world_from_child);
+        if (same && !jumps) || !world_from_child.is_finite() {
+            return Ok(());
+        }
+        self.put(child, &world_from_child, jumps)
+    }
+}
+
+fn check_offset(joint_from_child: &Affine) -> Result<()> {
+    if joint_from_child.is_finite() {
+        return Ok(());
+    }
+    let why = ArgumentFault::Invalid("must be finite");
+    Err(Error::Argument {
+        what: "joint_from_child",
+        why,
+    })
+}

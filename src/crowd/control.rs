@@ -1,0 +1,343 @@
+//! What the engine says to instances: the words of the [`Animator`], for every instance of a crowd.
+
+use super::{CharacterId, Crowd, Frame, InstanceId};
+use crate::animator::{
+    ActorId, AnimationEvent, Animator, IkReport, IkSolver, IkTarget, Play, PlayRecord, Playing,
+    SolverId,
+};
+use crate::error::{Error, Result};
+use crate::pose::state_machine::{LayerStatus, ParameterId, Value};
+
+/// Something that happened to an instance, to the instant and not to the frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InstanceEvent {
+    /// To whom.
+    pub instance: InstanceId,
+    /// The instance's character.
+    pub character: CharacterId,
+    /// What, when, on which layer and with which weight.
+    pub event: AnimationEvent,
+}
+
+impl Crowd {
+    pub(super) fn actor(&self, id: InstanceId) -> Result<(&Animator, ActorId)> {
+        let slot = self.instances.get(id)?;
+        let entry = self.entry(CharacterId(slot.record.character))?;
+        Ok((&entry.animator, slot.actor))
+    }
+
+    pub(super) fn with_actor<R>(
+        &mut self,
+        id: InstanceId,
+        change: impl FnOnce(&mut Animator, ActorId) -> Result<R>,
+    ) -> Result<R> {
+        let slot = self.instances.get(id)?;
+        let (character, actor) = (slot.record.character, slot.actor);
+        let count = self.characters.len() as u64;
+        let entry = self.characters.get_mut(character as usize);
+        let entry = entry.and_then(Option::as_mut).ok_or(Error::NotFound {
+            what: "character",
+            index: character.into(),
+            count,
+        })?;
+        change(&mut entry.animator, actor)
+    }
+
+    /// The animator of a character: everything that its instances play.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn animator(&self, character: CharacterId) -> Result<&Animator> {
+        Ok(&self.entry(character)?.animator)
+    }
+
+    /// Plays a clip on an instance: a name, an index, or a [`Play`] that says more. It takes the
+    /// place of what its layer plays, in a cross-fade of [`Play::fade_s`].
+    ///
+    /// ```no_run
+    /// # use throng::{Crowd, InstanceId, Play};
+    /// # fn stop(crowd: &mut Crowd, id: InstanceId) -> throng::Result<()> {
+    /// crowd.play(id, Play::new("Idle").fade_s(0.25))?;
+    /// crowd.play(id, Play::new("Wave").layer(1).once().fade_s(0.2))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Animator::play`]; the instance stays as it was then.
+    #[doc(alias = "crossfade")]
+    pub fn play<'a>(&mut self, id: InstanceId, play: impl Into<Play<'a>>) -> Result<()> {
+        let play = play.into();
+        self.with_actor(id, |animator, actor| animator.play(actor, play))
+    }
+
+    /// Fades out what a layer of an instance plays: what lies below comes through, under layer 0 the
+    /// rest pose.
+    ///
+    /// # Errors
+    /// As [`Animator::stop`].
+    pub fn stop(&mut self, id: InstanceId, layer: u8, fade_s: f32) -> Result<()> {
+        self.with_actor(id, |animator, actor| animator.stop(actor, layer, fade_s))
+    }
+
+    /// Sets the speed of what a layer of an instance plays, in clip seconds per second.
+    ///
+    /// # Errors
+    /// As [`Animator::set_speed`].
+    pub fn set_speed(&mut self, id: InstanceId, layer: u8, speed: f64) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.set_speed(actor, layer, speed)
+        })
+    }
+
+    /// Jumps to a time of the clip that a layer of an instance plays, in seconds.
+    ///
+    /// # Errors
+    /// As [`Animator::seek`].
+    pub fn seek(&mut self, id: InstanceId, layer: u8, time_s: f64) -> Result<()> {
+        self.with_actor(id, |animator, actor| animator.seek(actor, layer, time_s))
+    }
+
+    /// Stops an instance's time, with all that it plays, fades and waits for.
+    ///
+    /// # Errors
+    /// As [`Animator::pause`].
+    pub fn pause(&mut self, id: InstanceId) -> Result<()> {
+        self.with_actor(id, Animator::pause)
+    }
+
+    /// Lets a paused instance's time go on from where it stopped.
+    ///
+    /// # Errors
+    /// As [`Animator::resume`].
+    pub fn resume(&mut self, id: InstanceId) -> Result<()> {
+        self.with_actor(id, Animator::resume)
+    }
+
+    /// Whether the instance is paused.
+    ///
+    /// # Errors
+    /// As [`Animator::is_paused`].
+    pub fn is_paused(&self, id: InstanceId) -> Result<bool> {
+        let (animator, actor) = self.actor(id)?;
+        animator.is_paused(actor)
+    }
+
+    /// Sets how fast an instance's time runs: clips, fades and state machines alike.
+    ///
+    /// # Errors
+    /// As [`Animator::set_time_scale`].
+    pub fn set_time_scale(&mut self, id: InstanceId, scale: f32) -> Result<()> {
+        self.with_actor(id, |animator, actor| animator.set_time_scale(actor, scale))
+    }
+
+    /// How fast the instance's time runs when it is not paused.
+    ///
+    /// # Errors
+    /// As [`Animator::time_scale`].
+    pub fn time_scale(&self, id: InstanceId) -> Result<f32> {
+        let (animator, actor) = self.actor(id)?;
+        animator.time_scale(actor)
+    }
+
+    /// What an instance plays now, ascending in layer, whatever drives it.
+    ///
+    /// # Errors
+    /// As [`Animator::playing`].
+    pub fn playing(&self, id: InstanceId) -> Result<impl Iterator<Item = Playing> + '_> {
+        let (animator, actor) = self.actor(id)?;
+        animator.playing(actor)
+    }
+
+    /// The play records of an instance, ascending in layer.
+    ///
+    /// # Errors
+    /// As [`Animator::records`].
+    pub fn play_records(&self, id: InstanceId) -> Result<&[PlayRecord]> {
+        let (animator, actor) = self.actor(id)?;
+        animator.records(actor)
+    }
+
+    /// Lets the character's state machine drive an instance from now on.
+    ///
+    /// # Errors
+    /// As [`Animator::drive`].
+    pub fn drive(&mut self, id: InstanceId) -> Result<()> {
+        self.with_actor(id, Animator::drive)
+    }
+
+    /// Takes an instance from its state machine: what that played fades out.
+    ///
+    /// # Errors
+    /// As [`Animator::undrive`].
+    pub fn undrive(&mut self, id: InstanceId, fade_s: f32) -> Result<()> {
+        self.with_actor(id, |animator, actor| animator.undrive(actor, fade_s))
+    }
+
+    /// Sets a float parameter of an instance's state machine, clamped to its range.
+    ///
+    /// # Errors
+    /// As [`Animator::set_float`].
+    pub fn set_float(&mut self, id: InstanceId, parameter: ParameterId, value: f32) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.set_float(actor, parameter, value)
+        })
+    }
+
+    /// Lets a float parameter go evenly from its value to another, in `over_s` seconds.
+    ///
+    /// # Errors
+    /// As [`Animator::set_float_over`].
+    pub fn set_float_over(
+        &mut self,
+        id: InstanceId,
+        parameter: ParameterId,
+        value: f32,
+        over_s: f32,
+    ) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.set_float_over(actor, parameter, value, over_s)
+        })
+    }
+
+    /// Sets an int parameter of an instance's state machine, clamped to its range.
+    ///
+    /// # Errors
+    /// As [`Animator::set_float`].
+    pub fn set_int(&mut self, id: InstanceId, parameter: ParameterId, value: i32) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.set_int(actor, parameter, value)
+        })
+    }
+
+    /// Sets a bool parameter of an instance's state machine.
+    ///
+    /// # Errors
+    /// As [`Animator::set_float`].
+    pub fn set_bool(&mut self, id: InstanceId, parameter: ParameterId, value: bool) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.set_bool(actor, parameter, value)
+        })
+    }
+
+    /// Sets a trigger of an instance's state machine.
+    ///
+    /// # Errors
+    /// As [`Animator::set_float`].
+    pub fn set_trigger(&mut self, id: InstanceId, parameter: ParameterId) -> Result<()> {
+        self.with_actor(id, |animator, actor| animator.set_trigger(actor, parameter))
+    }
+
+    /// Takes a trigger back.
+    ///
+    /// # Errors
+    /// As [`Animator::set_float`].
+    pub fn reset_trigger(&mut self, id: InstanceId, parameter: ParameterId) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.reset_trigger(actor, parameter)
+        })
+    }
+
+    /// The value of a parameter of an instance's state machine.
+    ///
+    /// # Errors
+    /// As [`Animator::parameter`].
+    pub fn parameter(&self, id: InstanceId, parameter: ParameterId) -> Result<Value> {
+        let (animator, actor) = self.actor(id)?;
+        animator.parameter(actor, parameter)
+    }
+
+    /// Where a layer of an instance's state machine stands.
+    ///
+    /// # Errors
+    /// As [`Animator::layer_status`].
+    pub fn layer_status(&self, id: InstanceId, layer: usize) -> Result<LayerStatus> {
+        let (animator, actor) = self.actor(id)?;
+        animator.layer_status(actor, layer)
+    }
+
+    /// Adds a solver of inverse kinematics to a character, for which its instances can be given
+    /// targets.
+    ///
+    /// # Errors
+    /// As [`Animator::add_solver`]; [`Error::NotFound`] for the character.
+    pub fn add_solver(&mut self, character: CharacterId, solver: IkSolver) -> Result<SolverId> {
+        self.entry(character)?;
+        let entry = self.characters.get_mut(character.0 as usize);
+        let entry = entry.and_then(Option::as_mut).ok_or(Error::NotFound {
+            what: "character",
+            index: character.0.into(),
+            count: 0,
+        })?;
+        entry.animator.add_solver(solver)
+    }
+
+    /// Gives an instance a target for a solver, in character space: from now on its pose reaches for
+    /// it. Its weight is reached in `fade_s` seconds.
+    ///
+    /// # Errors
+    /// As [`Animator::set_target`].
+    pub fn set_target(
+        &mut self,
+        id: InstanceId,
+        solver: SolverId,
+        target: IkTarget,
+        fade_s: f32,
+    ) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.set_target(actor, solver, target, fade_s)
+        })
+    }
+
+    /// Takes an instance's target for a solver away, in `fade_s` seconds.
+    ///
+    /// # Errors
+    /// As [`Animator::clear_target`].
+    pub fn clear_target(&mut self, id: InstanceId, solver: SolverId, fade_s: f32) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.clear_target(actor, solver, fade_s)
+        })
+    }
+
+    /// What a solver made of an instance's target in the frame prepared last.
+    ///
+    /// # Errors
+    /// As [`Animator::target_report`].
+    pub fn target_report(&self, id: InstanceId, solver: SolverId) -> Result<Option<IkReport>> {
+        let (animator, actor) = self.actor(id)?;
+        animator.target_report(actor, solver)
+    }
+
+    /// What happened to instances in the frame begun last: character by character, of each in the
+    /// order of time. Of instances that were despawned meanwhile nothing is told.
+    pub fn events(&self) -> impl Iterator<Item = InstanceEvent> + '_ {
+        let characters = (0..).zip(&self.characters);
+        characters.flat_map(move |(character, entry)| {
+            let events = entry.iter().flat_map(|entry| entry.animator.events());
+            events.filter_map(move |event| {
+                let entry = entry.as_ref()?;
+                let instance = entry.instance(&self.instances, event.actor.index)?;
+                let same = self.instances.get(instance).ok()?.actor == event.actor;
+                same.then_some(InstanceEvent {
+                    instance,
+                    character: CharacterId(character),
+                    event: *event,
+                })
+            })
+        })
+    }
+
+    /// The name of an event: of a clip's own, of a finished clip, or of a state.
+    #[must_use]
+    pub fn event_name(&self, event: &InstanceEvent) -> &str {
+        let entry = self.entry(event.character);
+        entry.map_or("", |entry| entry.animator.event_name(&event.event))
+    }
+}
+
+impl Frame<'_> {
+    /// What happened to instances since the frame before. As [`Crowd::events`].
+    pub fn events(&self) -> impl Iterator<Item = InstanceEvent> + '_ {
+        self.crowd.events()
+    }
+}

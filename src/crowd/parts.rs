@@ -1,0 +1,123 @@
+//! Parts of instances that are not drawn.
+
+use super::{CharacterId, Crowd, Frame, InstanceId, ViewId, runs::Run};
+use crate::character::PartId;
+use crate::error::{Error, Result};
+
+/// Instances of a draw: a range of the visible list. See [`Frame::draw_ranges`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawInstances {
+    /// First instance of the draw.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+    /// Whether their transforms mirror: their front faces are wound the other way.
+    pub mirrored: bool,
+}
+
+/// The instances of some runs that show the primitive of this bit; neighbours together. The runs follow each other.
+pub(super) fn shown(runs: &[Run], bit: u128) -> impl Iterator<Item = DrawInstances> {
+    let key = move |run: &Run| (run.mirrored, run.hides(bit));
+    let alike = runs.chunk_by(move |a, b| key(a) == key(b));
+    alike.filter_map(move |runs| {
+        let first = runs.first().filter(|run| !run.hides(bit))?;
+        Some(DrawInstances {
+            first: first.first,
+            count: runs.iter().map(|run| run.count).sum(),
+            mirrored: first.mirrored,
+        })
+    })
+}
+
+impl Crowd {
+    /// Shows or hides a part of an instance, in all views and passes: the primitives of a node, by
+    /// [`Character::part`](crate::character::Character::part).
+    ///
+    /// A hidden part costs nothing on the GPU: its draws leave the instance out. Instances that hide nothing cost what they
+    /// did before. For each set of hidden parts that occurs among the instances of a character, the primitives in
+    /// question take up to one more draw call. Its deformed vertices are computed all the same in
+    /// [`SkinMode::Compute`](super::SkinMode::Compute) and [`SkinMode::Cpu`](super::SkinMode::Cpu), so a part that is
+    /// shown again has the right motion at once.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] for a part that its character
+    /// lacks; [`Error::Capacity`] for a part that has primitives past
+    /// [`MAX_HIDEABLE`](crate::character::MAX_HIDEABLE).
+    pub fn set_part_visible(&mut self, id: InstanceId, part: PartId, visible: bool) -> Result<()> {
+        let character = self.instances.get(id)?.record.character;
+        let bits = self.entry(CharacterId(character))?.rig.part_bits(part)?;
+        let Some(marks) = self.visibility.marks.get_mut(id.index as usize) else {
+            return Ok(());
+        };
+        let before = marks.hidden != 0;
+        marks.hidden = if visible {
+            marks.hidden & !bits
+        } else {
+            marks.hidden | bits
+        };
+        let after = marks.hidden != 0;
+        if before == after {
+            return Ok(());
+        }
+        let count = |all: usize| all + usize::from(after) - usize::from(before);
+        self.visibility.hiding = count(self.visibility.hiding);
+        let characters = self.characters.len();
+        self.visibility.make_room(&self.desc.capacity, characters);
+        if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
+            entry.hiding = count(entry.hiding);
+        }
+        Ok(())
+    }
+
+    /// Whether an instance shows a part: all of its primitives.
+    ///
+    /// # Errors
+    /// As [`Self::set_part_visible`].
+    pub fn is_part_visible(&self, id: InstanceId, part: PartId) -> Result<bool> {
+        let character = CharacterId(self.instances.get(id)?.record.character);
+        let bits = self.entry(character)?.rig.part_bits(part)?;
+        Ok(self.visibility.hidden(id.index) & bits == 0)
+    }
+
+    /// The parts of an instance that are hidden.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn hidden_parts(&self, id: InstanceId) -> Result<impl Iterator<Item = PartId> + '_> {
+        let character = CharacterId(self.instances.get(id)?.record.character);
+        let rig = &self.entry(character)?.rig;
+        let hidden = self.visibility.hidden(id.index);
+        let parts = rig.parts().map(|(part, _)| part);
+        let is_hidden = move |part: &PartId| {
+            let bits = rig.part_bits(*part).unwrap_or(0);
+            bits != 0 && hidden & bits == bits
+        };
+        Ok(parts.filter(is_hidden))
+    }
+}
+
+impl Frame<'_> {
+    /// Which instances of `character` a draw of the primitive of this index takes in `view`, for pipelines of the engine's
+    /// own: [`Inputs`](super::Inputs) without those that hide it. Instances of one range are drawn by one call.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for a character or primitive
+    /// that there is not.
+    pub fn draw_ranges(
+        &self,
+        view: ViewId,
+        character: CharacterId,
+        primitive: u32,
+    ) -> Result<impl Iterator<Item = DrawInstances> + '_> {
+        self.prepared_view(view)?;
+        let entry = self.crowd.entry(character)?;
+        let missing = Error::NotFound {
+            what: "primitive",
+            index: primitive.into(),
+            count: entry.primitives.len() as u64,
+        };
+        let drawn = entry.primitives.get(primitive as usize).ok_or(missing)?;
+        let runs = self.crowd.visibility.runs(view.index, character.0);
+        Ok(shown(runs, drawn.bit))
+    }
+}

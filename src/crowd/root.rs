@@ -1,0 +1,120 @@
+//! Root motion of instances: their transforms follow their clips.
+
+use super::{Crowd, InstanceId};
+use crate::animator::RootMotionMode;
+use crate::character::Affine;
+use crate::error::Result;
+use crate::pose::{RootDelta, RootPlace};
+use glam::{DVec3, Vec3};
+
+/// An instance that root motion moves: `world_from_model = place × rest`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rooted {
+    /// What of the transform is neither place nor heading: scale, tilt.
+    rest: Affine,
+}
+
+/// Where a transform stands and which way it looks: its translation, and the angle of its z axis
+/// about +Y. And what is left of it, seen from there.
+fn split(world_from_model: &Affine) -> (RootPlace, Affine, f64) {
+    let forward = world_from_model.matrix3.z_axis;
+    let place = RootPlace {
+        position: Vec3::from(world_from_model.translation).as_dvec3(),
+        yaw_rad: f64::from(forward.x).atan2(forward.z.into()),
+    };
+    let rest = place.to_affine(DVec3::ZERO, Vec3::ONE).inverse() * *world_from_model;
+    let scale = f64::from(rest.matrix3.determinant().abs().cbrt());
+    (place, rest, scale)
+}
+
+impl Crowd {
+    /// Sets what becomes of the root motion of an instance's clips. With
+    /// [`RootMotionMode::Apply`] its transform follows, from where it stands: exact for months, at
+    /// any frame rate.
+    ///
+    /// # Errors
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it is
+    /// not alive.
+    pub fn set_root_motion(&mut self, id: InstanceId, mode: RootMotionMode) -> Result<()> {
+        self.with_actor(id, |animator, actor| animator.set_root_motion(actor, mode))?;
+        let applies = mode == RootMotionMode::Apply;
+        let slot = self.instances.get(id)?;
+        let (was, character) = (slot.rooted.is_some(), slot.record.character);
+        if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
+            entry.rooted = entry.rooted + usize::from(applies) - usize::from(was);
+        }
+        if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
+            slot.rooted = None;
+        }
+        if applies {
+            self.root_at(id)?;
+        }
+        Ok(())
+    }
+
+    /// What becomes of the root motion of an instance's clips.
+    ///
+    /// # Errors
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it is
+    /// not alive.
+    pub fn root_motion(&self, id: InstanceId) -> Result<RootMotionMode> {
+        let (animator, actor) = self.actor(id)?;
+        animator.root_motion(actor)
+    }
+
+    /// How the instance moved in the frame begun last, in character space as it stood before.
+    ///
+    /// # Errors
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it is
+    /// not alive.
+    pub fn root_delta(&self, id: InstanceId) -> Result<RootDelta> {
+        let (animator, actor) = self.actor(id)?;
+        animator.root_delta(actor)
+    }
+
+    /// Lets root motion go on from where the instance stands.
+    pub(super) fn root_at(&mut self, id: InstanceId) -> Result<()> {
+        let world = self.instances.get(id)?.record.world_from_model.to_affine();
+        let (place, rest, scale) = split(&world);
+        self.with_actor(id, |animator, actor| {
+            animator.set_place(actor, place, scale)
+        })?;
+        if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
+            slot.rooted = Some(Rooted { rest });
+        }
+        Ok(())
+    }
+
+    /// Moves the instances of a character that root motion moves.
+    pub(super) fn apply_root_motion(&mut self, character: usize) -> Result<()> {
+        let Some(Some(entry)) = self.characters.get(character) else {
+            return Ok(());
+        };
+        for member in 0..entry.members.len() {
+            let Some(Some(entry)) = self.characters.get(character) else {
+                return Ok(());
+            };
+            let Some(id) = entry
+                .members
+                .get(member)
+                .and_then(|at| self.instances.id(*at))
+            else {
+                continue;
+            };
+            let slot = self.instances.get(id)?;
+            let Some(Rooted { rest }) = slot.rooted else {
+                continue;
+            };
+            let actor = slot.actor;
+            if entry.animator.root_delta(actor)? == RootDelta::IDENTITY {
+                continue;
+            }
+            let place = entry.animator.place(actor)?;
+            let world = place.to_affine(DVec3::ZERO, Vec3::ONE) * rest;
+            if world.is_finite() {
+                self.put(id, &world, false)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,310 @@
+//! Which instances each view of a frame shows, as lists of table indices.
+//!
+//! Views that show the same instances share one list. An instance that hides nothing costs nothing: the lists of a
+//! character are cut into runs of instances that mirror alike and hide the same parts, so a character of which
+//! nobody hides a part has one run, and a second one if some instances mirror.
+
+use super::Capacity;
+use super::characters::Entry;
+use super::runs::{Run, runs_of};
+use super::view::View;
+
+/// What says whether an instance is shown. By table index.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks {
+    /// Which views may show it. 0 if it is not alive.
+    pub(super) mask: u32,
+    /// What [`Crowd::set_visible`] said.
+    pub(super) visible: bool,
+    /// Something that it is attached to is hidden.
+    pub(super) parent_hidden: bool,
+    /// A bit for each primitive that it hides; see [`Parts`](super::parts::Parts).
+    pub(super) hidden: u128,
+    /// The frame in which it was shown last.
+    shown_in: u64,
+}
+
+impl Marks {
+    const NEW: Self = Self {
+        mask: u32::MAX,
+        visible: true,
+        parent_hidden: false,
+        hidden: 0,
+        shown_in: 0,
+    };
+}
+
+/// What views are told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Set {
+    mask: u32,
+    list: Option<u32>,
+}
+
+/// What every instance of a frame is shown by.
+#[derive(Debug, Default)]
+pub(super) struct Visibility {
+    pub(super) marks: Vec<Marks>,
+    /// A bit for each list of this frame that names the instance.
+    pub(super) listed: Vec<u32>,
+    /// How many lists this frame has.
+    pub(super) lists: u32,
+    /// A bit for each set that has the instance.
+    shown: Vec<u32>,
+    sets: Vec<Set>,
+    /// The set of each view.
+    set_of_view: Vec<u32>,
+    runs: Vec<Run>,
+    /// Table indices, run after run.
+    list: Vec<u32>,
+    /// Members of a character while they are sorted.
+    order: Vec<(bool, u128, u32)>,
+    /// How many instances hide parts.
+    pub(super) hiding: usize,
+    /// The frame prepared last.
+    prepared_in: u64,
+    /// The frame prepared before the present one, for the case that this one is abandoned.
+    prepared_before: u64,
+}
+
+impl Visibility {
+    /// Room for as much as there can be, so that frames allocate nothing.
+    pub(super) fn make_room(&mut self, capacity: &Capacity, characters: usize) {
+        fn reserve<T>(list: &mut Vec<T>, all: usize) {
+            list.reserve(all.saturating_sub(list.len()));
+        }
+        let (instances, views) = (capacity.instances as usize, capacity.views as usize);
+        reserve(&mut self.marks, instances);
+        reserve(&mut self.listed, instances);
+        reserve(&mut self.shown, instances);
+        reserve(&mut self.sets, views.max(1));
+        reserve(&mut self.set_of_view, views);
+        reserve(&mut self.list, instances * views);
+        reserve(&mut self.runs, (characters * 2 + self.hiding) * views);
+        if self.hiding > 0 {
+            reserve(&mut self.order, instances);
+        }
+    }
+
+    /// An instance came to life.
+    pub(super) fn spawned(&mut self, index: u32) {
+        let index = index as usize;
+        if self.marks.len() <= index {
+            self.marks.resize(index + 1, Marks::NEW);
+        }
+        if let Some(marks) = self.marks.get_mut(index) {
+            *marks = Marks::NEW;
+        }
+    }
+
+    /// An instance died.
+    pub(super) fn despawned(&mut self, index: u32) {
+        if let Some(marks) = self.marks.get_mut(index as usize) {
+            self.hiding -= usize::from(marks.hidden != 0);
+            *marks = Marks {
+                mask: 0,
+                hidden: 0,
+                ..*marks
+            };
+        }
+    }
+
+    pub(super) fn begin_frame(&mut self) {
+        if self.lists > 0 {
+            self.listed.fill(0);
+            self.lists = 0;
+        }
+    }
+
+    /// The frame prepared last is never submitted: what was shown in it was not.
+    pub(super) fn abandon_frame(&mut self) {
+        self.prepared_in = self.prepared_before;
+    }
+
+    /// Whether a view of the prepared frame shows the instance.
+    pub(super) fn is_shown(&self, index: u32) -> bool {
+        self.shown
+            .get(index as usize)
+            .is_some_and(|sets| *sets != 0)
+    }
+
+    fn set(&self, view: u32) -> u32 {
+        self.set_of_view.get(view as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn hidden(&self, index: u32) -> u128 {
+        self.marks
+            .get(index as usize)
+            .map_or(0, |marks| marks.hidden)
+    }
+
+    /// What a view shows of a character that is not blended.
+    pub(super) fn runs(&self, view: u32, character: u32) -> &[Run] {
+        runs_of(&self.runs, self.set(view), character)
+    }
+
+    /// All lists.
+    pub(super) fn list(&self) -> &[u32] {
+        &self.list
+    }
+
+    /// Decides what each view of a frame shows. Without views every visible instance counts as shown.
+    pub(super) fn decide(&mut self, views: &[View]) {
+        self.sets.clear();
+        self.set_of_view.clear();
+        for view in views {
+            let set = Set {
+                mask: view.mask,
+                list: view.list.map(|list| list.index),
+            };
+            let known = self.sets.iter().position(|other| *other == set);
+            let number = known.unwrap_or(self.sets.len());
+            self.set_of_view.push(number as u32);
+            if known.is_none() {
+                self.sets.push(set);
+            }
+        }
+        if views.is_empty() {
+            self.sets.push(Set {
+                mask: u32::MAX,
+                list: None,
+            });
+        }
+        self.shown.clear();
+        let (sets, listed) = (&self.sets, &self.listed);
+        let shown = (0..).zip(&self.marks).map(|(index, marks): (usize, _)| {
+            if !marks.visible || marks.parent_hidden || marks.mask == 0 {
+                return 0;
+            }
+            let listed = listed.get(index).copied().unwrap_or(0);
+            (0..).zip(sets).fold(0, |all, (number, set): (u32, &Set)| {
+                let named = set.list.is_none_or(|list| listed >> list & 1 != 0);
+                all | u32::from(named && marks.mask & set.mask != 0) << number
+            })
+        });
+        self.shown.extend(shown);
+        self.merge();
+    }
+
+    /// Lets views share a set that has the same instances.
+    fn merge(&mut self) {
+        let sets = self.sets.len() as u32;
+        for later in 1..sets {
+            let same = |earlier: &u32| {
+                let differs = |sets: &u32| (sets >> earlier ^ sets >> later) & 1 != 0;
+                !self.shown.iter().any(differs)
+            };
+            if let Some(earlier) = (0..later).find(same) {
+                for set in self.set_of_view.iter_mut().filter(|set| **set == later) {
+                    *set = earlier;
+                }
+            }
+        }
+    }
+
+    /// Calls `returned` with each instance that this frame shows and the one prepared before it did not.
+    pub(super) fn mark_shown(&mut self, frame: u64, mut returned: impl FnMut(u32)) {
+        for (index, (marks, sets)) in (0..).zip(self.marks.iter_mut().zip(&self.shown)) {
+            if *sets == 0 {
+                continue;
+            }
+            if marks.shown_in < self.prepared_in {
+                returned(index);
+            }
+            marks.shown_in = frame;
+        }
+        // The same frame again, if preparing it failed.
+        if self.prepared_in != frame {
+            (self.prepared_before, self.prepared_in) = (self.prepared_in, frame);
+        }
+    }
+
+    /// Makes the lists, after [`Self::decide`]. `is_mirrored` says whether the instance of a table index mirrors.
+    pub(super) fn make_lists(
+        &mut self,
+        characters: &[Option<Entry>],
+        is_mirrored: impl Fn(u32) -> bool,
+    ) {
+        self.list.clear();
+        self.runs.clear();
+        for set in 0..self.sets.len() as u32 {
+            if !self.set_of_view.contains(&set) {
+                continue;
+            }
+            for (character, entry) in (0..).zip(characters) {
+                let Some(entry) = entry else { continue };
+                if entry.hiding > 0 {
+                    self.list_by_parts(set, character, entry, &is_mirrored);
+                } else {
+                    self.list_all(set, character, entry, &is_mirrored);
+                }
+            }
+        }
+    }
+
+    fn list_all(
+        &mut self,
+        set: u32,
+        character: u32,
+        entry: &Entry,
+        is_mirrored: impl Fn(u32) -> bool,
+    ) {
+        let shown = &self.shown;
+        let in_set = |index: &u32| {
+            let sets = shown.get(*index as usize).copied().unwrap_or(0);
+            sets >> set & 1 != 0
+        };
+        for mirrored in [false, true] {
+            if mirrored && entry.mirrored == 0 {
+                break;
+            }
+            let first = self.list.len();
+            let members = entry.members.iter().copied().filter(in_set);
+            self.list
+                .extend(members.filter(|index| is_mirrored(*index) == mirrored));
+            let count = self.list.len() - first;
+            if count > 0 {
+                self.runs.push(Run {
+                    of: set,
+                    character,
+                    first: first as u32,
+                    count: count as u32,
+                    mirrored,
+                    hidden: 0,
+                });
+            }
+        }
+    }
+
+    fn list_by_parts(
+        &mut self,
+        set: u32,
+        character: u32,
+        entry: &Entry,
+        is_mirrored: impl Fn(u32) -> bool,
+    ) {
+        self.order.clear();
+        for index in &entry.members {
+            let sets = self.shown.get(*index as usize).copied().unwrap_or(0);
+            if sets >> set & 1 != 0 {
+                let hidden = self.hidden(*index);
+                self.order.push((is_mirrored(*index), hidden, *index));
+            }
+        }
+        self.order.sort_unstable();
+        for alike in self.order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let Some((mirrored, hidden, _)) = alike.first().copied() else {
+                continue;
+            };
+            self.runs.push(Run {
+                of: set,
+                character,
+                first: self.list.len() as u32,
+                count: alike.len() as u32,
+                mirrored,
+                hidden,
+            });
+            self.list.extend(alike.iter().map(|(_, _, index)| *index));
+        }
+    }
+}

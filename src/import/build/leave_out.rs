@@ -1,0 +1,53 @@
+//! Leaving the meshes of some nodes out.
+
+use crate::character::listed;
+use crate::error::{Error, Result};
+use crate::import::RawCharacter;
+
+/// Removes the primitives that the nodes of these names carry, and all nodes below them.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the names of the nodes, for a name that no node has.
+pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    for name in names {
+        if !raw.nodes.iter().any(|node| node.name == *name) {
+            return Err(Error::UnknownName {
+                what: "node to leave out",
+                name: name.clone(),
+                known: listed(raw.nodes.iter().map(|node| &*node.name)),
+            });
+        }
+    }
+    // Whether each node is left out, once that is known.
+    let mut left_out: Vec<Option<bool>> = raw
+        .nodes
+        .iter()
+        .map(|node| names.contains(&node.name).then_some(true))
+        .collect();
+    let mut path = Vec::new();
+    for start in 0..raw.nodes.len() {
+        let mut at = Some(start);
+        path.clear();
+        let known = loop {
+            let Some(node) = at.filter(|node| *node < raw.nodes.len()) else {
+                break false;
+            };
+            // A hierarchy that is no forest is refused later.
+            match left_out[node] {
+                Some(known) => break known,
+                None if path.len() > raw.nodes.len() => break false,
+                None => path.push(node),
+            }
+            at = raw.nodes[node].parent;
+        };
+        for node in &path {
+            left_out[*node] = Some(known);
+        }
+    }
+    raw.primitives
+        .retain(|primitive| left_out.get(primitive.node).copied().flatten() != Some(true));
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! Where work on many instances runs.
+
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The threads that work on many instances.
+///
+/// Results have the same bits on any number of threads.
+///
+/// ```
+/// use throng::Threads;
+/// use throng::pose::BatchPoser;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let poser = BatchPoser::new(&character)?.with_threads(Threads::Rayon);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+#[doc(alias = "parallel")]
+pub enum Threads {
+    /// The calling thread alone.
+    #[default]
+    One,
+    /// The threads of rayon's current pool: the global one, unless the call comes from a thread of
+    /// another pool or from inside its `install`.
+    Rayon,
+    /// The threads of this pool. The calling thread waits for them.
+    Pool(Arc<ThreadPool>),
+}
+
+impl Threads {
+    /// Runs `each` for all numbers below `count`. Each thread makes a state of its own first.
+    pub(crate) fn for_each_init<T>(
+        &self,
+        count: usize,
+        init: impl Fn() -> T + Sync + Send,
+        each: impl Fn(&mut T, usize) + Sync + Send,
+    ) {
+        match self {
+            Self::One => {
+                let mut state = init();
+                for number in 0..count {
+                    each(&mut state, number);
+                }
+            }
+            Self::Rayon => (0..count).into_par_iter().for_each_init(init, each),
+            Self::Pool(pool) => {
+                pool.install(|| (0..count).into_par_iter().for_each_init(init, each));
+            }
+        }
+    }
+
+    /// How many threads there are at most.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Rayon => rayon::current_num_threads(),
+            Self::Pool(pool) => pool.current_num_threads(),
+        }
+    }
+
+    /// The results of `each` for all numbers below `count`, put together by `merge`, which is associative. Starts from
+    /// `identity`.
+    pub(crate) fn reduce<T: Send>(
+        &self,
+        count: usize,
+        identity: impl Fn() -> T + Sync + Send,
+        each: impl Fn(usize) -> T + Sync + Send,
+        merge: impl Fn(T, T) -> T + Sync + Send,
+    ) -> T {
+        match self {
+            Self::One => (0..count).map(each).fold(identity(), merge),
+            Self::Rayon => (0..count).into_par_iter().map(each).reduce(identity, merge),
+            Self::Pool(pool) => {
+                pool.install(|| (0..count).into_par_iter().map(each).reduce(identity, merge))
+            }
+        }
+    }
+}
