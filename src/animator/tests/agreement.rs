@@ -18,7 +18,10 @@ fn update(animator: &mut Animator, now_s: f64, out: &mut Vec<Happened>) {
     assert!(times.is_sorted());
     // An event on the very time of an update may be told with the next one.
     let span = before_s - 1e-9..=now_s;
-    assert!(times.iter().all(|time_s| span.contains(time_s)), "{times:?} {span:?}");
+    assert!(
+        times.iter().all(|time_s| span.contains(time_s)),
+        "{times:?} {span:?}"
+    );
     out.extend(animator.events().iter().map(Happened::from));
 }
 
@@ -163,7 +166,9 @@ fn root_motion_is_the_same_at_any_frame_rate() {
     let mut animator = world.animator();
     for (clip, speed) in [(WALK, WALK_SPEED), (RUN, RUN_SPEED)] {
         let id = animator.add(world.name(clip)).unwrap();
-        animator.set_root_motion(id, RootMotionMode::Report).unwrap();
+        animator
+            .set_root_motion(id, RootMotionMode::Report)
+            .unwrap();
         let (from_s, mut z) = (animator.now_s(), 0.0);
         for frame in 1..=500 {
             animator.update(from_s + 0.037 * f64::from(frame)).unwrap();

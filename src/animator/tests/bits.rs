@@ -13,8 +13,16 @@ use std::sync::Arc;
 /// Some actors after random commands; some have model poses of their own.
 fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     let mut rng = Rng::new(5);
-    let mut animator = world.animator_with(None, &AnimatorDesc { actors: count, ..AnimatorDesc::default() });
-    let ids: Vec<_> = (0..count).map(|_| animator.add(Play::REST).unwrap()).collect();
+    let mut animator = world.animator_with(
+        None,
+        &AnimatorDesc {
+            actors: count,
+            ..AnimatorDesc::default()
+        },
+    );
+    let ids: Vec<_> = (0..count)
+        .map(|_| animator.add(Play::REST).unwrap())
+        .collect();
     for frame in 1..=30 {
         for id in &ids {
             if rng.chance(3) {
@@ -28,13 +36,19 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     let mut model = vec![Affine::IDENTITY; world.joints()];
     animator.model_poses(&[ids[0]], &mut model).unwrap();
     for id in ids.iter().step_by(7) {
-        animator.show_model_pose(*id, &model, &crate::animator::ShowPose::default()).unwrap();
+        animator
+            .show_model_pose(*id, &model, &crate::animator::ShowPose::default())
+            .unwrap();
     }
     animator.update(2.2).unwrap();
     (animator, ids)
 }
 
-fn palettes<E: PaletteEntry + Clone>(animator: &mut Animator, ids: &[ActorId], zero: E) -> Vec<Vec<E>> {
+fn palettes<E: PaletteEntry + Clone>(
+    animator: &mut Animator,
+    ids: &[ActorId],
+    zero: E,
+) -> Vec<Vec<E>> {
     let entries = world().character.palette().len();
     let mut out = vec![zero; ids.len() * entries];
     animator.palettes(ids, WriteOnly::over(&mut out)).unwrap();
@@ -47,14 +61,23 @@ fn company_order_and_threads_change_no_bit() {
     let want = palettes(&mut animator, &ids, Mat3x4::IDENTITY);
     let duals = palettes(&mut animator, &ids, DualQuat::IDENTITY);
     assert!(want.iter().any(|palette| *palette != want[1]));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .unwrap();
     for threads in [Threads::One, Threads::Pool(Arc::new(pool)), Threads::Rayon] {
         animator.set_threads(threads);
         // Alone, backwards, some twice, and every third.
         for (number, id) in ids.iter().enumerate() {
-            assert_eq!(palettes(&mut animator, &[*id], Mat3x4::IDENTITY), want[number..=number]);
+            assert_eq!(
+                palettes(&mut animator, &[*id], Mat3x4::IDENTITY),
+                want[number..=number]
+            );
         }
-        let order: Vec<usize> = (0..ids.len()).rev().chain((0..ids.len()).step_by(3)).collect();
+        let order: Vec<usize> = (0..ids.len())
+            .rev()
+            .chain((0..ids.len()).step_by(3))
+            .collect();
         let list: Vec<_> = order.iter().map(|number| ids[*number]).collect();
         let got = palettes(&mut animator, &list, Mat3x4::IDENTITY);
         let also = palettes(&mut animator, &list, DualQuat::IDENTITY);

@@ -11,7 +11,11 @@ fn animator(parts: &[f64]) -> Animator {
     let library = &mut animator.library;
     for (clip, events) in library.events.iter_mut().enumerate() {
         let duration_s = library.clips[clip].duration_s();
-        let list: &[f64] = if [WALK, RUN].contains(&clip) { parts } else { &[] };
+        let list: &[f64] = if [WALK, RUN].contains(&clip) {
+            parts
+        } else {
+            &[]
+        };
         let list = list.iter().map(|part| ("step", part * duration_s));
         *events = ClipEvents::new(duration_s, list).unwrap();
     }
@@ -70,12 +74,16 @@ fn the_end_is_told_once() {
     animator.seek(id, 0, 0.25 * end_s).unwrap();
     assert_eq!(told(&mut animator, 400.0).len(), 1);
     // Where it starts at its end, at once.
-    animator.play(id, Play::new("Walk").once().offset_s(end_s)).unwrap();
+    animator
+        .play(id, Play::new("Walk").once().offset_s(end_s))
+        .unwrap();
     assert_eq!(told(&mut animator, 401.0), finished(400.0));
     // A clip that is replaced before its end never comes there.
     animator.play(id, Play::new("Walk").once()).unwrap();
     told(&mut animator, 401.0 + 0.1 * end_s);
-    animator.play(id, Play::new("Idle").fade_s(0.5 * end_s as f32)).unwrap();
+    animator
+        .play(id, Play::new("Idle").fade_s(0.5 * end_s as f32))
+        .unwrap();
     assert_eq!(told(&mut animator, 500.0), []);
 }
 
@@ -84,14 +92,18 @@ fn what_has_faded_out_tells_nothing() {
     let mut animator = animator(&[0.5]);
     let id = animator.add("Walk").unwrap();
     let half_s = 0.5 * duration_s(WALK);
-    animator.play(id, Play::new("Idle").fade_s(half_s as f32 * 1.01)).unwrap();
+    animator
+        .play(id, Play::new("Idle").fade_s(half_s as f32 * 1.01))
+        .unwrap();
     let got = told(&mut animator, 100.0);
     assert_eq!(got.len(), 1, "{got:?}");
     assert!((got[0].1 - half_s).abs() < 1e-12);
     let weight = animator.events()[0].weight;
     assert!(weight > 0.0 && weight < 1e-3, "{weight}");
     animator.play(id, Play::new("Walk")).unwrap();
-    animator.play(id, Play::new("Idle").fade_s(half_s as f32 * 0.99)).unwrap();
+    animator
+        .play(id, Play::new("Idle").fade_s(half_s as f32 * 0.99))
+        .unwrap();
     assert_eq!(told(&mut animator, 200.0), []);
     assert_eq!(animator.records(id).unwrap().len(), 1);
 }
@@ -123,7 +135,10 @@ fn a_clip_that_turns_round_passes_events_both_ways() {
         animator.play(id, play.ease(Ease::Linear)).unwrap();
         let mut all = Vec::new();
         for step in 1..=steps {
-            all.extend(told(&mut animator, 2.0 * f64::from(step) / f64::from(steps)));
+            all.extend(told(
+                &mut animator,
+                2.0 * f64::from(step) / f64::from(steps),
+            ));
         }
         all
     };
@@ -184,7 +199,9 @@ fn clips_in_step_keep_step() {
         };
         records.map(phase).collect::<Vec<_>>()
     };
-    animator.play(id, Play::new("Run").fade_s(1.0).in_step()).unwrap();
+    animator
+        .play(id, Play::new("Run").fade_s(1.0).in_step())
+        .unwrap();
     for (now_s, speed) in [(0.3, 2.0), (0.5, -1.0), (0.7, 0.5)] {
         animator.update(now_s).unwrap();
         let all = phases(&animator, id);
@@ -195,7 +212,9 @@ fn clips_in_step_keep_step() {
         assert_eq!(run.speed, speed);
     }
     // Back to the walk while it fades out: it is the same one that fades in again, and comes last.
-    animator.play(id, Play::new("Walk").fade_s(0.5).in_step()).unwrap();
+    animator
+        .play(id, Play::new("Walk").fade_s(0.5).in_step())
+        .unwrap();
     let playing: Vec<_> = animator.playing(id).unwrap().collect();
     assert_eq!(playing.len(), 2);
     assert_eq!([0, 1].map(|at: usize| playing[at].to_weight), [0.0, 1.0]);

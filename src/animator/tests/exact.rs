@@ -94,7 +94,10 @@ impl Voice {
             Ease::Smooth => u.powi(3) - u.powi(4) / 2.0,
         };
         let rest = (since - self.ramp_s).max(0.0);
-        self.place_s + ramped * self.from_speed + self.ramp_s * change * eased + rest * self.to_speed
+        self.place_s
+            + ramped * self.from_speed
+            + self.ramp_s * change * eased
+            + rest * self.to_speed
     }
 
     pub(super) fn speed_at(&self, time_s: f64) -> f64 {
@@ -114,7 +117,13 @@ impl Voice {
         self.since_s + self.ramp_s
     }
 
-    fn go_on(&mut self, now_s: f64, place_s: f64, [from, to]: [f64; 2], (ramp_s, ease): (f64, Ease)) {
+    fn go_on(
+        &mut self,
+        now_s: f64,
+        place_s: f64,
+        [from, to]: [f64; 2],
+        (ramp_s, ease): (f64, Ease),
+    ) {
         (self.place_s, self.since_s) = (place_s, now_s);
         self.from_speed = if ramp_s > 0.0 { from } else { to };
         (self.to_speed, self.ramp_s, self.ramp_ease) = (to, ramp_s, ease);
@@ -288,7 +297,12 @@ impl<'a> Exact<'a> {
                 voice.fade_to(start.weight.into(), now_s, (start.fade_s, start.ease));
             }
             let own_s = voice.duration_s(world);
-            voice.go_on(now_s, voice.place_at(now_s), rates.map(|hz| hz * own_s), ramp);
+            voice.go_on(
+                now_s,
+                voice.place_at(now_s),
+                rates.map(|hz| hz * own_s),
+                ramp,
+            );
         }
         if let Some(again) = again {
             let voice = self.voices.remove(again);

@@ -60,7 +60,10 @@ pub(super) fn same(got: &[Happened], want: &[Happened], note: &str) {
         assert!(same, "{note}: {got:?} for {want:?}");
         // Weights are `f32`, and 1.5 at most.
         let off = (got.weight - want.weight).abs();
-        assert!(off <= 1e-6 + 100.0 * want.slack_s, "{note}: {got:?} for {want:?}");
+        assert!(
+            off <= 1e-6 + 100.0 * want.slack_s,
+            "{note}: {got:?} for {want:?}"
+        );
     }
     assert_eq!(got.len(), want.len(), "{note}");
 }
@@ -145,7 +148,11 @@ impl Exact<'_> {
                 continue;
             };
             let mut cuts = vec![from_s, end_s];
-            cuts.extend([Some(voice.ramp_end_s()), turn_s(&voice)].into_iter().flatten());
+            cuts.extend(
+                [Some(voice.ramp_end_s()), turn_s(&voice)]
+                    .into_iter()
+                    .flatten(),
+            );
             cuts.retain(|cut| (from_s..=end_s).contains(cut));
             cuts.sort_by(f64::total_cmp);
             for pair in cuts.windows(2) {
@@ -180,14 +187,22 @@ impl Exact<'_> {
             // From the seam of a loop, only the pass that it goes into begins.
             let seam = voice.loop_mode == LoopMode::Loop
                 && duration_s > 0.0
-                && if forward { time_s == duration_s } else { time_s == 0.0 };
+                && if forward {
+                    time_s == duration_s
+                } else {
+                    time_s == 0.0
+                };
             let passed = if forward {
                 place_s > from && place_s <= to
             } else {
                 place_s < from && place_s >= to
             };
             if passed || begins && !seam {
-                let at_s = if begins { span_s[0] } else { time_at(voice, place_s, span_s) };
+                let at_s = if begins {
+                    span_s[0]
+                } else {
+                    time_at(voice, place_s, span_s)
+                };
                 let speed = voice.speed_at(at_s);
                 self.note(voice, What::Clip(clip, event), at_s, speed);
             }
@@ -201,7 +216,11 @@ impl Exact<'_> {
         if voice.loop_mode != LoopMode::Once || voice.finished || speed == 0.0 {
             return;
         }
-        let end = if speed > 0.0 { voice.duration_s(self.world) } else { 0.0 };
+        let end = if speed > 0.0 {
+            voice.duration_s(self.world)
+        } else {
+            0.0
+        };
         let left_s = (end - voice.place_at(from_s)) / speed;
         let time_s = from_s + left_s.max(0.0);
         if time_s <= to_s {

@@ -141,7 +141,9 @@ impl Exact<'_> {
         let world = self.world;
         let weight = voice.fade.at(self.local_s);
         let of_joint = |joint: usize| {
-            let of_mask = voice.mask.map_or(1.0, |mask| world.masks[mask].weights()[joint]);
+            let of_mask = voice
+                .mask
+                .map_or(1.0, |mask| world.masks[mask].weights()[joint]);
             weight * f64::from(of_mask)
         };
         let weights = (0..world.joints()).map(of_joint).collect();

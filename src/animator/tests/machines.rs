@@ -50,8 +50,14 @@ fn apply(animator: &mut Animator, id: ActorId, input: Input) {
 
 fn samples(machine: &StateMachine, state: &StateMachineInstance, time_s: f64) -> Vec<ClipSample> {
     let mut list = SampleList::new();
-    machine.play(time_s, std::slice::from_ref(state), &mut list).unwrap();
-    list.samples(0).iter().filter(|sample| sample.weight > WEIGHT).copied().collect()
+    machine
+        .play(time_s, std::slice::from_ref(state), &mut list)
+        .unwrap();
+    list.samples(0)
+        .iter()
+        .filter(|sample| sample.weight > WEIGHT)
+        .copied()
+        .collect()
 }
 
 /// The records say at any time what the machine plays then.
@@ -64,9 +70,17 @@ fn same_records(
 ) {
     let want = samples(machine, state, time_s);
     let records = animator.records(id).unwrap().iter();
-    let got: Vec<_> = records.filter(|record| record.weight_at(time_s) > 2.0 * WEIGHT).collect();
-    let heavy = want.iter().filter(|sample| sample.weight > 3.0 * WEIGHT).count();
-    assert!(got.len() >= heavy && got.len() <= want.len(), "{note}\n{got:?}\n{want:?}");
+    let got: Vec<_> = records
+        .filter(|record| record.weight_at(time_s) > 2.0 * WEIGHT)
+        .collect();
+    let heavy = want
+        .iter()
+        .filter(|sample| sample.weight > 3.0 * WEIGHT)
+        .count();
+    assert!(
+        got.len() >= heavy && got.len() <= want.len(),
+        "{note}\n{got:?}\n{want:?}"
+    );
     if got.len() != want.len() {
         return;
     }
@@ -78,7 +92,10 @@ fn same_records(
         let duration_s = animator.library.duration_s(got.clip);
         let off = (got.clip_time_s(time_s, duration_s) - want.time_s).abs();
         // Around the loop: which of both ends is told depends on the last bit.
-        assert!(off.min((duration_s - off).abs()) <= 1e-10, "{note}: {got:?} {want:?}");
+        assert!(
+            off.min((duration_s - off).abs()) <= 1e-10,
+            "{note}: {got:?} {want:?}"
+        );
     }
 }
 
@@ -97,7 +114,11 @@ fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize 
             StateMachineEventKind::Left => What::Left(want.state),
             StateMachineEventKind::Entered => What::Entered(want.state),
         };
-        assert_eq!((usize::from(got.layer), got.what), (want.layer, what), "{note}");
+        assert_eq!(
+            (usize::from(got.layer), got.what),
+            (want.layer, what),
+            "{note}"
+        );
         assert!((got.time_s - want.time_s).abs() <= 1e-12, "{note}");
     }
     got.len()
@@ -126,14 +147,19 @@ fn driven_actors_do_what_their_machine_does() {
     for seed in 0..250 {
         let mut rng = Rng::new(seed);
         let machine = machine(world, &mut rng);
-        let mut animator =
-            world.animator_with(Some(machine.clone()), &AnimatorDesc::default());
+        let mut animator = world.animator_with(Some(machine.clone()), &AnimatorDesc::default());
         let mut now_s = f64::from(rng.range(-10.0, 10.0));
         animator.update(now_s).unwrap();
         let id = animator.add_driven().unwrap();
         let mut state = [machine.start(now_s)];
         let mut log = StateMachineLog::new();
-        let zero = || world.events.iter().map(|events| vec![0; events.len()]).collect::<Vec<_>>();
+        let zero = || {
+            world
+                .events
+                .iter()
+                .map(|events| vec![0; events.len()])
+                .collect::<Vec<_>>()
+        };
         let (mut got, mut want) = (zero(), zero());
         for frame in 0..100 {
             let note = format!("seed {seed}, frame {frame}");
@@ -194,5 +220,8 @@ fn a_damped_parameter_arrives() {
     assert_eq!(last, 2.0);
     let error = animator.set_float_over(id, x, f32::NAN, 1.0).unwrap_err();
     assert!(error.to_string().contains("NaN"), "{error}");
-    assert_eq!(animator.parameter(id, x).unwrap(), crate::pose::state_machine::Value::Float(2.0));
+    assert_eq!(
+        animator.parameter(id, x).unwrap(),
+        crate::pose::state_machine::Value::Float(2.0)
+    );
 }

@@ -14,10 +14,10 @@ mod exact;
 mod exact_events;
 mod exact_pose;
 mod hostile;
+mod machines;
 #[path = "../../../tests/machine/made.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
 mod made;
-mod machines;
 mod reach;
 mod rest;
 mod script;

@@ -20,8 +20,8 @@ fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) 
 
 fn arm(world: &World) -> TwoBone {
     let skeleton = world.character.skeleton();
-    let [start, mid, end] =
-        ["RightUpperArm", "RightLowerArm", "RightHand"].map(|name| u16::from(skeleton.joint(name).unwrap()));
+    let [start, mid, end] = ["RightUpperArm", "RightLowerArm", "RightHand"]
+        .map(|name| u16::from(skeleton.joint(name).unwrap()));
     TwoBone {
         start,
         mid,
@@ -46,8 +46,9 @@ fn head(world: &World) -> Aim {
     }
 }
 
-fn smooth(u: f32) -> f32 {
-    u * u * (3.0 - 2.0 * u)
+fn smooth(u: f64) -> f32 {
+    let u = u.min(1.0);
+    (u * u * (3.0 - 2.0 * u)) as f32
 }
 
 /// Solved by the animator, and by hand on the blended pose; and what is left when a target has gone.
@@ -61,12 +62,20 @@ fn targets_fade_in_and_out() {
     let look = animator.add_solver(IkSolver::Aim(head.clone())).unwrap();
     let plain = animator.add(Play::new("Walk")).unwrap();
     let id = animator.add(Play::new("Walk")).unwrap();
-    animator.play(plain, Play::new("Run").fade_s(1.0).in_step()).unwrap();
-    animator.play(id, Play::new("Run").fade_s(1.0).in_step()).unwrap();
+    animator
+        .play(plain, Play::new("Run").fade_s(1.0).in_step())
+        .unwrap();
+    animator
+        .play(id, Play::new("Run").fade_s(1.0).in_step())
+        .unwrap();
     let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
     let reach = TwoBoneTarget::at(Vec3::new(-0.3, 1.2, 0.4)).weighted(0.8);
-    animator.set_target(id, look, IkTarget::Aim(at), 0.0).unwrap();
-    animator.set_target(id, solver, IkTarget::TwoBone(reach), 0.5).unwrap();
+    animator
+        .set_target(id, look, IkTarget::Aim(at), 0.0)
+        .unwrap();
+    animator
+        .set_target(id, solver, IkTarget::TwoBone(reach), 0.5)
+        .unwrap();
     let mut moved = 0.0_f32;
     for frame in 1..=80 {
         let now_s = f64::from(frame) * 0.02;
@@ -74,23 +83,27 @@ fn targets_fade_in_and_out() {
             animator.clear_target(id, solver, 0.4).unwrap();
         }
         animator.update(now_s).unwrap();
-        let now_s = now_s as f32;
         let weight = match frame {
             ..=25 => smooth(now_s / 0.5),
             ..=40 => 1.0,
-            ..60 => 1.0 - smooth((now_s - 0.8) / 0.4),
-            _ => 0.0,
+            _ => 1.0 - smooth((now_s - 0.8) / 0.4),
         };
         let (mut local, mut model) = poses(&mut animator, plain);
         let before = model[usize::from(arm.end)].translation;
         // In the order in which the solvers were added.
         if weight > 0.0 {
             let target = reach.weighted(0.8 * weight);
-            let pose = IkPose { local: &mut local, model: &mut model };
+            let pose = IkPose {
+                local: &mut local,
+                model: &mut model,
+            };
             arm.solve(&rig, &target, pose).unwrap();
         }
         moved = moved.max((model[usize::from(arm.end)].translation - before).length());
-        let pose = IkPose { local: &mut local, model: &mut model };
+        let pose = IkPose {
+            local: &mut local,
+            model: &mut model,
+        };
         let report = head.solve(&rig, &at, pose).unwrap();
         let (got_local, got_model) = poses(&mut animator, id);
         for joint in 0..world.joints() {
@@ -100,9 +113,13 @@ fn targets_fade_in_and_out() {
             let off = got_local[joint].rotation.dot(local[joint].rotation).abs();
             assert!(off > 1.0 - 1e-6, "frame {frame}, joint {joint}");
         }
-        assert!(matches!(animator.target_report(id, look).unwrap(), Some(IkReport::Aim(got)) if
-            (got.reached == report.reached)));
-        assert_eq!(animator.target(id, solver).unwrap().is_some(), frame < 60, "{frame}");
+        let got = animator.target_report(id, look).unwrap();
+        assert!(matches!(got, Some(IkReport::Aim(got)) if got.reached == report.reached));
+        assert_eq!(
+            animator.target(id, solver).unwrap().is_some(),
+            frame <= 60,
+            "{frame}"
+        );
     }
     assert!(moved > 0.2, "{moved}");
     animator.clear_target(id, look, 0.0).unwrap();
@@ -122,7 +139,9 @@ fn joints_are_where_poses_have_them() {
         let solver = animator.add_solver(IkSolver::Aim(head.clone())).unwrap();
         if rng.chance(3) {
             let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
-            animator.set_target(id, solver, IkTarget::Aim(at), 0.4).unwrap();
+            animator
+                .set_target(id, solver, IkTarget::Aim(at), 0.4)
+                .unwrap();
         }
         let mut now_s = 0.0;
         for _ in 0..20 {
@@ -133,7 +152,9 @@ fn joints_are_where_poses_have_them() {
             now_s += f64::from(rng.range(0.01, 0.3));
             // What is to come is what will be: nothing is said meanwhile.
             let joint = rng.below(world.joints());
-            let ahead = animator.joint_model(id, JointId(joint as u16), now_s).unwrap();
+            let ahead = animator
+                .joint_model(id, JointId(joint as u16), now_s)
+                .unwrap();
             animator.update(now_s).unwrap();
             let (_, model) = poses(&mut animator, id);
             let near = |got: &Affine, note: &str| {
@@ -142,15 +163,22 @@ fn joints_are_where_poses_have_them() {
                 let turn = turn.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
                 // Blended in `f64` there and in `f32` here, through some ten joints. Where clips lie nearly
                 // half a turn apart, roundings are made larger.
-                assert!(off < 1e-3 && turn < 2e-3, "seed {seed}, {note}: {off} {turn}");
+                assert!(
+                    off < 1e-3 && turn < 2e-3,
+                    "seed {seed}, {note}: {off} {turn}"
+                );
                 off
             };
             near(&ahead, "ahead");
-            let now = animator.joint_model(id, JointId(joint as u16), now_s).unwrap();
+            let now = animator
+                .joint_model(id, JointId(joint as u16), now_s)
+                .unwrap();
             near(&now, "now");
             // And the time before is what it would have been.
             let back_s = 0.5 * (last_s + now_s);
-            let back = animator.joint_model(id, JointId(joint as u16), back_s).unwrap();
+            let back = animator
+                .joint_model(id, JointId(joint as u16), back_s)
+                .unwrap();
             assert!(back.is_finite());
         }
     }
@@ -165,8 +193,12 @@ fn joints_were_where_they_have_been() {
         let mut animator = world.animator();
         let id = animator.add("Walk").unwrap();
         animator.update(0.4).unwrap();
-        animator.play(id, Play::new("Run").fade_s(2.0).in_step()).unwrap();
-        animator.play(id, Play::new("Wave").layer(1).mask("upper").fade_s(1.5)).unwrap();
+        animator
+            .play(id, Play::new("Run").fade_s(2.0).in_step())
+            .unwrap();
+        animator
+            .play(id, Play::new("Wave").layer(1).mask("upper").fade_s(1.5))
+            .unwrap();
         animator.update(now_s).unwrap();
         (animator, id)
     };
@@ -190,11 +222,16 @@ fn a_model_pose_is_shown_as_it_is() {
         joint.matrix3.x_axis.y += 0.3;
         joint.translation.x += 0.01 * number as f32;
     }
-    animator.show_model_pose(id, &model, &ShowPose::default()).unwrap();
+    animator
+        .show_model_pose(id, &model, &ShowPose::default())
+        .unwrap();
     animator.update(1.0).unwrap();
     assert_eq!(poses(&mut animator, id).1, model);
     for joint in 0..world.joints() as u16 {
-        assert_eq!(animator.joint_model(id, JointId(joint), 7.0).unwrap(), model[usize::from(joint)]);
+        assert_eq!(
+            animator.joint_model(id, JointId(joint), 7.0).unwrap(),
+            model[usize::from(joint)]
+        );
     }
     // Faded out, it is gone, and cannot be set.
     animator.stop(id, 0, 0.5).unwrap();

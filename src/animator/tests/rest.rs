@@ -26,7 +26,9 @@ fn hundred<'a>(play: impl Fn(usize) -> Play<'a>) -> (Animator, Vec<ActorId>) {
 }
 
 fn still(animator: &Animator, ids: &[ActorId]) -> usize {
-    let still = ids.iter().filter(|id| animator.still_pose(id.index).is_some());
+    let still = ids
+        .iter()
+        .filter(|id| animator.still_pose(id.index).is_some());
     still.count()
 }
 
@@ -42,7 +44,9 @@ fn who_rests_plays_on_or_is_paused_costs_nothing() {
     assert_eq!(still(&animator, &ids), 0);
     // Paused in a fade: one visit each for the command.
     for id in &ids {
-        animator.play(*id, Play::new("Run").fade_s(0.5).in_step()).unwrap();
+        animator
+            .play(*id, Play::new("Run").fade_s(0.5).in_step())
+            .unwrap();
         animator.pause(*id).unwrap();
     }
     assert!(visits(&mut animator, 1.0, 1) <= 100);
@@ -67,7 +71,11 @@ fn who_has_finished_costs_nothing() {
     assert_eq!(visits(&mut animator, 0.0, 300), 100);
     assert_eq!(visits(&mut animator, 5.0, 60), 0);
     assert_eq!(still(&animator, &ids), 100);
-    let versions = |animator: &Animator| ids.iter().map(|id| animator.still_pose(id.index)).collect::<Vec<_>>();
+    let versions = |animator: &Animator| {
+        ids.iter()
+            .map(|id| animator.still_pose(id.index))
+            .collect::<Vec<_>>()
+    };
     let before = versions(&animator);
     animator.update(10.0).unwrap();
     assert_eq!(before, versions(&animator));
@@ -79,7 +87,16 @@ fn who_has_finished_costs_nothing() {
     // A pose of the caller's.
     let rest = world().rest();
     for id in &ids {
-        animator.show_pose(*id, &rest, &ShowPose { fade_s: 0.2, ..ShowPose::default() }).unwrap();
+        animator
+            .show_pose(
+                *id,
+                &rest,
+                &ShowPose {
+                    fade_s: 0.2,
+                    ..ShowPose::default()
+                },
+            )
+            .unwrap();
     }
     assert_eq!(visits(&mut animator, 20.0, 60), 200);
     assert_eq!(still(&animator, &ids), 100);
@@ -111,7 +128,9 @@ fn root_motion_is_told_to_have_ended() {
     let (mut animator, ids) = hundred(|_| Play::REST);
     let id = ids[0];
     animator.play(id, Play::new("Walk").once()).unwrap();
-    animator.set_root_motion(id, RootMotionMode::Report).unwrap();
+    animator
+        .set_root_motion(id, RootMotionMode::Report)
+        .unwrap();
     let mut moved = 0;
     for frame in 1..=300 {
         animator.update(f64::from(frame) / 60.0).unwrap();

@@ -59,7 +59,11 @@ fn speed(rng: &mut Rng) -> f64 {
 
 fn start(rng: &mut Rng, world: &World, now_s: f64) -> Start {
     let in_step = rng.chance(2);
-    let clip = if in_step { rng.below(ADDITIVE) } else { rng.below(CLIPS) };
+    let clip = if in_step {
+        rng.below(ADDITIVE)
+    } else {
+        rng.below(CLIPS)
+    };
     let duration_s = world.clips[clip].duration_s();
     let (layer, speed) = (layer(rng), speed(rng));
     let loop_mode = match rng.below(if in_step { 8 } else { 4 }) {
@@ -71,7 +75,11 @@ fn start(rng: &mut Rng, world: &World, now_s: f64) -> Start {
         clip,
         layer,
         mask: mask(rng, layer),
-        weight: if rng.chance(4) { rng.range(0.1, 1.5) } else { 1.0 },
+        weight: if rng.chance(4) {
+            rng.range(0.1, 1.5)
+        } else {
+            1.0
+        },
         fade_s: fade_s(rng),
         ease: ease(rng),
         start_s: rng.chance(6).then(|| now_s + double(rng, -3.0, 1.0)),
@@ -93,7 +101,11 @@ pub(super) fn command(rng: &mut Rng, world: &World, now_s: f64) -> Command {
         4 => Command::Seek(layer(rng), double(rng, -1.0, 5.0)),
         5 => Command::Pause(true),
         6..=8 => Command::Pause(false),
-        9 => Command::Scale(if rng.chance(8) { 0.0 } else { rng.range(0.1, 2.5) }),
+        9 => Command::Scale(if rng.chance(8) {
+            0.0
+        } else {
+            rng.range(0.1, 2.5)
+        }),
         10 => {
             let mut pose = world.rest();
             for joint in &mut pose {
@@ -103,7 +115,11 @@ pub(super) fn command(rng: &mut Rng, world: &World, now_s: f64) -> Command {
             }
             let layer = layer(rng);
             let weight = one_of(rng, &[1.0, 1.0, 0.6]);
-            Command::Show(pose, (layer, mask(rng, layer)), (weight, fade_s(rng), ease(rng)))
+            Command::Show(
+                pose,
+                (layer, mask(rng, layer)),
+                (weight, fade_s(rng), ease(rng)),
+            )
         }
         _ => Command::Play(start(rng, world, now_s)),
     }

@@ -2,9 +2,7 @@
 
 use crate::animator::library::Library;
 use crate::animator::{Animator, AnimatorDesc};
-use crate::character::{
-    Character, CurveClip, Interpolation, Keys, Track, TrackValues, Transform,
-};
+use crate::character::{Character, CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
 use crate::pose::state_machine::StateMachine;
 use crate::pose::{
     AdditiveReference, Clip, ClipEvents, ClipOptions, Mask, RootMotion, RootMotionOptions,
@@ -58,10 +56,15 @@ fn made_clip(character: &Character, name: &str, duration_s: f32, rng: &mut Rng) 
             rest.rotation * glam::Quat::from_axis_angle(axis, rng.range(-0.8, 0.8))
         };
         let rotations = times_s.iter().map(|_| turn()).collect();
-        let translations = times_s.iter().map(|_| rest.translation + rng.vector(-0.2, 0.2));
+        let translations = times_s
+            .iter()
+            .map(|_| rest.translation + rng.vector(-0.2, 0.2));
         let translations = translations.collect();
         let interpolation = Interpolation::Linear;
-        let track = |values| Track { joint: joint as u16, values };
+        let track = |values| Track {
+            joint: joint as u16,
+            values,
+        };
         [
             track(TrackValues::Rotation(Keys {
                 times_s: times_s.clone(),
@@ -92,7 +95,9 @@ fn straight(character: &Character, clip: &Clip, speed: f64) -> RootMotion {
         values: TrackValues::Translation(keys),
     };
     let clip = CurveClip::new("way", vec![track], character.skeleton()).unwrap();
-    RootMotion::extract(character, &clip, &RootMotionOptions::default()).unwrap().1
+    RootMotion::extract(character, &clip, &RootMotionOptions::default())
+        .unwrap()
+        .1
 }
 
 /// Up to five events, some on the clip's start and end.
@@ -126,12 +131,17 @@ impl World {
             let curves = made_clip(&character, name, duration_s as f32, &mut rng);
             clips.push(pack(&curves));
         }
-        let events = clips.iter().map(|clip| events(clip.duration_s(), &mut rng)).collect();
+        let events = clips
+            .iter()
+            .map(|clip| events(clip.duration_s(), &mut rng))
+            .collect();
         let mut motions = vec![None; clips.len()];
         motions[WALK] = Some(straight(&character, &clips[WALK], WALK_SPEED));
         motions[RUN] = Some(straight(&character, &clips[RUN], RUN_SPEED));
         let skeleton = character.skeleton();
-        let upper = Mask::none(skeleton).with_subtree(skeleton, "Chest", 1.0).unwrap();
+        let upper = Mask::none(skeleton)
+            .with_subtree(skeleton, "Chest", 1.0)
+            .unwrap();
         let some = (0..skeleton.len()).map(|_| match rng.below(4) {
             0 => 0.0,
             1 => 1.0,
