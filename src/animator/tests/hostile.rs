@@ -99,6 +99,8 @@ fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
 
 /// An actor's id: of one that lives, one that lived, or none.
 fn id(rng: &mut Rng, ids: &[ActorId]) -> ActorId {
+    // Mostly of the newest.
+    let ids = &ids[ids.len().saturating_sub(16)..];
     match rng.below(12) {
         0 => ActorId {
             index: u32::MAX,
