@@ -85,6 +85,9 @@ use library::Library;
 use pool::RecordPool;
 use wake::WakeHeap;
 
+/// For how many actors room is made at most before they come.
+const MOST_RESERVED: usize = 1 << 20;
+
 /// How much weight layer 0 needs so that nothing of the rest pose is seen: 1 but for rounding.
 const THRESHOLD: f32 = 0.999;
 
@@ -132,7 +135,7 @@ impl Animator {
             pool: RecordPool::default(),
             wake: WakeHeap::default(),
             due: Vec::new(),
-            queue: EventQueue::with_capacity(desc.actors),
+            queue: EventQueue::with_capacity(desc.actors.min(MOST_RESERVED)),
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
@@ -144,8 +147,10 @@ impl Animator {
         Ok(animator)
     }
 
-    /// Makes room for this many actors in all, so that adding them allocates little.
+    /// Makes room for this many actors in all, so that adding them allocates little; for 1,048,576
+    /// at most, and the others as they come.
     pub fn reserve(&mut self, actors: usize) {
+        let actors = actors.min(MOST_RESERVED);
         self.actors.reserve(actors);
         self.pool.reserve(actors);
         self.wake.reserve(actors);
