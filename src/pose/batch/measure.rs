@@ -289,10 +289,10 @@ impl<'a> Measure<'a> {
         }
         let most = found.iter().map(|far| {
             let (error_m, number, lane) = far.worst();
-            let pick = &picks[number as usize];
+            let pick = picks.get(number as usize);
             Most {
                 error_m,
-                time_s: pick.part.time_s(pick.group, lane),
+                time_s: pick.map_or(0.0, |pick| pick.part.time_s(pick.group, lane)),
             }
         });
         most.collect()

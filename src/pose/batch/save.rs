@@ -3,7 +3,7 @@
 //! What the kernel reads without looking is not read from the bytes but derived, or checked: fields
 //! lie one after the other, so their widths say where.
 
-use super::clip::{Block, Clip, ClipReport, Keys, Property, fingerprint};
+use super::clip::{Block, Clip, ClipPacking, ClipReport, Keys, Property, fingerprint};
 use super::lanes::{Row, WIDTH};
 use super::pack::{Packed, PackedRow};
 use super::timing::Timing;
@@ -94,6 +94,17 @@ impl Clip {
         // Checks and sorts them.
         let kept = CurveClip::new("", kept, skeleton)?.tracks().to_vec();
         let weights = load_weights(character, from)?;
+        let packing = match keys {
+            Keys::Plain(..) => ClipPacking::None,
+            Keys::Packed(_) => ClipPacking::Quantised,
+        };
+        let report = ClipReport {
+            packing,
+            rate_hz: timing.rate,
+            frames: timing.frames,
+            kept_tracks: kept.len(),
+            ..ClipReport::load(from)?
+        };
         Ok(Self {
             name,
             timing,
@@ -105,7 +116,7 @@ impl Clip {
             additive,
             kept,
             weights,
-            report: Save::load(from)?,
+            report,
         })
     }
 }
@@ -129,6 +140,7 @@ fn load_plain(timing: &Timing, from: &mut Reader<'_>) -> Result<Keys> {
     let rows: Vec<Row> = Save::load(from)?;
     let right = stride.checked_mul(timing.frames) == Some(rows.len());
     expect(right, "has too few or too many keys")?;
+    expect(stride > 0 || timing.frames == 1, "has frames without keys")?;
     Ok(Keys::Plain(rows, stride))
 }
 
@@ -195,6 +207,7 @@ impl Packed {
             // Bits are numbered in 32 bits, and so are bytes.
             expect(bits < u32::MAX / 2, "has frames that are too long")?;
         }
+        expect(bits > 0 || frames == 1, "has frames without keys")?;
         let bytes: Vec<u8> = Save::load(from)?;
         Self::of_frames(rows, windows, (bits, frames), bytes)
             .ok_or_else(|| invalid("clip", "has too few or too many keys"))
