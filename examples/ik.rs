@@ -7,9 +7,9 @@ mod draw;
 use std::error::Error;
 
 use throng::builtin;
-use throng::character::{Affine, Character, Skeleton, Transform};
+use throng::character::{Affine, Material, Skeleton};
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use throng::import;
 use throng::pose::Poser;
 use throng::pose::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg,
@@ -99,10 +99,10 @@ fn ground(model: &[Affine], feet: &FootPlacement) -> [GroundHit; 2] {
 
 fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
-    let (block, ball) = (cuboid()?, cuboid()?);
+    let cube = import::rigid(builtin::cuboid(Vec3::ONE), Material::default())?;
     let kind = crowd.add_character(&mut context.allocator, &mannequin)?;
-    let block = crowd.add_character(&mut context.allocator, &block)?;
-    let ball = crowd.add_character(&mut context.allocator, &ball)?;
+    let block = crowd.add_character(&mut context.allocator, &cube)?;
+    let ball = crowd.add_character(&mut context.allocator, &cube)?;
     let character = &mannequin.character;
     let mut poser = Poser::new();
     let jobs = Jobs::new(character.skeleton(), poser.pose(character, None)?)?;
@@ -225,34 +225,4 @@ fn put(
         ..Spawn::default()
     };
     crowd.spawn(block, &spawn).map(drop)
-}
-
-/// A cube of 1 m around the origin.
-fn cuboid() -> throng::Result<Character> {
-    let (mut positions, mut normals, mut indices) = (Vec::new(), Vec::new(), Vec::new());
-    for (x, y) in [(Vec3::X, Vec3::Y), (Vec3::Y, Vec3::Z), (Vec3::Z, Vec3::X)] {
-        for (x, y) in [(x, y), (y, x)] {
-            let (normal, first) = (x.cross(y), positions.len() as u32);
-            for (along, across) in [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)] {
-                positions.push(normal * 0.5 + x * along + y * across);
-                normals.push(normal);
-            }
-            indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
-        }
-    }
-    let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: "block".into(),
-            parent: None,
-            transform: RawTransform::Trs(Transform::IDENTITY),
-        }],
-        primitives: vec![RawPrimitive {
-            positions,
-            normals,
-            indices,
-            ..RawPrimitive::default()
-        }],
-        ..RawCharacter::default()
-    };
-    Ok(raw.build(&ImportOptions::default())?.character)
 }

@@ -1,9 +1,14 @@
 //! The one error type of the crate.
 
+mod desc;
+mod range;
 mod unheld;
 
+use crate::character::AnimationError;
 use crate::pose::state_machine::StateMachineError;
 
+pub(crate) use desc::cut;
+pub use desc::{DescError, DescFault};
 pub use unheld::{PoseAt, Unheld};
 
 /// A result whose error is [`Error`].
@@ -134,6 +139,10 @@ pub enum Error {
     /// A state machine's data or text is not what it must be: which part, which line, and why.
     #[error("{0}")]
     StateMachine(Box<StateMachineError>),
+    /// The description of a character's animation, or its text, is not what it must be: which part, which line,
+    /// and why.
+    #[error("{0}")]
+    Animation(Box<AnimationError>),
     /// The device or driver lacks something that is needed.
     #[error("unsupported: {what} ({device})")]
     Unsupported {
@@ -183,8 +192,9 @@ pub enum ArgumentFault {
     /// Not a number, or infinite.
     #[error("{0} is not finite")]
     NotFinite(f64),
-    /// Outside a closed range.
-    #[error("{value} lies outside {min}..={max}")]
+    /// Outside a closed range. A limit that is infinite, or the largest number of a type, is no
+    /// limit: the message leaves it out.
+    #[error("{} {}", range::Number(*value), range::Limits { min: *min, max: *max })]
     OutOfRange {
         /// The value given.
         value: f64,

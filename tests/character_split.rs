@@ -653,6 +653,7 @@ fn the_loss_names_the_vertex_of_the_part() {
             interpolation: throng::character::Interpolation::Step,
             values: import::RawKeys::Rotation(vec![turned]),
         }],
+        ..import::RawAnimation::default()
     }];
     let options = ImportOptions {
         max_influences: Some(2),

@@ -248,6 +248,7 @@ fn moving(mut raw: RawCharacter, moved: &[usize]) -> RawCharacter {
     raw.animations = vec![RawAnimation {
         name: "moves".into(),
         channels: moved.iter().map(channel).collect(),
+        ..RawAnimation::default()
     }];
     raw
 }
@@ -338,6 +339,7 @@ fn morph_weights_are_matched_by_their_targets() {
                 interpolation: Interpolation::Linear,
                 values: RawKeys::Weights(values),
             }],
+            ..RawAnimation::default()
         }];
         raw
     };

@@ -58,6 +58,7 @@ fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
         animations: vec![RawAnimation {
             name: "turn".into(),
             channels: vec![turn(3, angle)],
+            ..RawAnimation::default()
         }],
         ..RawCharacter::default()
     }

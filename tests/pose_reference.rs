@@ -171,6 +171,7 @@ fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
         animations: vec![RawAnimation {
             name: "bend".into(),
             channels: channels.collect(),
+            ..RawAnimation::default()
         }],
         nodes,
         skins: vec![RawSkin {

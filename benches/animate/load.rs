@@ -279,6 +279,7 @@ fn animation(all: bool, places: &[skeleton::Place], seed: usize) -> RawAnimation
     RawAnimation {
         name: format!("clip {seed}").into(),
         channels: channels.collect(),
+        ..RawAnimation::default()
     }
 }
 

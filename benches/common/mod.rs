@@ -83,6 +83,7 @@ fn animation(places: &[skeleton::Place]) -> RawAnimation {
     RawAnimation {
         name: "Swing".into(),
         channels: std::iter::once(channel(0, root)).chain(rotations).collect(),
+        ..RawAnimation::default()
     }
 }
 

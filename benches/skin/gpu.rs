@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::load::Load;
 use std::time::Instant;
+use throng::character::ClipId;
 use throng::crowd::SkinMode;
 use throng::glam::{Mat4, Vec3};
 use throng::pose::{Method, SkinnedLayout};
@@ -152,7 +153,7 @@ fn scene(
     for number in 0..INSTANCES {
         let play = Play {
             offset_s: f64::from(number) / f64::from(INSTANCES),
-            ..0.into()
+            ..Play::new(ClipId(0))
         };
         crowd.spawn(
             id,

@@ -164,6 +164,7 @@ fn turning() -> RawAnimation {
     RawAnimation {
         name: "turning".into(),
         channels: (0..JOINTS).map(&mut channel).collect(),
+        ..RawAnimation::default()
     }
 }
 

@@ -41,7 +41,7 @@ impl Walker {
             person,
             along_m: half_m(act.along),
             across_m: half_m(act.across),
-            natural_m_s: act.gait?.speed * scale,
+            natural_m_s: act.gait?.speed_m_s * scale,
         })
     }
 

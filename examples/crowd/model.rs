@@ -5,7 +5,7 @@ use std::f32::consts::FRAC_PI_2;
 use std::path::Path;
 
 use throng::builtin;
-use throng::character::{Aabb, Character};
+use throng::character::{Aabb, Character, ClipId, Gait};
 use throng::glam::{Vec2, Vec3};
 use throng::import::{self, ImportOptions, Imported};
 use throng::pose::{self, Mat3x4, Poser, WriteOnly};
@@ -54,15 +54,6 @@ pub(crate) struct Act {
     pub(crate) weight: f32,
 }
 
-/// How a clip moves over the ground when its feet are not to slide.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Gait {
-    /// Units a second.
-    pub(crate) speed: f32,
-    /// Angle about +Y from +Z to where it goes.
-    pub(crate) heading: f32,
-}
-
 impl Model {
     /// Reads the file, or makes the built-in character for the name `builtin`.
     pub(crate) fn load(path: &Path) -> Result<Self> {
@@ -82,11 +73,6 @@ impl Model {
 
     fn measured(name: String, character: Imported) -> Self {
         let mut acts = Measure::new(&character).acts();
-        if name == "builtin" {
-            for act in &mut acts {
-                act.gait = builtin_gait(&character, act.clip);
-            }
-        }
         let scale = SIZE_M / typical_size(&acts);
         let scale = if scale.is_finite() && scale > 0.0 {
             scale
@@ -108,19 +94,6 @@ impl Model {
             acts,
         }
     }
-}
-
-/// The built-in character's own word on its gaits.
-fn builtin_gait(character: &Character, clip: Option<usize>) -> Option<Gait> {
-    let speed = match character.clips().get(clip?)?.name() {
-        "Walk" => builtin::WALK_SPEED_M_S,
-        "Run" => builtin::RUN_SPEED_M_S,
-        _ => return None,
-    };
-    Some(Gait {
-        speed,
-        heading: 0.0,
-    })
 }
 
 /// The median: one clip that lies down or jumps does not matter.
@@ -148,7 +121,7 @@ fn weight(character: &Character, act: &Act, scale: f32) -> f32 {
     let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
     match act.gait {
         _ if act.duration_s <= 0.0 || is(&["pose", "bind"]) => 0.0,
-        Some(gait) if gait.speed * scale > 2.0 => 0.5,
+        Some(gait) if gait.speed_m_s * scale > 2.0 => 0.5,
         Some(_) => 2.0,
         None if is(&["idle", "stand"]) => 2.0,
         None => 1.0,
@@ -202,8 +175,9 @@ impl<'a> Measure<'a> {
             .iter()
             .fold(Aabb::EMPTY, |all, pose| all.union(bounds(pose)));
         let center = Vec2::new(whole.center().x, whole.center().z);
-        let gait = gait(&poses, whole, step_s);
-        let ahead = Vec2::from_angle(FRAC_PI_2 - gait.map_or(0.0, |gait| gait.heading));
+        let clip_id = clip.and_then(|clip| u16::try_from(clip).ok()).map(ClipId);
+        let gait = clip_id.and_then(|clip| self.character.animations().gait(clip).copied());
+        let ahead = Vec2::from_angle(FRAC_PI_2 - gait.map_or(0.0, |gait| gait.heading_rad));
         let most = |reach: fn(Vec2, Vec2) -> f32| {
             let all = poses.iter().flatten();
             usual(
@@ -248,63 +222,5 @@ impl<'a> Measure<'a> {
             Some(if sum.is_finite() { sum } else { Vec3::ZERO })
         };
         self.vertices.iter().filter_map(at).collect()
-    }
-}
-
-/// How the ground has to move under a clip: as what touches it does, if that moves as one.
-fn gait(poses: &[Vec<Vec3>], whole: Aabb, step_s: f32) -> Option<Gait> {
-    let height = whole.size().y;
-    let (mut sum, mut lengths, mut count) = (Vec2::ZERO, 0.0, 0);
-    for pair in poses.windows(2) {
-        let [from, to] = pair else { continue };
-        let moves = from.iter().zip(to).map(|(from, to)| {
-            let velocity = Vec2::new(to.x - from.x, to.z - from.z) / step_s;
-            (from.y.max(to.y), velocity)
-        });
-        let lowest = moves.clone().map(|(y, _)| y).fold(f32::INFINITY, f32::min);
-        // Nothing touches the ground in a leap; and a foot that swings comes close to it.
-        if lowest > whole.min.y + 0.02 * height {
-            continue;
-        }
-        for (_, velocity) in moves.filter(|(y, _)| *y <= lowest + 0.004 * height) {
-            sum += velocity;
-            lengths += velocity.length();
-            count += 1;
-        }
-    }
-    let velocity = -sum / count as f32;
-    let speed = velocity.length();
-    // Feet that dance go this way and that; an idle's hardly move.
-    let walks = sum.length() > 0.85 * lengths && speed > 0.15 * whole.size().max_element();
-    (speed.is_finite() && walks).then(|| Gait {
-        speed,
-        heading: velocity.x.atan2(velocity.y),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The built-in character says how fast it walks and runs; what is measured of it must agree.
-    #[test]
-    fn gaits_are_measured() {
-        let character = builtin::mannequin().expect("the mannequin");
-        for act in Measure::new(&character).acts() {
-            let name = act.clip.map_or("", |clip| character.clips()[clip].name());
-            match (builtin_gait(&character, act.clip), act.gait) {
-                (Some(said), Some(measured)) => {
-                    let ratio = measured.speed / said.speed;
-                    assert!((0.9..1.1).contains(&ratio), "{name}: {ratio}");
-                    assert!(
-                        measured.heading.abs() < 0.05,
-                        "{name}: {}",
-                        measured.heading
-                    );
-                }
-                (None, None) => {}
-                (said, measured) => panic!("{name}: {said:?}, measured {measured:?}"),
-            }
-        }
     }
 }

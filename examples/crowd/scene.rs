@@ -187,7 +187,7 @@ impl Scene {
         let act = layout::act(&self.models, person);
         let (center, floor) = act.map_or((Vec2::ZERO, 0.0), |act| (act.center, act.floor));
         let gait = act.and_then(|act| act.gait);
-        let heading = gait.map_or(0.0, |gait| gait.heading);
+        let heading = gait.map_or(0.0, |gait| gait.heading_rad);
         let turned = Affine::from_scale_rotation_translation(
             Vec3::splat(person.scale),
             Quat::from_rotation_y(way - heading),
@@ -199,7 +199,7 @@ impl Scene {
     fn play(&self, person: &Person) -> Play<'static> {
         let clip = layout::act(&self.models, person).and_then(|act| act.clip);
         Play {
-            clip: clip.map_or(ClipRef::Rest, |clip| ClipId(clip as u16).into()),
+            clip: clip.map_or(ClipRef::Rest, |clip| ClipRef::Id(ClipId(clip as u16))),
             start_s: Some(0.0),
             offset_s: person.phase_s,
             speed: person.speed,

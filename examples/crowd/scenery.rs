@@ -4,9 +4,9 @@
 use std::f32::consts::{FRAC_PI_2, TAU};
 
 use throng::Lighting;
-use throng::character::{AlphaMode, Image, Material, TextureRef, Transform};
-use throng::glam::{Quat, Vec2, Vec3, Vec4};
-use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use throng::character::{AlphaMode, Image, Material, TextureRef};
+use throng::glam::{Vec2, Vec3, Vec4};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive};
 
 use super::rng::Rng;
 
@@ -113,22 +113,9 @@ fn slabs() -> Image {
 }
 
 fn build(parts: [RawPrimitive; 3]) -> throng::Result<Imported> {
-    let root = RawNode {
-        name: "surroundings".into(),
-        parent: None,
-        transform: RawTransform::Trs(Transform {
-            translation: Vec3::ZERO,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::ONE,
-        }),
-    };
     let raw = RawCharacter {
-        name: "surroundings".into(),
-        nodes: vec![root],
-        primitives: parts.into(),
-        materials: materials(),
         images: vec![slabs()],
-        ..RawCharacter::default()
+        ..RawCharacter::rigid("surroundings", parts.into(), materials())
     };
     raw.build(&ImportOptions::default())
 }
@@ -143,7 +130,6 @@ impl Rings {
     /// horizon upwards as seen from inside.
     fn new(material: usize, rings: impl Iterator<Item = ((f32, f32), Vec4)>) -> Self {
         let mut mesh = RawPrimitive {
-            number: material,
             material: Some(material),
             ..RawPrimitive::default()
         };

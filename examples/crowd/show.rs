@@ -221,7 +221,7 @@ impl Show {
                 cpu: Stages {
                     walk: ms(started, walked),
                     animate: stats.cpu.animate_ms,
-                    palette: stats.cpu.skin_ms,
+                    update: stats.cpu.update_ms,
                     prepare: stats.cpu.prepare_ms,
                     record: ms(prepared, Instant::now()),
                     ..Stages::default()

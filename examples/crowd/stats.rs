@@ -19,8 +19,8 @@ pub(crate) struct Stages {
     pub(crate) walk: f64,
     /// Sampling clips; part of `prepare`.
     pub(crate) animate: f64,
-    /// Writing palettes; part of `prepare`.
-    pub(crate) palette: f64,
+    /// Taking animators to the frame's time: events, state machines.
+    pub(crate) update: f64,
     /// All of `record_prepare`.
     pub(crate) prepare: f64,
     /// Recording the draws, and everything of the scenery.
@@ -43,7 +43,7 @@ impl Stages {
             ("walk", self.walk),
             ("prepare", self.prepare),
             ("animate", self.animate),
-            ("palette", self.palette),
+            ("update", self.update),
             ("record", self.record),
             ("submit", self.submit),
             ("present", self.present),

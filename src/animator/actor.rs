@@ -54,9 +54,10 @@ impl Actor {
         }
     }
 
-    /// Whether poses take more than its records: inverse kinematics, or a pose of its own.
+    /// Whether poses take more than its records: inverse kinematics, or a model pose.
     pub(crate) fn is_special(&self) -> bool {
-        !self.goals.is_empty() || self.own_pose.is_some()
+        let own_pose = self.own_pose.as_ref();
+        !self.goals.is_empty() || own_pose.is_some_and(|own| !own.model.is_empty())
     }
 }
 

@@ -38,6 +38,9 @@ impl Clock {
 
     #[inline]
     pub(crate) fn local_s(&self, now_s: f64) -> f64 {
+        if self.stands() {
+            return self.local_s;
+        }
         self.local_s + (now_s - self.anchor_s) * self.rate()
     }
 

@@ -135,15 +135,20 @@ impl Animator {
     }
 
     /// Sets the speed of what a layer plays, in clip seconds per second: negative plays backwards,
-    /// 0 holds. Each clip goes on from where it is.
+    /// 0 holds. Each clip goes on from where it is; clips that keep step go on doing so, at the rate
+    /// that gives the last of them this speed.
     ///
     /// # Errors
     /// As [`Self::play`], for the actor, the layer and a speed that is not finite.
     pub fn set_speed(&mut self, id: ActorId, layer: u8, speed: f64) -> Result<()> {
         finite("speed", speed)?;
-        self.change_layer(id, layer, |record, now_s, _| {
-            record.set_speed(now_s, speed, 0.0);
-            record.flags &= !FLAG_FINISHED;
+        let step_s = self.step_duration_s(id, layer)?;
+        self.change_layer(id, layer, |record, now_s, duration_s| {
+            let speed = match step_s {
+                Some(step_s) if record.has(FLAG_IN_STEP) => speed * (duration_s / step_s),
+                _ => speed,
+            };
+            record.turn(now_s, speed, duration_s);
         })
     }
 
@@ -154,14 +159,9 @@ impl Animator {
     /// As [`Self::play`], for the actor, the layer and a time that is not finite.
     pub fn seek(&mut self, id: ActorId, layer: u8, time_s: f64) -> Result<()> {
         finite("time_s", time_s)?;
-        self.check_layer(id, layer)?;
-        let actor = self.actors.get(id)?;
-        let records = self.pool.get(actor.block).iter();
-        let newest = records.rev().find(|record| record.layer == layer);
-        let phase = newest
-            .filter(|newest| newest.has(FLAG_IN_STEP))
-            .map(|newest| time_s / self.library.duration_s(newest.clip))
-            .filter(|phase| phase.is_finite());
+        let step_s = self.step_duration_s(id, layer)?;
+        let phase = step_s.map(|step_s| time_s / step_s);
+        let phase = phase.filter(|phase| phase.is_finite());
         self.change_layer(id, layer, |record, now_s, duration_s| {
             let time_s = match phase {
                 Some(phase) if record.has(FLAG_IN_STEP) => phase * duration_s,
@@ -172,6 +172,16 @@ impl Animator {
             record.re_anchor(now_s, time_s, speeds, left_s.max(0.0) as f32);
             record.flags &= !(FLAG_STARTED | FLAG_FINISHED);
         })
+    }
+
+    /// How long the last clip of a layer lasts that keeps step; `None` if there is none.
+    fn step_duration_s(&self, id: ActorId, layer: u8) -> Result<Option<f64>> {
+        self.check_layer(id, layer)?;
+        let records = self.pool.get(self.actors.get(id)?.block).iter();
+        let in_step = |record: &&PlayRecord| is_played(record, layer) && record.has(FLAG_IN_STEP);
+        let last = records.rev().find(in_step);
+        let duration_s = last.map(|record| self.library.duration_s(record.clip));
+        Ok(duration_s.filter(|duration_s| *duration_s > 0.0))
     }
 
     /// Changes the records of a layer at the present time; they are given with the clip's duration.

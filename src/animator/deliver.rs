@@ -6,7 +6,7 @@ use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECOR
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
-use crate::character::ClipId;
+use crate::character::{ClipId, EventId};
 use crate::pose::LoopMode;
 
 /// A record, and a stretch of the actor's time in which it plays.
@@ -19,8 +19,10 @@ pub(crate) struct Passing {
 
 impl Passing {
     pub(crate) fn new(record: PlayRecord, [from_s, to_s]: [f64; 2]) -> Self {
-        // What has faded out plays no more.
-        let end_s = if record.to_weight == 0.0 {
+        // What has faded out plays no more. A state machine says itself up to when a clip plays, and
+        // its fades are not rounded to `f32`.
+        let bound = !record.has(FLAG_STATE_MACHINE) || record.from_weight == 0.0;
+        let end_s = if record.to_weight == 0.0 && bound {
             record.fade_end_s().max(from_s)
         } else {
             f64::INFINITY
@@ -30,6 +32,30 @@ impl Passing {
             from_s,
             to_s: to_s.min(end_s),
         }
+    }
+
+    /// When the clip turns round within the stretch, if it does: its speed goes through 0.
+    fn turn_s(&self) -> Option<f64> {
+        let record = &self.record;
+        let rises = record.to_speed > record.from_speed;
+        let turns = record.from_speed.min(record.to_speed) < 0.0
+            && record.from_speed.max(record.to_speed) > 0.0;
+        let ramp_end_s = record.anchor_s + f64::from(record.speed_ramp_s);
+        let mut low = self.from_s.max(record.anchor_s);
+        let mut high = self.to_s.min(ramp_end_s);
+        let is_after = |time_s: f64| (record.speed_at(time_s) > 0.0) == rises;
+        if !turns || low >= high || is_after(low) || !is_after(high) {
+            return None;
+        }
+        for _ in 0..60 {
+            let middle = low + 0.5 * (high - low);
+            if is_after(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        (self.from_s < high && high < self.to_s).then_some(high)
     }
 
     /// When unwrapped clip time is `unwrapped_s`, within the stretch.
@@ -86,6 +112,18 @@ impl Sink<'_> {
 
     /// Delivers what a record passes; returns the flags that it has from then on.
     pub(crate) fn pass(&mut self, library: &Library, passing: &Passing) -> u8 {
+        let Some(turn_s) = passing.turn_s() else {
+            return self.pass_one_way(library, passing);
+        };
+        let mut second = *passing;
+        let to_s = turn_s;
+        second.record.flags = self.pass_one_way(library, &Passing { to_s, ..*passing });
+        second.from_s = turn_s;
+        self.pass_one_way(library, &second)
+    }
+
+    /// The same for a stretch in which the clip does not turn round.
+    fn pass_one_way(&mut self, library: &Library, passing: &Passing) -> u8 {
         let record = &passing.record;
         let mut flags = record.flags;
         if record.has(FLAG_POSE) || passing.to_s < passing.from_s {
@@ -132,7 +170,7 @@ impl Sink<'_> {
             let time_s = passing.time_of(hit.unwrapped_s);
             let kind = AnimationEventKind::Clip {
                 clip: ClipId(record.clip),
-                event: hit.event as u32,
+                event: EventId(hit.name_id as u16),
             };
             self.push(kind, record.layer, record.weight_at(time_s), time_s);
         }
@@ -140,7 +178,7 @@ impl Sink<'_> {
 }
 
 /// When a clip that plays once comes to its end, not before `since_s`.
-fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> Option<f64> {
+pub(super) fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> Option<f64> {
     if record.loop_mode() != LoopMode::Once || record.to_speed == 0.0 {
         return None;
     }
@@ -167,7 +205,9 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
     if record.has(FLAG_POSE) {
         return removal_s(record);
     }
-    if record.is_changing_speed(local_s) {
+    let events = library.events(record.clip);
+    let may_finish = record.loop_mode() == LoopMode::Once && !record.has(FLAG_FINISHED);
+    if record.is_changing_speed(local_s) && (events.is_some() || may_finish) {
         return local_s;
     }
     let mut next_s = removal_s(record);
@@ -176,7 +216,7 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
     {
         next_s = next_s.min(end_s);
     }
-    if let Some(events) = library.events(record.clip)
+    if let Some(events) = events
         && record.to_speed != 0.0
     {
         let (from, mode) = (record.unwrapped_s(local_s), record.loop_mode());

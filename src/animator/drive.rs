@@ -76,7 +76,6 @@ impl Driver {
 
 /// The record of what a state machine plays.
 fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
-    let own_masks = library.mask_names.len() as u16;
     let mut record = PlayRecord::new(clip.clip as u16, clip.anchor_s);
     record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
     record.set_loop_mode(clip.loop_mode);
@@ -85,7 +84,10 @@ fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
     record.to_weight = clip.weight.to;
     record.fade_start_s = clip.weight.start_s;
     record.fade_s = clip.weight.duration_s as f32;
-    record.mask = clip.mask.map_or(NO_MASK, |mask| mask + own_masks);
+    let mask = clip
+        .mask
+        .and_then(|mask| library.machine_masks.get(usize::from(mask)));
+    record.mask = mask.map_or(NO_MASK, |mask| mask.0);
     record.layer = clip.layer as u8;
     record.flags = FLAG_STATE_MACHINE;
     if clip.begun {

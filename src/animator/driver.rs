@@ -71,6 +71,8 @@ impl Animator {
             for record in self.pool.get_mut(actor.block) {
                 if record.has(super::FLAG_STATE_MACHINE) {
                     record.flags &= !super::FLAG_STATE_MACHINE;
+                    // States tell nothing at the end of their clips.
+                    record.flags |= super::FLAG_FINISHED;
                     record.fade_to(0.0, local_s, fade_s, Ease::Smooth);
                 }
             }

@@ -1,7 +1,7 @@
 //! What happened to actors during an update.
 
 use super::ActorId;
-use crate::character::ClipId;
+use crate::character::{ClipId, EventId};
 
 /// Something that happened to an actor, to the instant and not to the frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +29,8 @@ pub enum AnimationEventKind {
     Clip {
         /// The clip.
         clip: ClipId,
-        /// Which of the clip's events, in the order of their times.
-        event: u32,
+        /// Which event, by its name; clips may share it.
+        event: EventId,
     },
     /// A clip that plays once came to its end.
     Finished {
@@ -75,7 +75,10 @@ impl EventQueue {
     /// Begins an update.
     pub(crate) fn begin(&mut self) {
         self.events.clear();
-        self.events.append(&mut self.early);
+        for event in self.early.drain(..) {
+            let order = self.events.len() as u32;
+            self.events.push(AnimationEvent { order, ..event });
+        }
         self.left_out = core::mem::take(&mut self.early_left_out);
     }
 
@@ -93,7 +96,8 @@ impl EventQueue {
     /// Keeps what was found between updates for the next one.
     pub(crate) fn put_off(&mut self, from: usize, left_out: u64) {
         self.early.extend(self.events.drain(from..));
-        self.early_left_out += self.left_out - left_out;
+        let found = self.left_out.saturating_sub(left_out);
+        self.early_left_out = self.early_left_out.saturating_add(found);
         self.left_out = left_out;
     }
 

@@ -125,6 +125,20 @@ impl IkSolver {
 }
 
 impl Goal {
+    /// Whether it has faded out.
+    pub(crate) fn is_over(&self, local_s: f64) -> bool {
+        self.weight.to == 0.0 && self.weight.has_ended(local_s)
+    }
+
+    /// From when on its weight no longer changes.
+    pub(crate) fn still_from_s(&self) -> f64 {
+        if self.weight.from == self.weight.to {
+            f64::NEG_INFINITY
+        } else {
+            self.weight.start_s + self.weight.duration_s
+        }
+    }
+
     /// Changes a pose, of which both halves are given.
     pub(crate) fn solve(
         &mut self,
@@ -135,6 +149,10 @@ impl Goal {
         model: &mut [Affine],
     ) {
         let weight = self.weight.at(local_s);
+        if weight <= 0.0 {
+            self.report = None;
+            return;
+        }
         let solver = solvers.get(usize::from(self.solver.0));
         if let Some(solver) = solver {
             let pose = IkPose { local, model };

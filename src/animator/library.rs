@@ -17,10 +17,12 @@ pub(crate) struct Library {
     pub(crate) events: Vec<ClipEvents>,
     /// One for each clip.
     pub(crate) motions: Vec<Option<RootMotion>>,
-    /// The character's, then those of the state machine.
     pub(crate) masks: Vec<Mask>,
-    /// Of the character's masks.
+    /// One for each mask.
     pub(crate) mask_names: Vec<Box<str>>,
+    /// For each mask of the state machine, which of the masks it is.
+    pub(crate) machine_masks: Vec<MaskId>,
+    pub(crate) event_names: Vec<Box<str>>,
     pub(crate) state_machine: Option<Arc<StateMachine>>,
     pub(crate) morph_weights: Vec<f32>,
 }
@@ -29,15 +31,20 @@ impl Library {
     pub(crate) fn new(character: &Character) -> Result<Self> {
         let clips = character.clips().to_vec();
         let weights = character.morph_weights().iter();
+        let set = character.animations();
+        let ids = (0..clips.len() as u16).map(ClipId);
+        let masks = (0..set.masks().len() as u16).map(MaskId);
         Ok(Self {
             skeleton: character.skeleton().clone(),
             names: clips.iter().map(|clip| clip.name().into()).collect(),
-            events: clips.iter().map(|_| ClipEvents::default()).collect(),
-            motions: clips.iter().map(|_| None).collect(),
+            events: ids.clone().map(|id| set.events(id).clone()).collect(),
+            motions: ids.map(|id| set.root_motion(id).cloned()).collect(),
             clips,
-            masks: Vec::new(),
-            mask_names: Vec::new(),
-            state_machine: None,
+            masks: set.masks().to_vec(),
+            mask_names: masks.map(|id| set.mask_name(id).into()).collect(),
+            machine_masks: set.state_machine_masks().to_vec(),
+            event_names: set.event_names().map(Into::into).collect(),
+            state_machine: set.state_machine().cloned().map(Arc::new),
             morph_weights: weights.map(|weight| weight.rest).collect(),
         })
     }

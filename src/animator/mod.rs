@@ -104,6 +104,9 @@ pub struct Animator {
     rig: Option<IkRig>,
     work: Work,
     now_s: f64,
+    /// How many actors were visited.
+    #[cfg(test)]
+    visits: u64,
 }
 
 impl Animator {
@@ -129,6 +132,8 @@ impl Animator {
             rig: None,
             work: Work::default(),
             now_s: 0.0,
+            #[cfg(test)]
+            visits: 0,
         };
         animator.reserve(desc.actors);
         Ok(animator)
@@ -150,8 +155,9 @@ impl Animator {
         let play = play.into().fade_s(0.0);
         let resolved = self.resolve(&play)?;
         let id = self.actors.add(self.now_s);
-        if let Some(resolved) = resolved {
-            self.start(id.index, &play, resolved);
+        match resolved {
+            Some(resolved) => self.start(id.index, &play, resolved),
+            None => self.changed(id.index),
         }
         Ok(id)
     }
@@ -225,10 +231,9 @@ impl Animator {
             name.map_or("", |name| name)
         };
         match event.kind {
-            AnimationEventKind::Clip { clip, event } => {
-                let events = self.library.events(clip.0);
-                let mut names = events.into_iter().flat_map(|events| events.iter());
-                names.nth(event as usize).map_or("", |(name, _)| name)
+            AnimationEventKind::Clip { event, .. } => {
+                let name = self.library.event_names.get(event.index());
+                name.map_or("", |name| name)
             }
             AnimationEventKind::Finished { clip } => clip_name(clip),
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {

@@ -130,7 +130,8 @@ impl Animator {
     }
 
     fn check_shows(&self, id: ActorId) -> Result<()> {
-        if self.actors.get(id)?.own_pose.is_some() {
+        let records = self.pool.get(self.actors.get(id)?.block);
+        if records.iter().any(|record| record.has(FLAG_POSE)) {
             return Ok(());
         }
         let why = ArgumentFault::Invalid("shows no pose of the caller's");

@@ -242,6 +242,24 @@ impl PlayRecord {
         self.re_anchor(now_s, unwrapped_s, [from, speed], ramp_s);
     }
 
+    /// Goes on from `now_s` at another speed, at once. A clip that plays once goes on from its end
+    /// if it has passed it, and comes to its end again if it is not there.
+    pub(crate) fn turn(&mut self, now_s: f64, speed: f64, duration_s: f64) {
+        let mut unwrapped_s = self.unwrapped_s(now_s);
+        if self.loop_mode() == LoopMode::Once {
+            unwrapped_s = match self.to_speed {
+                old if old > 0.0 => unwrapped_s.min(duration_s),
+                old if old < 0.0 => unwrapped_s.max(0.0),
+                _ => unwrapped_s,
+            };
+        }
+        self.re_anchor(now_s, unwrapped_s, [speed; 2], 0.0);
+        let end_s = if speed > 0.0 { duration_s } else { 0.0 };
+        if (unwrapped_s - end_s) * speed < 0.0 {
+            self.flags &= !FLAG_FINISHED;
+        }
+    }
+
     /// Keeps the speed of `now_s`.
     fn hold_speed(&mut self, now_s: f64) {
         let speed = self.speed_at(now_s);

@@ -43,8 +43,9 @@ pub(super) fn join(
     let phase = led.unwrapped_s(now_s) / led_s;
     let rates_hz = [led.speed_at(now_s) / led_s, new.to_speed / duration_s];
     let mut again = false;
-    let in_step = |record: &&mut PlayRecord| record.layer == new.layer && record.has(FLAG_IN_STEP);
-    for record in records.iter_mut().filter(in_step) {
+    let layer = new.layer;
+    let in_step = |record: &PlayRecord| record.layer == layer && record.has(FLAG_IN_STEP);
+    for record in records.iter_mut().filter(|record| in_step(record)) {
         let own_s = library.duration_s(record.clip);
         let unwrapped_s = record.unwrapped_s(now_s);
         if (record.clip, record.mask) == (new.clip, new.mask) {
@@ -59,6 +60,14 @@ pub(super) fn join(
         );
     }
     if again {
+        // It takes the place of what fades out, and so comes after it.
+        let is_new = |record: &PlayRecord| {
+            in_step(record) && (record.clip, record.mask) == (new.clip, new.mask)
+        };
+        let end = records.partition_point(|record| record.layer <= new.layer);
+        if let Some(at) = records.iter().position(is_new) {
+            records[at..end].rotate_left(1);
+        }
         return true;
     }
     new.flags |= FLAG_IN_STEP;

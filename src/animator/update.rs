@@ -1,11 +1,12 @@
 //! All actors to the present time.
 
-use super::deliver::{Passing, Sink, next_s};
+use super::deliver::{Passing, Sink, finish_s, next_s};
 use super::library::Library;
-use super::record::{FLAG_STATE_MACHINE, PlayRecord};
+use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
 use super::{ActorId, Animator};
 use crate::error::{ArgumentFault, Error, Result};
+use crate::pose::state_machine::MAX_TIME_S;
 
 impl Animator {
     /// Takes all actors to `now_s`, in seconds from an origin of the caller's choice, and finds what
@@ -15,14 +16,10 @@ impl Animator {
     /// the clock goes back, nothing happens.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a time that is not finite; nothing changes then.
+    /// [`Error::Argument`] for a time that is not finite or more than
+    /// [`MAX_TIME_S`](crate::pose::state_machine::MAX_TIME_S) from 0; nothing changes then.
     pub fn update(&mut self, now_s: f64) -> Result<()> {
-        if !now_s.is_finite() {
-            return Err(Error::Argument {
-                what: "now_s",
-                why: ArgumentFault::NotFinite(now_s),
-            });
-        }
+        check_time(now_s)?;
         let back = now_s < self.now_s;
         self.now_s = now_s;
         self.queue.begin();
@@ -53,11 +50,14 @@ impl Animator {
     }
 
     fn visit(&mut self, index: u32) {
+        #[cfg(test)]
+        {
+            self.visits += 1;
+        }
         let Self {
             library,
             actors,
             pool,
-            wake,
             queue,
             now_s,
             ..
@@ -66,6 +66,7 @@ impl Animator {
             return;
         };
         let local_s = actor.clock.local_s(*now_s);
+        let back = local_s < actor.passed_s;
         // A clock that goes back takes no time.
         let from_s = actor.passed_s.min(local_s);
         let mut step = actor.root.as_ref().map(|_| Step::new(local_s - from_s));
@@ -80,6 +81,9 @@ impl Animator {
             step: step.as_mut(),
         };
         for record in pool.get_mut(actor.block) {
+            if back && finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s) {
+                record.flags &= !FLAG_FINISHED;
+            }
             if !record.has(FLAG_STATE_MACHINE) {
                 let passing = Passing::new(*record, [from_s, local_s]);
                 record.flags = sink.pass(library, &passing);
@@ -94,16 +98,27 @@ impl Animator {
             root.moved(step.delta());
         }
         pool.retain(&mut actor.block, |record| !record.is_over(local_s));
+        actor.goals.retain(|goal| !goal.is_over(local_s));
         actor.passed_s = local_s;
+        self.plan_wake(index, local_s);
+    }
+
+    /// Finds from when on an actor's pose is still, and when it next needs attention.
+    fn plan_wake(&mut self, index: u32, local_s: f64) {
+        let Self { library, pool, .. } = self;
+        let Some(actor) = self.actors.list.get_mut(index as usize) else {
+            return;
+        };
         let records = pool.get(actor.block);
         actor.still_from_s = still_from_s(library, records);
+        let mut wakes_s = f64::INFINITY;
         for goal in &actor.goals {
-            if !goal.weight.has_ended(local_s) {
-                let end_s = goal.weight.start_s + goal.weight.duration_s;
-                actor.still_from_s = actor.still_from_s.max(end_s);
+            let still_s = goal.still_from_s();
+            actor.still_from_s = actor.still_from_s.max(still_s);
+            if goal.weight.to == 0.0 {
+                wakes_s = wakes_s.min(still_s);
             }
         }
-        let mut wakes_s = f64::INFINITY;
         for record in records {
             wakes_s = wakes_s.min(next_s(library, record, local_s));
         }
@@ -114,16 +129,35 @@ impl Animator {
                 actor.still_from_s = f64::INFINITY;
             }
         }
-        if actor.root.is_some() && actor.still_from_s > local_s {
-            wakes_s = local_s;
+        if let Some(root) = &actor.root {
+            // At the end of a motion the actor is told once more, that it stands.
+            if actor.still_from_s > local_s || !root.is_still() {
+                wakes_s = local_s;
+            }
         }
-        // At the end of a motion the actor is told once more, that it stands.
-        let moved = actor.root.as_ref().is_some_and(|root| !root.is_still());
-        if moved {
-            wakes_s = local_s;
-        }
-        wake.set(index, actor.clock.animator_s(wakes_s));
+        let wakes_s = if wakes_s <= local_s && !actor.clock.stands() {
+            // With the next update, to whatever time that is.
+            f64::NEG_INFINITY
+        } else {
+            actor.clock.animator_s(wakes_s)
+        };
+        self.wake.set(index, wakes_s);
     }
+}
+
+fn check_time(now_s: f64) -> Result<()> {
+    let why = if !now_s.is_finite() {
+        ArgumentFault::NotFinite(now_s)
+    } else if now_s.abs() > MAX_TIME_S {
+        ArgumentFault::OutOfRange {
+            value: now_s,
+            min: -MAX_TIME_S,
+            max: MAX_TIME_S,
+        }
+    } else {
+        return Ok(());
+    };
+    Err(Error::Argument { what: "now_s", why })
 }
 
 /// From when on what is played no longer changes.

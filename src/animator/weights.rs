@@ -100,13 +100,15 @@ impl Animator {
         Ok(())
     }
 
-    /// What the caller set of an actor's morph weights: one for each weight, or none at all.
+    /// What the caller set of an actor's morph weights: one for each of its character's, `None` where
+    /// clips and rest pose decide.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn set_weights(&self, id: ActorId) -> Result<impl Iterator<Item = Option<f32>> + '_> {
-        let weights = self.actors.get(id)?.weights.iter();
-        Ok(weights.map(|weight| (!weight.is_nan()).then_some(*weight)))
+    pub fn morph_overrides(&self, id: ActorId) -> Result<impl Iterator<Item = Option<f32>> + '_> {
+        let weights = &self.actors.get(id)?.weights;
+        let set = |index: usize| weights.get(index).copied().filter(|set| !set.is_nan());
+        Ok((0..self.library.morph_weights.len()).map(set))
     }
 }
 

@@ -93,6 +93,7 @@ fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
     RawAnimation {
         name: source.name.into(),
         channels,
+        ..RawAnimation::default()
     }
 }
 

@@ -1,4 +1,7 @@
-//! The built-in character: a mannequin made by code, about 1.79 m tall, that stands at the origin
+//! Built-in content: a mannequin and simple shapes.
+//!
+//! [`cuboid`] and [`sphere`] are meshes for props: [`import::rigid`](crate::import::rigid) makes
+//! characters of them. The character is a mannequin made by code, about 1.79 m tall, that stands at the origin
 //! on y = 0 and looks along +Z.
 //!
 //! It has 57 joints with all fingers, named in the manner of VRM humanoids, and the clips `Idle`,
@@ -23,12 +26,15 @@ mod pose;
 mod refine;
 mod rig;
 mod row;
+mod shapes;
 mod trunk;
 
-use crate::character::{Material, Transform};
+use crate::character::{AnimationDesc, ClipDesc, Gait, Material, SocketDesc, Transform};
 use crate::error::Result;
 use crate::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RawTransform};
+use crate::pose::state_machine::{MaskDesc, MaskPartDesc};
 use glam::{Mat4, Vec3};
+pub use shapes::{cuboid, sphere};
 
 /// How fast the ground passes under `Walk` at speed 1, metres a second: move an instance at this
 /// speed and its feet don't slide.
@@ -58,7 +64,45 @@ pub fn mannequin() -> Result<Imported> {
 /// # Errors
 /// What [`RawCharacter::build`] says to the options; nothing else in practice.
 pub fn mannequin_with(options: &ImportOptions) -> Result<Imported> {
-    raw().build(options)
+    if options.animation.is_some() {
+        return raw().build(options);
+    }
+    raw().build(&ImportOptions {
+        animation: Some(animation()),
+        ..options.clone()
+    })
+}
+
+/// What belongs to the mannequin's animation, unless options say otherwise: the gaits of `Walk` and `Run`, the mask
+/// `upper body`, and the sockets `left hand`, `right hand` and `head`.
+#[must_use]
+pub fn animation() -> AnimationDesc {
+    let gait = |name: &str, speed_m_s| ClipDesc {
+        name: name.into(),
+        gait: Some(Gait {
+            speed_m_s,
+            heading_rad: 0.0,
+        }),
+        ..ClipDesc::default()
+    };
+    let from_the_spine_up = MaskPartDesc {
+        joint: "Spine".into(),
+        weight: 1.0,
+        feather: 2,
+    };
+    AnimationDesc {
+        masks: vec![MaskDesc {
+            name: "upper body".into(),
+            parts: vec![from_the_spine_up],
+        }],
+        clips: vec![gait("Walk", WALK_SPEED_M_S), gait("Run", RUN_SPEED_M_S)],
+        sockets: vec![
+            SocketDesc::new("left hand", "LeftHand"),
+            SocketDesc::new("right hand", "RightHand"),
+            SocketDesc::new("head", "Head"),
+        ],
+        ..AnimationDesc::default()
+    }
 }
 
 /// The mannequin as raw data, for callers that want to change it before they build it.

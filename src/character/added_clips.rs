@@ -1,6 +1,6 @@
 //! The same character with more clips.
 
-use super::{Character, CurveClip, mark_flips};
+use super::{Character, ClipDraft, CurveClip, NamedTimes};
 use crate::error::{Error, Result};
 
 impl Character {
@@ -26,17 +26,30 @@ impl Character {
     /// # Errors
     /// [`Error::Each`] with the index of the clip in the list, around an [`Error::NotFound`] for a joint or a morph
     /// weight that this character lacks.
-    pub fn with_clips(mut self, clips: Vec<CurveClip>) -> Result<Self> {
-        for (index, clip) in clips.iter().enumerate() {
+    pub fn with_clips(self, clips: Vec<CurveClip>) -> Result<Self> {
+        let clips = clips.into_iter().map(|clip| (clip, Vec::new()));
+        self.with_clips_and_events(clips.collect())
+    }
+
+    /// [`Self::with_clips`] with the events of each.
+    ///
+    /// # Errors
+    /// As there; the events lie in their clips.
+    pub(crate) fn with_clips_and_events(
+        mut self,
+        clips: Vec<(CurveClip, NamedTimes)>,
+    ) -> Result<Self> {
+        for (index, (clip, _)) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| Error::Each {
                 what: "clip",
                 index: index as u64,
                 why: Box::new(why),
             })?;
         }
-        self.scales.add(&clips);
-        mark_flips(&mut self);
-        self.take_clips(clips, None)?;
+        let drafts = clips
+            .into_iter()
+            .map(|(clip, events)| ClipDraft::new(clip, events));
+        self.push_clips(drafts.collect(), None)?;
         Ok(self)
     }
 

@@ -65,6 +65,15 @@ impl Default for Material {
 }
 
 impl Material {
+    /// One colour without textures: linear RGBA, as rough as it can be.
+    #[must_use]
+    pub fn flat(color: [f32; 4]) -> Self {
+        Self {
+            base_color: color,
+            ..Self::default()
+        }
+    }
+
     /// The five textures, in the order in which shaders have them: base colour, metallic-roughness,
     /// normal, occlusion, emissive.
     #[must_use]

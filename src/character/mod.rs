@@ -6,6 +6,7 @@
 //! on, without being checked again, by everything behind it.
 
 mod added_clips;
+mod animation_set;
 mod clip;
 mod cut;
 mod flips;
@@ -21,9 +22,18 @@ mod ranges;
 mod reach;
 mod repack;
 mod skeleton;
+mod skeleton_build;
 mod split;
 mod triangles;
 
+#[cfg(feature = "toml")]
+pub use animation_set::AnimationText;
+pub use animation_set::{
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationError, AnimationList,
+    AnimationPart, AnimationSet, BlendAt, BlendPointDesc, BlendShape, BlendSpace, BlendSpaceDesc,
+    ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
+};
+pub(crate) use clip::is_opposite;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use ids::{
     BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,
@@ -34,6 +44,7 @@ pub use parts::{MAX_HIDEABLE, PartId};
 pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 pub use triangles::Facing;
 
+pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub(crate) use flips::{ScaleRanges, mark_flips};
 pub(crate) use ids::{find, unknown};
 pub(crate) use name_match::{NameMatch, match_names};
@@ -179,6 +190,7 @@ pub struct Character {
     /// How clips become part of it.
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
+    pub(crate) animations: AnimationSet,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) parts: Parts,
@@ -313,6 +325,7 @@ impl Character {
             curves: self.curves.clone(),
             packing: self.packing,
             scales: self.scales.clone(),
+            animations: self.animations.clone(),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             parts: self.parts.clone(),

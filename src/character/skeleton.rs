@@ -120,6 +120,15 @@ pub struct Joint {
 }
 
 /// Joints in breadth-first order: every parent before its children, every depth a contiguous range.
+///
+/// ```
+/// use throng::character::{Joint, NO_PARENT, Skeleton, Transform};
+///
+/// let joint = |name: &str, parent| Joint { name: name.into(), parent, rest: Transform::IDENTITY };
+/// let skeleton = Skeleton::new(vec![joint("arm", NO_PARENT), joint("hand", 0)])?;
+/// assert_eq!(skeleton.levels(), [0..1, 1..2]);
+/// # Ok::<(), throng::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Skeleton {
     /// Shared with the clips that were made for it.

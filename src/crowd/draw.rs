@@ -2,8 +2,8 @@
 
 use super::characters::{Entry, variant};
 use super::parts::{DrawInstances, shown};
+use super::runs::Run;
 use super::view::Prepared;
-use super::visibility::Run;
 use super::{Frame, PassId, ViewId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::PrimitiveDraw;

@@ -14,7 +14,8 @@ pub struct Inputs {
     /// To be bound with it: where this frame's view, palettes, visible list and morph weights start, in bytes.
     pub dynamic_offsets: [u32; 4],
     /// The character's instances in the visible list (`throng_visible`) whose transform does not mirror: first instance and
-    /// instance count of a draw of one of [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws).
+    /// instance count of a draw of one of [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws). Those that the view
+    /// shows, whatever parts they hide: [`Frame::draw_ranges`] looks at that, too.
     pub plain: Range<u32>,
     /// Those whose transform mirrors: their front faces are wound the other way.
     pub mirrored: Range<u32>,
@@ -37,17 +38,17 @@ impl Frame<'_> {
             count: count.into(),
         })?;
         let runs = self.crowd.visibility.runs(view.index, character.0);
-        let range = |mirrored: bool| {
-            let mut alike = runs.iter().filter(|run| run.mirrored == mirrored);
-            let start = alike.clone().next().map_or(0, |run| run.first);
-            let end = alike.next_back().map_or(0, |run| run.first + run.count);
-            start..end
+        let start = runs.first().map_or(0, |run| run.first);
+        let count = |mirrored: bool| -> u32 {
+            let alike = runs.iter().filter(|run| run.mirrored == mirrored);
+            alike.map(|run| run.count).sum()
         };
+        let middle = start + count(false);
         Ok(Inputs {
             set,
             dynamic_offsets: self.dynamic_offsets(view),
-            plain: range(false),
-            mirrored: range(true),
+            plain: start..middle,
+            mirrored: middle..middle + count(true),
         })
     }
 }

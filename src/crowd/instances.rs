@@ -1,8 +1,10 @@
 //! Instances: their table's mirror on the CPU, what changed of it, and where their palettes lie.
 
 use super::Capacity;
+use super::load::Need;
 use super::room::Room;
-pub(super) use super::slot::{Share, SkinMode, Slot, Twins};
+use super::slot::weights_in;
+pub(super) use super::slot::{Share, SkinMode, Slot, Twins, morph_words};
 use crate::error::{Error, Result};
 use crate::gpu::layout;
 use crate::gpu::limit;
@@ -188,11 +190,29 @@ impl Instances {
 
     /// The id of the instance at a table index, if one is alive there.
     pub(super) fn id(&self, index: u32) -> Option<InstanceId> {
-        let slot = self.slots.get(index as usize).filter(|slot| slot.alive)?;
-        Some(InstanceId {
+        let slot = self.slot(index).filter(|slot| slot.alive);
+        slot.map(|_| self.any_id(index))
+    }
+
+    /// The id of whatever is or was last at a table index.
+    pub(super) fn any_id(&self, index: u32) -> InstanceId {
+        let slot = self.slots.get(index as usize);
+        InstanceId {
             index,
-            generation: slot.generation,
-        })
+            generation: slot.map_or(0, |slot| slot.generation),
+        }
+    }
+
+    /// What those that are alive need.
+    pub(super) fn need(&self) -> Need {
+        Need {
+            instances: self.len() as u64,
+            rows: self.rows.used().into(),
+            morph_weights: self.weights.into(),
+            blended: 0,
+            skinned_words: self.skinned.used().into(),
+            cpu_skinned_words: self.twins.words.into(),
+        }
     }
 
     pub(super) fn get(&self, id: InstanceId) -> Result<&Slot> {
@@ -390,17 +410,4 @@ impl Instances {
         self.free.push(id.index);
         Ok((slot.record.character, slot.place))
     }
-}
-
-/// Words of an instance's morph weights in a slot: a count, and two for each weight.
-pub(super) fn morph_words(weights: usize) -> u32 {
-    match weights as u32 {
-        0 => 0,
-        count => 1 + 2 * count,
-    }
-}
-
-/// How many weights have so many words.
-fn weights_in(words: u32) -> u32 {
-    words / 2
 }

@@ -1,7 +1,6 @@
 //! Parts of instances that are not drawn.
 
-use super::{CharacterId, visibility::Run};
-use super::{Crowd, Frame, InstanceId, ViewId};
+use super::{CharacterId, Crowd, Frame, InstanceId, ViewId, runs::Run};
 use crate::character::PartId;
 use crate::error::{Error, Result};
 

@@ -1,6 +1,6 @@
 //! Root motion of instances: their transforms follow their clips.
 
-use super::{CharacterId, Crowd, InstanceId};
+use super::{Crowd, InstanceId};
 use crate::animator::RootMotionMode;
 use crate::character::Affine;
 use crate::error::Result;
@@ -116,11 +116,5 @@ impl Crowd {
             }
         }
         Ok(())
-    }
-
-    /// The character of an instance, and the index of both.
-    pub(super) fn character_of(&self, id: InstanceId) -> Result<CharacterId> {
-        let slot = self.instances.get(id)?;
-        Ok(CharacterId(slot.record.character))
     }
 }

@@ -93,3 +93,16 @@ impl Slot {
         self.record.skinned = start(self.skinned);
     }
 }
+
+/// Words of an instance's morph weights in a slot: a count, and two for each weight.
+pub(super) fn morph_words(weights: usize) -> u32 {
+    match weights as u32 {
+        0 => 0,
+        count => 1 + 2 * count,
+    }
+}
+
+/// How many weights have so many words.
+pub(super) fn weights_in(words: u32) -> u32 {
+    words / 2
+}

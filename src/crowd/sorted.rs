@@ -2,8 +2,9 @@
 
 use super::characters::Entry;
 use super::instances::Instances;
+use super::runs::{Run, runs_of};
 use super::view::View;
-use super::visibility::{Run, Visibility, runs_of};
+use super::visibility::Visibility;
 use crate::error::Result;
 use crate::gpu::limit;
 use glam::Vec3;

@@ -82,8 +82,7 @@ pub struct View {
     /// Shows the instances whose mask has a bit in common with this one; see
     /// [`Crowd::set_view_mask`](super::Crowd::set_view_mask).
     pub mask: u32,
-    /// Shows the instances of this list only, which [`Frame::list`](super::Frame::list) made;
-    /// `None`: all.
+    /// Shows only the instances of this list, by [`Frame::list`](super::Frame::list). `None`: all.
     pub list: Option<ListId>,
 }
 

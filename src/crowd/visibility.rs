@@ -4,21 +4,10 @@
 //! character are cut into runs of instances that mirror alike and hide the same parts, so a character of which
 //! nobody hides a part has one run, and a second one if some instances mirror.
 
+use super::Capacity;
 use super::characters::Entry;
+use super::runs::{Run, runs_of};
 use super::view::View;
-use super::{Capacity, Crowd, Frame, InstanceId};
-use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::limit;
-
-/// A list of instances that views of one frame show. See [`Frame::list`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ListId {
-    pub(super) frame: u64,
-    pub(super) index: u32,
-}
-
-/// The most lists of one frame: one for each view.
-pub(super) const MAX_LISTS: u32 = super::MAX_VIEWS;
 
 /// What says whether an instance is shown. By table index.
 #[derive(Debug, Clone, Copy)]
@@ -45,35 +34,6 @@ impl Marks {
     };
 }
 
-/// Instances of one character that follow each other in the visible list, and are drawn alike.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Run {
-    /// The set or view that it belongs to.
-    pub(super) of: u32,
-    pub(super) character: u32,
-    /// In the visible list.
-    pub(super) first: u32,
-    pub(super) count: u32,
-    /// Whether their transforms mirror.
-    pub(super) mirrored: bool,
-    pub(super) hidden: u128,
-}
-
-impl Run {
-    /// Whether the primitive of this bit is hidden.
-    pub(super) fn hides(&self, bit: u128) -> bool {
-        self.hidden & bit != 0
-    }
-}
-
-/// The runs of one set (or view) and character, in runs that are sorted by both.
-pub(super) fn runs_of(runs: &[Run], of: u32, character: u32) -> &[Run] {
-    let key = (of, character);
-    let start = runs.partition_point(|run| (run.of, run.character) < key);
-    let end = runs.partition_point(|run| (run.of, run.character) <= key);
-    runs.get(start..end).unwrap_or_default()
-}
-
 /// What views are told apart by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Set {
@@ -86,8 +46,9 @@ struct Set {
 pub(super) struct Visibility {
     pub(super) marks: Vec<Marks>,
     /// A bit for each list of this frame that names the instance.
-    listed: Vec<u32>,
-    lists: u32,
+    pub(super) listed: Vec<u32>,
+    /// How many lists this frame has.
+    pub(super) lists: u32,
     /// A bit for each set that has the instance.
     shown: Vec<u32>,
     sets: Vec<Set>,
@@ -345,112 +306,5 @@ impl Visibility {
             });
             self.list.extend(alike.iter().map(|(_, _, index)| *index));
         }
-    }
-}
-
-impl Crowd {
-    /// Shows or hides an instance, in all views, and with it whatever is attached to it. A hidden instance is neither
-    /// drawn nor animated; its clips go on by the clock, and it can be moved as any other.
-    ///
-    /// An instance that no view showed in the frame before has no motion in its first frame: motion vectors take it for
-    /// having been there, in its present pose, in every view's last frame, as after [`Self::teleport`]. The same holds
-    /// where [`Self::set_view_mask`] or [`Frame::list`] kept it from all views.
-    ///
-    /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn set_visible(&mut self, id: InstanceId, visible: bool) -> Result<()> {
-        self.instances.get(id)?;
-        if let Some(marks) = self.visibility.marks.get_mut(id.index as usize) {
-            marks.visible = visible;
-        }
-        Ok(())
-    }
-
-    /// Says which views show an instance: those whose [`View::mask`] has a bit in common with `mask`. Every view does at
-    /// first ([`u32::MAX`]); 0 is as hidden. An instance that no view of a frame shows is not animated.
-    ///
-    /// For the player's own body in a first-person game, which is seen only by its shadow:
-    /// `crowd.set_view_mask(body, SHADOW)?`, where the camera's view has a mask without the bit `SHADOW`.
-    ///
-    /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn set_view_mask(&mut self, id: InstanceId, mask: u32) -> Result<()> {
-        self.instances.get(id)?;
-        if let Some(marks) = self.visibility.marks.get_mut(id.index as usize) {
-            marks.mask = mask;
-        }
-        Ok(())
-    }
-}
-
-impl Frame<'_> {
-    /// Makes a list of instances for views of this frame: a view whose [`View::list`] it is shows those instances only,
-    /// as far as they are visible and its mask allows. Several views can share one. For engines that cull by themselves.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more lists than
-    /// [`Capacity::views`]; [`Error::Each`], by the place in the list, for an instance that is not alive
-    /// ([`Error::Stale`] or [`Error::NotFound`]), and for one that stands there twice ([`Error::Argument`]).
-    pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
-        if self.prepared {
-            let why = ArgumentFault::Invalid("record_prepare was already called for it");
-            return Err(Error::Argument { what: "frame", why });
-        }
-        let crowd = &mut *self.crowd;
-        let visibility = &mut crowd.visibility;
-        let number = visibility.lists;
-        let cap = crowd.desc.capacity.views.min(MAX_LISTS);
-        limit("lists", u64::from(number) + 1, cap.into())?;
-        visibility.listed.resize(crowd.instances.slots.len(), 0);
-        for (place, id) in instances.iter().enumerate() {
-            let marked = crowd.instances.get(*id).and_then(|_| {
-                let index = id.index as usize;
-                let listed = visibility.listed.get_mut(index);
-                match listed.filter(|listed| **listed >> number & 1 == 0) {
-                    Some(listed) => *listed |= 1 << number,
-                    None => {
-                        let of = instances.iter().position(|other| other == id);
-                        let why = ArgumentFault::Duplicate {
-                            of: of.unwrap_or(place),
-                        };
-                        let what = "instance";
-                        return Err(Error::Argument { what, why });
-                    }
-                }
-                Ok(())
-            });
-            if let Err(why) = marked {
-                // The list's bits are given to the next one.
-                for listed in &mut visibility.listed {
-                    *listed &= !(1 << number);
-                }
-                return Err(Error::Each {
-                    what: "instance",
-                    index: place as u64,
-                    why: Box::new(why),
-                });
-            }
-        }
-        visibility.lists += 1;
-        Ok(ListId {
-            frame: crowd.graveyard.frame(),
-            index: number,
-        })
-    }
-}
-
-impl Visibility {
-    /// # Errors
-    /// [`Error::Argument`] for a list that is not of this frame.
-    pub(super) fn check(&self, view: &View, frame: u64) -> Result<()> {
-        let good = |list: ListId| list.frame == frame && list.index < self.lists;
-        if view.list.is_none_or(good) {
-            return Ok(());
-        }
-        let why = ArgumentFault::Invalid("was not made in this frame");
-        Err(Error::Argument {
-            what: "View::list",
-            why,
-        })
     }
 }

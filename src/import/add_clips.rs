@@ -3,7 +3,9 @@
 use super::build::{Adopted, adopt};
 use super::weight_match::{match_weights, matched_parts};
 use super::{ImportOptions, RawCharacter, Repair};
-use crate::character::{Character, CurveClip, MorphWeight, NO_PARENT, Skeleton, Transform, listed};
+use crate::character::{
+    Character, CurveClip, MorphWeight, NO_PARENT, NamedTimes, Skeleton, Transform, listed,
+};
 use crate::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -124,6 +126,8 @@ impl RawCharacter {
     /// Tracks keep their keys as they are. The tracks of joints and weights that are not found are left out and reported,
     /// and so are animations of which nothing is left.
     ///
+    /// The events of the animations come with them.
+    ///
     /// A clip keeps its name unless the character, or the file before, has a clip of that name: then it gets the
     /// first free number behind it, as in `Walk (2)`, so that [`Character::clip`] finds each. One without a name
     /// gets [`ImportOptions::name`]: files of one clip each often call it nothing or all the same.
@@ -136,10 +140,10 @@ impl RawCharacter {
         let found = fitted(self, character.skeleton(), weights, options)?;
         let mut names = Names::of(character.clip_names());
         let (mut list, mut clips) = (Vec::new(), Vec::new());
-        for (name_in_file, clip) in found.clips {
+        for (name_in_file, clip, events) in found.clips {
             let name = names.free(clip.name());
             let index = character.clip_count() + clips.len();
-            clips.push(clip.with_name(&name));
+            clips.push((clip.with_name(&name), events));
             list.push(AddedClip {
                 index,
                 name,
@@ -147,7 +151,7 @@ impl RawCharacter {
             });
         }
         Ok(AddedClips {
-            character: character.clone().with_clips(clips)?,
+            character: character.clone().with_clips_and_events(clips)?,
             clips: list,
             report: found.report,
         })
@@ -161,7 +165,7 @@ impl RawCharacter {
     pub fn clips_for(self, skeleton: &Skeleton, options: &ImportOptions) -> Result<ClipsFor> {
         let found = fitted(self, skeleton, &[], options)?;
         Ok(ClipsFor {
-            clips: found.clips.into_iter().map(|(_, clip)| clip).collect(),
+            clips: found.clips.into_iter().map(|(_, clip, _)| clip).collect(),
             report: found.report,
         })
     }
@@ -169,7 +173,7 @@ impl RawCharacter {
 
 /// Clips with their names in the file.
 struct Fitted {
-    clips: Vec<(Box<str>, CurveClip)>,
+    clips: Vec<(Box<str>, CurveClip, NamedTimes)>,
     report: ClipsReport,
 }
 
@@ -190,7 +194,7 @@ fn fitted(
     let of_weight = match_weights(&adopted.weights, weights);
     let mut driven = vec![0_u64; adopted.weights.len()];
     let (mut clips, mut empty) = (Vec::new(), Vec::new());
-    for clip in &adopted.clips {
+    for (clip, events) in adopted.clips.iter().zip(&adopted.events) {
         let mut parts = Vec::new();
         for track in clip.weight_tracks() {
             parts.extend(matched_parts(track, &of_weight));
@@ -212,6 +216,7 @@ fn fitted(
         clips.push((
             clip.name().into(),
             fit.with_weight_tracks(parts, weights.len())?,
+            events.clone(),
         ));
     }
     if clips.is_empty() {

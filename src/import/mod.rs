@@ -3,7 +3,8 @@
 //! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range before
 //! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
 //! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
-//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well.
+//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well:
+//! [`rigid()`] makes one of a static mesh, [`RawCharacter::from_skeleton`] of a skeleton alone.
 //!
 //! Clips that lie in other files join a character by the names of their joints, with [`add_clips()`].
 
@@ -12,6 +13,7 @@ mod build;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod raw;
+mod rigid;
 mod weight_match;
 
 pub use add_clips::{
@@ -19,16 +21,14 @@ pub use add_clips::{
     UnmatchedWeight,
 };
 #[cfg(feature = "gltf")]
-pub use gltf::{
-    NamedTimes, add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_events, gltf_file,
-    gltf_with,
-};
+pub use gltf::{add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_file, gltf_with};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
+pub use rigid::rigid;
 
-use crate::character::Character;
+use crate::character::{AnimationDesc, Character};
 use crate::error::{AssetFault, Error, Object, ObjectKind};
 use crate::pose::{ClipOptions, PackObserver};
 
@@ -87,6 +87,13 @@ pub struct ImportOptions {
     pub packing: ClipOptions,
     /// What is told of each clip that was packed, from the threads that pack: for a progress bar. `None`: nothing.
     pub on_packed: Option<PackObserver>,
+    /// What belongs to the character's animation and the file has no place for: masks, events, root motion, blend
+    /// spaces, sockets, a state machine. `None`: what lies beside the file says it, see [`Self::sidecar`].
+    pub animation: Option<AnimationDesc>,
+    /// Whether [`gltf_file`] reads the description of the character's animation that lies beside the file under the same
+    /// name, `knight.toml` beside `knight.glb`, if there is one and [`Self::animation`] says nothing. Under the feature
+    /// `toml`.
+    pub sidecar: bool,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
     /// Most bytes of JSON text.
@@ -126,6 +133,8 @@ impl Default for ImportOptions {
             clips: ClipImport::default(),
             packing: ClipOptions::default(),
             on_packed: None,
+            animation: None,
+            sidecar: true,
             max_resource_bytes: 1 << 30,
             max_json_bytes: 256 << 20,
             max_decoded_bytes: 2 << 30,
@@ -309,6 +318,9 @@ pub enum RepairKind {
     /// translation, rotation and scale stand for it.
     #[error("slight shear of a matrix removed")]
     ShearRemoved,
+    /// Events whose times are no times of their clip were left out.
+    #[error("events outside of their clip left out")]
+    EventOutside,
     /// Bytes after the end that the container's header states were ignored.
     #[error("bytes after the container's end ignored")]
     TrailingBytes,

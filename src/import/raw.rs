@@ -122,6 +122,8 @@ pub struct RawAnimation {
     pub name: Box<str>,
     /// Its channels.
     pub channels: Vec<RawChannel>,
+    /// Its events: names, and times in seconds from the file's time 0.
+    pub events: Vec<(Box<str>, f64)>,
 }
 
 /// One animated property of one node.

@@ -84,7 +84,7 @@ pub(super) fn put_onto(reference: &Transform, difference: &Transform) -> Transfo
 /// The clip's difference from a reference as curves, and the reference pose. Step, linear and cubic curves stay what
 /// they are: taking a difference is the same linear map for all keys and tangents of a track, and one that keeps the
 /// angles between rotations.
-pub(super) fn curves(
+pub(crate) fn curves(
     character: &Character,
     raw: &CurveClip,
     reference: &AdditiveReference,

@@ -1,6 +1,8 @@
 //! The animate stage: a clip's curves at a time → local pose.
 
-use crate::character::{CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
+use crate::character::{
+    CurveClip, Interpolation, Keys, Track, TrackValues, Transform, is_opposite,
+};
 use crate::error::{Error, Result};
 use core::ops::{Add, Mul};
 use glam::{Quat, Vec3};
@@ -125,7 +127,7 @@ where
 /// The angle comes from the chord between the keys, which stays exact where the cosine's inverse
 /// does not: near 0 and near a right angle.
 fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
-    let to = if from.dot(to) < 0.0 { -to } else { to };
+    let to = if is_opposite(from, to) { -to } else { to };
     let chord_squared = (to - from).length_squared();
     if chord_squared < 1e-12 {
         return from * (1.0 - u) + to * u;

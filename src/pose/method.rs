@@ -1,5 +1,6 @@
 //! Whether a character's poses fit a method's format: its rest pose and its clips.
 
+use super::additive::put_onto;
 use super::held::{Tolerance, unheld};
 use super::{DualQuat, DualQuatStretch, Method, QuatOffset, model_pose};
 use crate::character::{
@@ -41,7 +42,8 @@ impl MethodPlan {
 }
 
 /// Whether `method` can skin `character`, in its rest pose and all of its clips, and with which entries. The
-/// packed clips are checked, which are what is played; the curves if there are only those.
+/// packed clips are checked, which are what is played, additive ones on the rest pose; the curves if there are only
+/// those.
 ///
 /// A palette entry's format holds a skinning matrix if [`PaletteEntry::project`](super::PaletteEntry::project) displaces no corner of the box
 /// around the entry's vertices by more than 1e-4 of the model's size, the largest edge of
@@ -59,12 +61,15 @@ pub fn check_method(character: &Character, method: Method) -> Result<MethodPlan>
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
-        for clip in character.clips() {
-            check.clip(clip.name(), PlayedClip::Packed(clip))?;
-        }
+        let packed = character.clips().iter();
+        let packed = packed.map(|clip| (clip.name(), PlayedClip::Packed(clip)));
         // Nothing is packed where there are more of these.
-        for clip in character.curves().iter().skip(character.clips().len()) {
-            check.clip(clip.name(), PlayedClip::Curves(clip))?;
+        let curves = character.curves().iter().skip(packed.len());
+        let curves = curves.map(|clip| (clip.name(), PlayedClip::Curves(clip)));
+        for ((name, clip), is_additive) in
+            packed.chain(curves).zip(character.animations().additive())
+        {
+            check.clip(name, clip, is_additive)?;
         }
     }
     Ok(check.plan)
@@ -78,7 +83,7 @@ pub fn check_clip(character: &Character, method: Method, clip: &CurveClip) -> Re
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
-        check.clip(clip.name(), PlayedClip::Curves(clip))?;
+        check.clip(clip.name(), PlayedClip::Curves(clip), false)?;
     }
     Ok(check.plan)
 }
@@ -120,7 +125,8 @@ impl<'a> Check<'a> {
         self.pose(&all, || PoseAt::Rest)
     }
 
-    fn clip(&mut self, name: &str, clip: PlayedClip<'_>) -> Result<()> {
+    /// Checks a clip; an additive one on the rest pose.
+    fn clip(&mut self, name: &str, clip: PlayedClip<'_>, is_additive: bool) -> Result<()> {
         // Its joints are checked even if nothing has to be looked at.
         self.local.copy_from_slice(&self.rest);
         clip.animate(0.0, &mut self.local)?;
@@ -133,8 +139,17 @@ impl<'a> Check<'a> {
             return Ok(());
         }
         for time_s in times(clip, self.rest.len()) {
-            self.local.copy_from_slice(&self.rest);
+            if is_additive {
+                self.local.fill(Transform::IDENTITY);
+            } else {
+                self.local.copy_from_slice(&self.rest);
+            }
             clip.animate(time_s, &mut self.local)?;
+            if is_additive {
+                for (local, rest) in self.local.iter_mut().zip(&self.rest) {
+                    *local = put_onto(rest, local);
+                }
+            }
             let at = || PoseAt::Clip {
                 name: name.into(),
                 time_s,

@@ -98,6 +98,7 @@ mod unit;
 mod wrap;
 mod write_only;
 
+pub(crate) use additive::curves as difference_curves;
 pub use additive::{AdditiveReference, difference};
 pub use animate::animate;
 pub use animate_weights::animate_weights;
@@ -119,7 +120,9 @@ pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
 pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub(crate) use palette::expect_len;
-pub use palette::{Mat3x4, model_pose, palette, palette_checked, palette_projected};
+pub use palette::{
+    Mat3x4, model_pose, model_pose_from, palette, palette_checked, palette_projected,
+};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use ramp::{Ease, Ramp};
 pub use root_motion::{

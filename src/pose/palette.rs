@@ -66,13 +66,51 @@ impl Mat3x4 {
 /// # Errors
 /// [`Error::Argument`] if a slice does not have one element per joint; nothing is written then.
 pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]) -> Result<()> {
+    pose_below(skeleton, |root| root, local, model)
+}
+
+/// Model pose from local pose below a matrix: as [`model_pose()`], but roots are `root × local[j]`.
+///
+/// With the instance's transform as `root`, all joints are in world space.
+///
+/// ```
+/// use throng::character::{Affine, Transform};
+/// use throng::glam::Vec3;
+/// use throng::pose::model_pose_from;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skeleton = character.skeleton();
+/// let local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+/// let mut world = vec![Affine::IDENTITY; local.len()];
+/// model_pose_from(skeleton, &Affine::from_translation(Vec3::X), &local, &mut world)?;
+/// assert_eq!(world[0].translation.x, 1.0 + local[0].translation.x);
+/// # Ok::<(), throng::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`model_pose()`].
+pub fn model_pose_from(
+    skeleton: &Skeleton,
+    root: &Affine,
+    local: &[Transform],
+    model: &mut [Affine],
+) -> Result<()> {
+    pose_below(skeleton, |local| *root * local, local, model)
+}
+
+fn pose_below(
+    skeleton: &Skeleton,
+    place_root: impl Fn(Affine) -> Affine,
+    local: &[Transform],
+    model: &mut [Affine],
+) -> Result<()> {
     let joints = skeleton.joints();
     expect_len("local pose", local.len(), joints.len())?;
     expect_len("model pose", model.len(), joints.len())?;
     for (index, (joint, local)) in joints.iter().zip(local).enumerate() {
         let parent_from_local = local.to_affine();
         model[index] = if joint.parent == NO_PARENT {
-            parent_from_local
+            place_root(parent_from_local)
         } else {
             model[usize::from(joint.parent)] * parent_from_local
         };

@@ -242,7 +242,7 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
         ),
         (
             vec![good, one(0, -1.0)],
-            "instance 1: weight: -1 lies outside 0..=",
+            "instance 1: weight: -1 must be at least 0",
         ),
         (
             vec![one(0, f32::NAN)],

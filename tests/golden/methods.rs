@@ -67,6 +67,7 @@ fn tube() -> Imported {
             interpolation: Interpolation::Step,
             values: RawKeys::Rotation(vec![turn]),
         }],
+        ..RawAnimation::default()
     };
     let raw = RawCharacter {
         name: "tube".into(),

@@ -11,7 +11,10 @@ mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attachments;
 mod expected;
+mod getters;
+mod hidden_parts;
 mod layout;
 mod limits;
 mod materials;
@@ -24,4 +27,5 @@ mod pictures;
 mod skin_stage;
 mod slots;
 mod sockets;
+mod visibility;
 mod winding;

@@ -8,14 +8,14 @@ use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, rest_palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each, view};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use throng::animator::{ActorId, Animator, AnimatorDesc, ShowPose};
-use throng::character::{Affine, Character, ClipId, PaletteJoint, Transform};
+use throng::character::{Affine, Character, ClipId, JointId, PaletteJoint, Transform};
 use throng::crowd::Stats;
 use throng::glam::Vec3;
 use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
 use throng::pose::{LoopMode, Mat3x4, WriteOnly, model_pose};
-use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn};
+use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn, View};
 
 const SLOTS: u32 = 3;
 const OPERATIONS: usize = 2500;
@@ -43,6 +43,8 @@ struct Member {
     layer: Option<Playing>,
     /// A pose that was set; then it plays nothing.
     model: Option<Vec<Affine>>,
+    visible: bool,
+    mask: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -247,6 +249,8 @@ impl Model {
             user: spawn.user,
             layer,
             model: None,
+            visible: true,
+            mask: u32::MAX,
         });
     }
 
@@ -267,7 +271,19 @@ impl Model {
             character,
             ..
         } = self.members[at];
-        match self.rng.below(5) {
+        match self.rng.below(7) {
+            5 => {
+                let to = self.rng.chance(2);
+                crowd.set_visible(id, to).unwrap();
+                self.members[at].visible = to;
+                assert_eq!(crowd.is_visible(id), Ok(to));
+            }
+            6 => {
+                let to = [0, 1, 2, 3, u32::MAX][self.rng.below(5)];
+                crowd.set_view_mask(id, to).unwrap();
+                self.members[at].mask = to;
+                assert_eq!(crowd.view_mask(id), Ok(to));
+            }
             0 => {
                 let to = self.transform();
                 crowd.set_transform(id, &to).unwrap();
@@ -312,6 +328,20 @@ impl Model {
             crowd.set_transform(id, &Affine::IDENTITY),
             crowd.set_tint(id, [0.0; 4]),
             crowd.set_user(id, 1),
+            crowd.set_visible(id, true),
+            crowd.set_view_mask(id, 1),
+            crowd.detach(id).map(drop),
+            crowd.attach(id, id, JointId(0), &Affine::IDENTITY),
+            crowd.transform(id).map(drop),
+            crowd.tint(id).map(drop),
+            crowd.user(id).map(drop),
+            crowd.is_visible(id).map(drop),
+            crowd.view_mask(id).map(drop),
+            crowd.morph_weights(id, &mut []),
+            crowd.character_of(id).map(drop),
+            crowd.attachment(id).map(drop),
+            crowd.attached_to(id).map(drop),
+            crowd.hidden_parts(id).map(drop),
             crowd.play(id, Play::REST),
             crowd.set_model_pose(id, &[]),
             crowd.table_index(id).map(drop),
@@ -361,13 +391,31 @@ impl Model {
             _ => {}
         }
         assert_eq!(crowd.len(), self.members.len());
+        let all: BTreeSet<u32> = crowd
+            .instances()
+            .map(|id| crowd.table_index(id).unwrap())
+            .collect();
+        let known = self
+            .members
+            .iter()
+            .map(|member| crowd.table_index(member.id).unwrap());
+        assert_eq!(all, known.collect());
     }
 
     /// What a shader should see of every member of a kind, by table index.
-    fn expected(&mut self, crowd: &Crowd, kind: usize) -> BTreeMap<u32, Expected> {
+    fn expected(
+        &mut self,
+        crowd: &Crowd,
+        kind: usize,
+        (mask, listed): (u32, Option<&[InstanceId]>),
+    ) -> BTreeMap<u32, Expected> {
         let (character, animator) = (&self.kinds[kind], &mut self.animators[kind]);
         let rest = rest_palette::<Mat3x4>(character);
         let of_kind = self.members.iter().filter(|m| m.character == kind);
+        let of_kind = of_kind.filter(|member| {
+            let named = listed.is_none_or(|ids| ids.contains(&member.id));
+            member.visible && member.mask & mask != 0 && named
+        });
         let mut all = BTreeMap::new();
         for member in of_kind {
             let mut cpu = rest.clone();
@@ -408,15 +456,24 @@ impl Model {
         let cmd = slots.begin(&setup.context, slot);
         let mut flight = Flight::default();
         self.now_s += f64::from(self.rng.range(0.0, 0.3));
-        let views = [view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)];
+        let mask = [1, 2, u32::MAX, u32::MAX][self.rng.below(4)];
+        let listed: Option<Vec<InstanceId>> = self.rng.chance(3).then(|| {
+            let ids = self.members.iter().map(|member| member.id);
+            ids.filter(|_| self.rng.chance(2)).collect()
+        });
         self.update();
         let expected: Vec<_> = (0..self.kinds.len())
-            .map(|kind| self.expected(crowd, kind))
+            .map(|kind| self.expected(crowd, kind, (mask, listed.as_deref())))
             .collect();
         let context = &mut setup.context;
         let begun = unsafe { crowd.begin_frame(&mut context.allocator, slot, self.now_s) };
         let mut frame = begun.unwrap();
         self.check_playing(frame.crowd());
+        let views = [View {
+            mask,
+            list: listed.map(|ids| frame.list(&ids).unwrap()),
+            ..view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)
+        }];
         let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let mut word = 0;
         for (kind, expected) in expected.into_iter().enumerate() {

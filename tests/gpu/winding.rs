@@ -64,6 +64,7 @@ fn to(node: usize, name: &str, scale: Vec3) -> RawAnimation {
             interpolation: Interpolation::Linear,
             values: RawKeys::Scale(vec![Vec3::ONE, scale]),
         }],
+        ..RawAnimation::default()
     }
 }
 

@@ -6,10 +6,11 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use throng::character::{Affine, AlphaMode, JointId};
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::pose::Method;
-use throng::{Capacity, CharacterDesc, CharacterId, Play, Spawn, View};
+use throng::{Capacity, CharacterDesc, CharacterId, InstanceId, Play, Spawn, View};
 
 struct CountingAllocator;
 
@@ -165,4 +166,91 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
             counted.finish();
         });
     }
+}
+
+/// Nor for views that show different instances, for parts that are hidden, and for what is attached.
+#[test]
+fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let mut slots = Slots::new(&setup.context, 2);
+        let kinds = [AlphaMode::Opaque, AlphaMode::Blend].map(|alpha| {
+            let mut raw = ribbon(5);
+            for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
+                primitive.part = name.into();
+            }
+            raw.materials[0].alpha = alpha;
+            let character = built(raw).character;
+            let parts = ["front", "back"].map(|name| character.part(name).unwrap());
+            let allocator = &mut counted.allocator;
+            (crowd.add_character(allocator, &character).unwrap(), parts)
+        });
+        let mut all: Vec<InstanceId> = Vec::new();
+        for number in 0..6_u32 {
+            for (at, (kind, parts)) in kinds.iter().enumerate() {
+                for more in 0..3_usize {
+                    let play = "sway".into();
+                    let spawn = Spawn {
+                        play,
+                        ..Spawn::default()
+                    };
+                    let id = crowd.spawn(*kind, &spawn).unwrap();
+                    crowd.set_view_mask(id, 1 << more).unwrap();
+                    let part = parts[(more + number as usize) % 2];
+                    crowd.set_part_visible(id, part, more == 0).unwrap();
+                    if at > 0 {
+                        // A chain that grows.
+                        let parent = *all.last().unwrap();
+                        let offset = Affine::from_translation(Vec3::X * 0.01);
+                        crowd.attach(id, parent, JointId(4), &offset).unwrap();
+                    }
+                    all.push(id);
+                }
+            }
+            crowd.set_visible(all[number as usize], false).unwrap();
+            if number == 4 {
+                crowd.detach(all[4]).unwrap();
+            }
+            let slot = number % 2;
+            let cmd = slots.begin(&setup.context, slot);
+            let allocator = &mut counted.allocator;
+            let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+            let listed = &all[all.len() / 2..];
+            let ((views, some), made) = failing(0, || {
+                allocations(|| {
+                    let list = frame.list(listed)?;
+                    let camera = view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT);
+                    let views = [
+                        View { mask: 1, ..camera },
+                        View { mask: 6, ..camera },
+                        View {
+                            list: Some(list),
+                            ..camera
+                        },
+                    ];
+                    unsafe { frame.record_prepare(cmd, &views) }
+                })
+            });
+            assert_eq!((some, made), (0, None), "preparing frame {number}");
+            let views = views.unwrap();
+            unsafe { target.begin(&setup.context.device, cmd, &NORMAL_Z) };
+            let ((drawn, some), made) = failing(0, || {
+                allocations(|| {
+                    let mut each = views.iter();
+                    each.try_for_each(|view| unsafe { frame.record_draw(cmd, *view, pass) })
+                })
+            });
+            drawn.unwrap();
+            assert_eq!((some, made), (0, None), "drawing frame {number}");
+            unsafe { target.end(&setup.context.device, cmd) };
+            slots.submit(&setup.context, slot);
+        }
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        unsafe { crowd.destroy(&mut counted.allocator) };
+        counted.finish();
+    });
 }

@@ -336,3 +336,52 @@ fn a_straight_limb_bends_about_its_hinge() {
         assert!(bent > 0.0, "{case}");
     }
 }
+
+#[test]
+fn a_target_on_the_start_keeps_the_direction_of_the_end() {
+    let mut seen = 0;
+    for seed in 0..300 {
+        let body = body(seed, 2, true, RIGID[seed as usize % 2]);
+        let job = job(&body);
+        let [start, mid, end] = body.places()[..] else {
+            panic!("three joints");
+        };
+        let limb = body.limb_m();
+        let (upper, lower) = (distance(start, mid), distance(mid, end));
+        let folded = (upper - lower).abs();
+        let animated = maths::sub(end, start);
+        if folded < 0.05 * limb || maths::length(animated) < 0.05 * limb {
+            continue;
+        }
+        seen += 1;
+        let mut first = None;
+        let rng = &mut Rng::new(!seed);
+        // Rounding of where the start is changes nothing.
+        for nudge in [0.0, 1e-8, 1e-8, 1e-8, 1e-8] {
+            let mut body = Body {
+                character: body.character.clone(),
+                rig: body.rig.clone(),
+                local: body.local.clone(),
+                model: body.model.clone(),
+                limb: body.limb.clone(),
+            };
+            let joint = body.model[usize::from(job.start)].translation;
+            let position = Vec3::from(joint) + rng.direction() * nudge;
+            let report = solve(&mut body, &job, &TwoBoneTarget::at(position));
+            let places = body.places();
+            let to_end = maths::sub(places[2], places[0]);
+            let off = (maths::length(to_end) - folded).abs();
+            assert!(off < NEAR * limb, "{seed}: {off}");
+            // The direction of a short line is rounded by more: by limb / folded, at most 20.
+            let turned = angle(to_end, animated);
+            assert!(turned < 20.0 * NEAR, "{seed}: {turned}");
+            assert!(!report.reached);
+            let rotations = [job.start, job.mid].map(|j| body.local[usize::from(j)].rotation);
+            let [one, two] = *first.get_or_insert(rotations);
+            let [start, mid] = rotations;
+            let apart = apart(wide4(one), wide4(start)).max(apart(wide4(two), wide4(mid)));
+            assert!(apart < 1e-5, "{seed}: {apart}");
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}

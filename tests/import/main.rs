@@ -23,6 +23,7 @@ mod meshes;
 mod models;
 mod morphs;
 mod nodes;
+mod parts;
 mod raw;
 mod raw_materials;
 mod skins;

@@ -39,6 +39,7 @@ pub(crate) fn raw() -> RawCharacter {
                 interpolation: Interpolation::Linear,
                 values: RawKeys::Rotation(vec![Quat::IDENTITY; 2]),
             }],
+            ..RawAnimation::default()
         }],
         ..RawCharacter::default()
     }

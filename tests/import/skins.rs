@@ -370,8 +370,8 @@ fn files_of_animations_alone() {
     b.json.as_object_mut().unwrap().remove("skins");
     assert_eq!(
         import(&b).skeleton().len(),
-        3,
-        "what is animated, and above"
+        4,
+        "all nodes, where neither a mesh nor a skin says which"
     );
 }
 

@@ -81,6 +81,7 @@ fn scaled(node: usize, interpolation: Interpolation, values: &[[f32; 3]]) -> Raw
             interpolation,
             values: RawKeys::Scale(values.iter().copied().map(Vec3::from_array).collect()),
         }],
+        ..RawAnimation::default()
     }
 }
 
@@ -207,6 +208,7 @@ fn rotations_turn_nothing_over() {
             interpolation: Interpolation::Linear,
             values: RawKeys::Rotation(vec![Quat::IDENTITY, Quat::from_rotation_x(3.0)]),
         }],
+        ..RawAnimation::default()
     }];
     assert!(built(raw).palette().iter().all(|e| !e.may_flip));
 }

@@ -6,8 +6,8 @@ use throng::Error;
 use throng::character::Skeleton;
 use throng::pose::SampleList;
 use throng::pose::state_machine::{
-    LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, StateMachineClip, StateMachineDesc,
-    StateMachineFault, StateMachineInstance, StateMachineLog, TransitionDesc,
+    DescFault, LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, StateMachineClip,
+    StateMachineDesc, StateMachineInstance, StateMachineLog, TransitionDesc,
 };
 
 const NUMBERS: [f32; 9] = [
@@ -276,7 +276,7 @@ fn too_much_is_refused_with_its_cap() {
         let error = StateMachine::new(desc, &Skeleton::default(), &made::clips()).unwrap_err();
         match error {
             Error::StateMachine(error) => match error.why {
-                StateMachineFault::Cap { what, asked, cap } => (what, asked, cap),
+                DescFault::Cap { what, asked, cap } => (what, asked, cap),
                 other => panic!("{other}"),
             },
             other => panic!("{other}"),

@@ -4,7 +4,7 @@ use crate::made;
 use crate::reference::rng::Rng;
 use throng::character::{Character, Skeleton};
 use throng::pose::state_machine::{
-    StateMachineDesc, StateMachineFault, StateMachinePart, StateMachineText,
+    DescFault, StateMachineDesc, StateMachinePart, StateMachineText,
 };
 use throng::{Error, builtin};
 
@@ -486,7 +486,7 @@ fn texts_without_measure_are_refused() {
     let Err(Error::StateMachine(error)) = build(&character, &states(257)) else {
         panic!("taken");
     };
-    let cap = StateMachineFault::Cap {
+    let cap = DescFault::Cap {
         what: "states",
         asked: 257,
         cap: 256,

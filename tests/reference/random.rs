@@ -194,6 +194,7 @@ fn animation(rng: &mut Rng, nodes: usize) -> RawAnimation {
     RawAnimation {
         name: "moves".into(),
         channels,
+        ..RawAnimation::default()
     }
 }
 

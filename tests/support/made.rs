@@ -107,6 +107,7 @@ fn rotation(name: &str, node: usize, axis: Vec3) -> RawAnimation {
                     .to_vec(),
             ),
         }],
+        ..RawAnimation::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::morphs::Morphs;
 use super::{clips, skeleton, wanted_nodes};
-use crate::character::{CurveClip, MorphWeight, NameMatch, Skeleton, match_names};
+use crate::character::{CurveClip, MorphWeight, NameMatch, NamedTimes, Skeleton, match_names};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{ImportOptions, RawCharacter, RawKeys, Repair, fault};
 
@@ -17,6 +17,8 @@ pub(in crate::import) struct Adopted {
     pub(in crate::import) tracks: Vec<u64>,
     /// One an animation: joints are the other skeleton's, morph weights the file's.
     pub(in crate::import) clips: Vec<CurveClip>,
+    /// The events of each.
+    pub(in crate::import) events: Vec<NamedTimes>,
     /// The file's morph weights.
     pub(in crate::import) weights: Vec<MorphWeight>,
 }
@@ -42,6 +44,7 @@ pub(in crate::import) fn adopt(
         .collect();
     let morphs = Morphs::every(&raw)?;
     let clips = clips::build(&raw.animations, to, &there, &morphs, repairs)?;
+    let events = clips::events(&raw.animations, &clips, repairs);
     let mut tracks = vec![0; skeleton.len()];
     for channel in raw.animations.iter().flat_map(|a| &a.channels) {
         if let (false, Some(joint)) = (
@@ -56,6 +59,7 @@ pub(in crate::import) fn adopt(
         names,
         tracks,
         clips,
+        events,
         weights: morphs.into_weights(),
     })
 }

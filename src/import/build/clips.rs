@@ -2,7 +2,10 @@
 
 use super::morphs::Morphs;
 use super::{note, skeleton};
-use crate::character::{CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, WeightTrack};
+use crate::character::{
+    CurveClip, Interpolation, Keys, NamedTimes, Skeleton, Track, TrackValues, WeightTrack,
+    is_opposite,
+};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
 use glam::Quat;
@@ -24,6 +27,33 @@ pub(super) fn build(
         CurveClip::new(&animation.name, tracks, skeleton)?.with_weight_tracks(weights, morphs.len())
     });
     clips.collect()
+}
+
+/// The events of each clip, of which those outside of it are left out.
+pub(super) fn events(
+    animations: &[RawAnimation],
+    clips: &[CurveClip],
+    repairs: &mut Vec<Repair>,
+) -> Vec<NamedTimes> {
+    let all = animations.iter().zip(clips).enumerate();
+    let events = all.map(|(index, (animation, clip))| {
+        let duration_s = clip.duration_s();
+        let is_inside = |event: &&(Box<str>, f64)| {
+            // As clips have it.
+            let ends = event.1 as f32 == duration_s;
+            ends || (0.0..=f64::from(duration_s)).contains(&event.1)
+        };
+        let kept: NamedTimes = animation.events.iter().filter(is_inside).cloned().collect();
+        let left_out = (animation.events.len() - kept.len()) as u64;
+        let object = Object {
+            kind: ObjectKind::Animation,
+            index: Some(index),
+            part: "events".into(),
+        };
+        note(repairs, &object, RepairKind::EventOutside, left_out);
+        kept
+    });
+    events.collect()
 }
 
 #[derive(Default)]
@@ -288,7 +318,7 @@ fn rotations(mut values: Vec<Quat>, interpolation: Interpolation, tally: &mut Ta
     }
     if interpolation == Interpolation::Linear {
         for key in 1..values.len() {
-            if values[key - 1].dot(values[key]) < 0.0 {
+            if is_opposite(values[key - 1], values[key]) {
                 values[key] = -values[key];
                 tally.flipped += 1;
             }

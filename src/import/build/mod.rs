@@ -19,7 +19,8 @@ mod winding;
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{
-    Aabb, Character, Material, Packing, Parts, ScaleRanges, SkinInfo, mark_flips, reaches,
+    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
+    ScaleRanges, SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
@@ -37,21 +38,46 @@ impl RawCharacter {
     ///
     /// The skeleton is made of the joints of the skins that a primitive uses, the nodes that carry
     /// a primitive without a skin, and all of their ancestors. Without any primitive it is made of
-    /// the joints of all skins and the nodes that an animation drives.
+    /// the joints of all skins and the nodes that an animation drives. Without any primitive and
+    /// skin it is made of all nodes.
     ///
     /// # Errors
-    /// [`Error::Asset`], naming the object at fault and the reason.
+    /// [`Error::Asset`], naming the object at fault and the reason; [`Error::Animation`] and [`Error::StateMachine`] for an
+    /// [`ImportOptions::animation`] that does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
             self.name.clone()
         } else {
             options.name.clone()
         };
-        assemble(self, &name, options).map_err(|error| error.in_file(&name))
+        let animation = match &options.animation {
+            Some(desc) => AnimationSource::of_desc(desc, None)?,
+            None => AnimationSource::default(),
+        };
+        assemble(self, &name, options, &animation).map_err(|error| error.in_file(&name))
+    }
+
+    /// The same with a description of the animation that was read already.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    #[cfg(feature = "gltf")]
+    pub(super) fn build_with(
+        self,
+        options: &ImportOptions,
+        animation: &AnimationSource,
+    ) -> Result<Imported> {
+        let name = options.name.clone();
+        assemble(self, &name, options, animation).map_err(|error| error.in_file(&name))
     }
 }
 
-fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Result<Imported> {
+fn assemble(
+    mut raw: RawCharacter,
+    name: &str,
+    options: &ImportOptions,
+    animation: &AnimationSource,
+) -> Result<Imported> {
     influences::limit(options.max_influences)?;
     leave_out::apply(&mut raw, &options.leave_out)?;
     let mut repairs = Vec::new();
@@ -69,6 +95,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     let losses = Losses::new(&entries, &mut drafts);
     let palette = entries.finish(&rest)?;
     let curves = clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
+    let events = clips::events(&raw.animations, &curves, &mut repairs);
     let mut materials = raw.materials;
     let default_material = materials.len();
     if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
@@ -85,6 +112,7 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
         images: raw.images,
         clips: Vec::new(),
         curves,
+        animations: AnimationSet::default(),
         packing: Packing {
             clips: options.clips,
             options: options.packing,
@@ -110,7 +138,9 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
     };
     // The curves were needed up to here.
     let curves = std::mem::take(&mut character.curves);
-    character.take_clips(curves, options.on_packed.as_ref())?;
+    let drafts = curves.into_iter().zip(events);
+    let drafts = drafts.map(|(curve, events)| ClipDraft::new(curve, events));
+    character.set_clips(drafts.collect(), animation, options.on_packed.as_ref())?;
     character.parts = Parts::new(&character.primitives);
     Ok(Imported {
         character,
@@ -123,7 +153,8 @@ fn assemble(mut raw: RawCharacter, name: &str, options: &ImportOptions) -> Resul
 /// The nodes that the skeleton is made for; their ancestors follow.
 fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
     let count = raw.nodes.len();
-    let mut wanted = vec![false; count];
+    let is_skeleton = raw.primitives.is_empty() && raw.skins.is_empty();
+    let mut wanted = vec![is_skeleton; count];
     let mut skin_used = vec![raw.primitives.is_empty(); raw.skins.len()];
     for primitive in &raw.primitives {
         let at = |what| primitive::fault_at(primitive, "", what);

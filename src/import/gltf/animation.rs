@@ -5,10 +5,10 @@ use super::json::{Animation, AnimationSampler, Document};
 use super::morph::target_count;
 use super::source::Source;
 use super::{fault_of, lookup, not_allowed, object};
-use crate::character::Interpolation;
+use crate::character::{Interpolation, NamedTimes};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::build::wrong_time;
-use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind};
+use crate::import::{ImportOptions, RawAnimation, RawChannel, RawKeys, Repair, RepairKind};
 use glam::{Quat, Vec3};
 use std::collections::HashSet;
 
@@ -19,13 +19,15 @@ pub(super) fn read(
 ) -> Result<Vec<RawAnimation>> {
     let doc: &Document = source.doc;
     let mut animations = Vec::with_capacity(doc.animations.len());
-    let mut keys = 0;
+    let (mut keys, mut events) = (0, 0);
     for (index, animation) in doc.animations.iter().enumerate() {
         check_samplers(doc, index, &animation.samplers)?;
         let mut raw = RawAnimation {
             name: animation.name.as_deref().unwrap_or_default().into(),
             channels: Vec::with_capacity(animation.channels.len()),
+            events: animation.extras.0.clone(),
         };
+        check_events(index, &raw.events, &mut events, source.options)?;
         let mut nodeless = 0;
         let mut driven = HashSet::new();
         for number in 0..animation.channels.len() {
@@ -48,6 +50,25 @@ pub(super) fn read(
         animations.push(raw);
     }
     Ok(animations)
+}
+
+/// Counts events, of which there may be as many as keys.
+fn check_events(
+    index: usize,
+    events: &NamedTimes,
+    all: &mut u64,
+    options: &ImportOptions,
+) -> Result<()> {
+    *all += events.len() as u64;
+    let (asked, cap) = (*all, options.max_keys as u64);
+    if asked <= cap {
+        return Ok(());
+    }
+    let what = "events";
+    Err(fault_of(
+        object(ObjectKind::Animation, index, "extras.events"),
+        AssetFault::Cap { what, asked, cap },
+    ))
 }
 
 /// What a channel drives and by which sampler.

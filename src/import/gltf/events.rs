@@ -1,74 +1,18 @@
 //! Events of animations, which stand where anything may stand: in their `extras`.
+//!
+//! glTF has no events of its own. Read is a list in an animation's `extras`, as exporters write custom properties:
+//! `"extras": {"events": [{"name": "left foot", "time": 0.4}]}`. Extras may be of any form, so what is of another
+//! one is passed over.
 
-use super::json::{List, MAX_LIST};
+use super::json::MAX_LIST;
 use super::json_morph::{Form, Lenient, Text};
-use super::{container, fault, parse};
-use crate::error::{AssetFault, Error, ObjectKind, Result};
-use crate::import::ImportOptions;
+use crate::character::NamedTimes;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess};
 
 /// The events of an animation: names and times in seconds, in the file's order.
-pub type NamedTimes = Vec<(Box<str>, f64)>;
-
-/// The events of the animations of a `.glb` or `.gltf` file: for each animation, in the file's order, which is that of
-/// [`Character::clips`](crate::character::Character::clips), names and times in seconds, as
-/// [`ClipEvents`](crate::pose::ClipEvents) takes them.
-///
-/// glTF has no events of its own. Read is a list in an animation's `extras`, as exporters write custom properties:
-/// `"extras": {"events": [{"name": "left foot", "time": 0.4}]}`. Extras may be of any form, so what is of
-/// another one is passed over; times are not checked here. Only the JSON is read: nothing else of the file needs to
-/// be valid.
-///
-/// ```
-/// use throng::import::{ImportOptions, gltf_events};
-/// use throng::pose::ClipEvents;
-///
-/// let file = br#"{"asset": {"version": "2.0"}, "animations": [{"channels": [], "samplers": [],
-///     "extras": {"events": [{"name": "left foot", "time": 0.4}]}}]}"#;
-/// let of_all = gltf_events(file, &ImportOptions::default())?;
-/// let duration_s = 1.1; // of the clip
-/// let events = ClipEvents::new(duration_s, of_all[0].iter().cloned())?;
-/// assert_eq!(events.iter().next(), Some(("left foot", 0.4)));
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Error::Asset`] if the container or the JSON is broken, or has more events in all than
-/// [`ImportOptions::max_keys`].
-pub fn gltf_events(bytes: &[u8], options: &ImportOptions) -> Result<Vec<NamedTimes>> {
-    let run = || {
-        let parts = container::split(bytes)?;
-        let text = parse::text(parts.json, parts.json_start, options)?;
-        let of_file = |why| fault(ObjectKind::File, None, "", why);
-        let doc: Document =
-            serde_json::from_str(text).map_err(|error| of_file(parse::json_fault(&error)))?;
-        let lists = doc.animations.iter().map(|animation| &animation.extras.0);
-        let asked = lists.clone().map(Vec::len).sum::<usize>() as u64;
-        let cap = options.max_keys as u64;
-        if asked > cap {
-            let what = "events";
-            return Err(of_file(AssetFault::Cap { what, asked, cap }));
-        }
-        Ok(lists.cloned().collect())
-    };
-    run().map_err(|error: Error| error.in_file(&options.name))
-}
-
-#[derive(Deserialize)]
-struct Document {
-    #[serde(default)]
-    animations: List<Animation>,
-}
-
-#[derive(Deserialize)]
-struct Animation {
-    #[serde(default)]
-    extras: Events,
-}
-
-#[derive(Default)]
-struct Events(NamedTimes);
+#[derive(Debug, Default)]
+pub(super) struct Events(pub(super) NamedTimes);
 
 impl<'de> Deserialize<'de> for Events {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,5 +1,6 @@
 //! The JSON of glTF 2.0, as far as it is read. Nothing here is checked but its form.
 
+use super::events::Events;
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget, Weights};
 use core::marker::PhantomData;
@@ -263,6 +264,8 @@ pub(super) struct Animation {
     pub(super) name: Option<String>,
     pub(super) channels: List<Channel>,
     pub(super) samplers: List<AnimationSampler>,
+    #[serde(default)]
+    pub(super) extras: Events,
 }
 
 #[derive(Debug, Deserialize)]

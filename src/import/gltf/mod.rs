@@ -22,6 +22,7 @@ mod parse;
 mod ranges;
 mod resources;
 mod scene;
+mod sidecar;
 mod skin;
 mod source;
 mod sparse;
@@ -29,9 +30,9 @@ mod texture;
 mod triangles;
 
 pub use add_clips::{add_clips, add_clips_file, add_clips_with, clips_for};
-pub use events::{NamedTimes, gltf_events};
 
 use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
+use crate::character::AnimationSource;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use json::Document;
 use source::Source;
@@ -103,7 +104,8 @@ pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Impo
     let named = |error: Error| error.in_file(&options.name);
     let bytes = resources::read_file(path, cap).map_err(named)?;
     let folder = resources::Folder::of(path)?;
-    gltf_with(&bytes, &mut |uri| folder.read(uri, cap), &options)
+    let beside = sidecar::read(path, &folder, &options)?;
+    import(&bytes, &mut |uri| folder.read(uri, cap), &options, beside)
 }
 
 /// A character from the bytes of a `.glb` or `.gltf` file, whose other files `read` provides.
@@ -120,10 +122,23 @@ pub fn gltf_with(
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     options: &ImportOptions,
 ) -> Result<Imported> {
-    let mut run = || {
+    import(bytes, read, options, None)
+}
+
+fn import(
+    bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    options: &ImportOptions,
+    beside: Option<AnimationSource>,
+) -> Result<Imported> {
+    let run = || {
         let mut repairs = Vec::new();
         let raw = read_raw(bytes, read, options, &mut repairs)?;
-        let mut imported = raw.build(options)?;
+        let animation = match (&options.animation, beside) {
+            (Some(desc), _) => AnimationSource::of_desc(desc, Some(read))?,
+            (None, beside) => beside.unwrap_or_default(),
+        };
+        let mut imported = raw.build_with(options, &animation)?;
         repairs.append(&mut imported.repairs);
         imported.repairs = repairs;
         Ok(imported)

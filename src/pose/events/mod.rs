@@ -12,6 +12,7 @@ pub use passed::{EventHit, Passed};
 
 use super::LoopMode;
 use crate::error::{ArgumentFault, Error, Result};
+use std::sync::Arc;
 
 /// The events of a clip: named times from 0 to its duration. Several may share a time or a name.
 ///
@@ -50,7 +51,7 @@ use crate::error::{ArgumentFault, Error, Result};
 pub struct ClipEvents {
     duration_s: f64,
     /// Each once, in the order in which they were given.
-    names: Vec<Box<str>>,
+    names: Arc<[Box<str>]>,
     /// Sorted by time; those of one time in the order in which they were given.
     events: Vec<Event>,
     /// How many lie on 0.
@@ -79,10 +80,7 @@ impl ClipEvents {
         events: impl IntoIterator<Item = (N, f64)>,
     ) -> Result<Self> {
         in_range("duration_s", duration_s, f32::MAX.into())?;
-        let mut named = Self {
-            duration_s,
-            ..Self::default()
-        };
+        let (mut names, mut ids) = (Vec::<Box<str>>::new(), Vec::new());
         let mut known = std::collections::HashMap::new();
         for (index, (name, time_s)) in events.into_iter().enumerate() {
             if index >= u32::MAX as usize {
@@ -92,6 +90,37 @@ impl ClipEvents {
                     cap: u32::MAX.into(),
                 });
             }
+            let text = name.as_ref();
+            let name = match known.get(text) {
+                Some(id) => *id,
+                None => {
+                    let id = names.len() as u32;
+                    known.insert(Box::<str>::from(text), id);
+                    names.push(text.into());
+                    id
+                }
+            };
+            ids.push((name, time_s));
+        }
+        Self::shared(duration_s, &names.into(), ids)
+    }
+
+    /// [`Self::new`] with names that several clips share, and their numbers instead of names.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn shared(
+        duration_s: f64,
+        names: &Arc<[Box<str>]>,
+        events: Vec<(u32, f64)>,
+    ) -> Result<Self> {
+        in_range("duration_s", duration_s, f32::MAX.into())?;
+        let mut named = Self {
+            duration_s,
+            names: Arc::clone(names),
+            ..Self::default()
+        };
+        for (index, (name, time_s)) in events.into_iter().enumerate() {
             let ends = time_s as f32 == duration_s as f32;
             let time_s = if ends { duration_s } else { time_s };
             in_range("time_s", time_s, duration_s).map_err(|why| Error::Each {
@@ -99,16 +128,6 @@ impl ClipEvents {
                 index: index as u64,
                 why: why.into(),
             })?;
-            let text = name.as_ref();
-            let name = match known.get(text) {
-                Some(id) => *id,
-                None => {
-                    let id = named.names.len() as u32;
-                    known.insert(Box::<str>::from(text), id);
-                    named.names.push(text.into());
-                    id
-                }
-            };
             // No negative zero: it would sort before zero.
             let time_s = time_s + 0.0;
             named.events.push(Event { time_s, name });
@@ -145,7 +164,8 @@ impl ClipEvents {
         events.map(|event| (self.name(event.name), event.time_s))
     }
 
-    /// The different names, in the order in which they were given first. [`EventHit::name_id`] counts in them.
+    /// The different names, in the order in which they were given first. [`EventHit::name_id`] counts in them. Events of a
+    /// character's clips have the names of all of them in common, which [`EventId`](crate::character::EventId)s count.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(|name| &**name)
     }

@@ -41,6 +41,8 @@ struct Bones {
 const PASSES: usize = 8;
 /// How far from the target, as a share of the limb's length, that is no longer done.
 const CLOSE: f64 = 1e-6;
+/// A target that is nearer to the start than this share of the limb's length lies on it.
+const ON_START: f64 = 1e-6;
 
 impl Limb {
     pub(super) fn of(job: &TwoBone, rig: &IkRig, local: &[Transform]) -> Self {
@@ -107,7 +109,9 @@ impl Limb {
         let to_target = wanted.at - self.start.translation;
         let to_end = bones.upper + bones.lower;
         let now = unit(to_end).filter(|_| length(to_end) > 1e-5 * total);
+        // A target on the start has no direction, and next to it that is rounding.
         let line = unit(to_target)
+            .filter(|_| length(to_target) > ON_START * total)
             .or(now)
             .or(unit(bones.upper))
             .or(unit(bones.lower))?;

@@ -12,6 +12,10 @@ use glam::{Quat, Vec3};
 /// The angle at `mid` follows from the law of cosines, in Heron's form, which keeps its digits where the limb is nearly
 /// straight or folded. What is out of reach is reached for: too far, the limb is straight; too near, folded.
 ///
+/// A target on `start`, to within 10⁻⁶ of the limb's length, has no direction. Then the limb folds, and `end` comes as
+/// near to `start` as the bones let it, in the direction from `start` that it has in the pose. If it has none, because
+/// the pose is folded already, that is the direction of the upper bone.
+///
 /// ```
 /// use throng::glam::Vec3;
 /// use throng::pose::Poser;

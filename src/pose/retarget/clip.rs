@@ -4,7 +4,9 @@ use super::Retarget;
 use super::between::Work;
 use super::plan::{Link, Plan};
 use super::steps::{Steps, key_times};
-use crate::character::{CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
+use crate::character::{
+    CurveClip, Interpolation, Keys, Track, TrackValues, Transform, is_opposite,
+};
 use crate::error::{Error, Result};
 
 /// How a clip came over.
@@ -79,7 +81,8 @@ impl Retarget {
             unused_translations: self.unused_translations(clip),
             weight_tracks: clip.weight_tracks().len(),
         };
-        Ok((CurveClip::new(clip.name(), tracks, &self.target)?, report))
+        let made = CurveClip::new(clip.name(), tracks, &self.target)?;
+        Ok((made.with_range_of(clip), report))
     }
 
     /// Of each link: whether its translation, rotation and scale get a track.
@@ -109,7 +112,7 @@ impl Retarget {
         steps: &Steps,
     ) -> Vec<Track> {
         let mut tracks = Vec::new();
-        let (Some(first), Some(last)) = (keyed.first(), keyed.last()) else {
+        let Some(first) = keyed.first() else {
             return tracks;
         };
         let in_steps = steps.links(&self.plan, &self.target);
@@ -125,7 +128,7 @@ impl Retarget {
             let mut before = of(&first.1).rotation;
             let values = keyed.iter().map(|(t, local)| {
                 let rotation = of(local).rotation;
-                before = if before.dot(rotation) < 0.0 {
+                before = if is_opposite(before, rotation) {
                     -rotation
                 } else {
                     rotation
@@ -138,7 +141,6 @@ impl Retarget {
                 add(TrackValues::Scale(thinned(values, steps)));
             }
         }
-        keep_duration(&mut tracks, first.0, last.0);
         tracks
     }
 
@@ -188,24 +190,4 @@ fn thinned<T: Copy + PartialEq>(values: impl Iterator<Item = (f32, T)>, steps: b
         keys.values.truncate(1);
     }
     keys
-}
-
-/// Where no track reaches the clip's end any more, one holds its last key until then.
-fn keep_duration(tracks: &mut [Track], start_s: f32, end_s: f32) {
-    fn hold<T: Copy>(keys: &mut Keys<T>, end_s: f32) {
-        if let Some(last) = keys.values.last().copied() {
-            keys.times_s.push(end_s);
-            keys.values.push(last);
-        }
-    }
-    let reaches = |track: &Track| track.values.times_s().last() == Some(&end_s);
-    if start_s < end_s
-        && !tracks.iter().any(reaches)
-        && let Some(track) = tracks.first_mut()
-    {
-        match &mut track.values {
-            TrackValues::Translation(keys) | TrackValues::Scale(keys) => hold(keys, end_s),
-            TrackValues::Rotation(keys) => hold(keys, end_s),
-        }
-    }
 }

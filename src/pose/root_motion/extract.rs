@@ -10,6 +10,11 @@ use glam::{BVec3, DVec3, DVec4};
 
 /// From where the motion counts: where the clip that stays keeps the joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum RootReference {
     /// Where the joint is at the clip's time 0: the motion starts at none.
     #[default]

@@ -6,7 +6,7 @@ use super::delta::turned;
 use super::exact::Split;
 use super::extract::RootMotionReport;
 use super::follow::Way;
-use crate::character::{Interpolation, Keys, TrackValues, Transform};
+use crate::character::{Interpolation, Keys, TrackValues, Transform, is_opposite};
 use crate::error::{Error, Result};
 use glam::{DQuat, DVec4, Vec4Swizzles};
 
@@ -55,7 +55,7 @@ fn key(way: &mut Way<'_>, time_s: f32, before: Option<&Key>) -> Result<Key> {
     let (placed, motion) = way.at(time_s.into())?;
     let mut stays = way.stays(&placed, motion)?;
     if let Some(before) = before
-        && before.stays.rotation.dot(stays.rotation) < 0.0
+        && is_opposite(before.stays.rotation, stays.rotation)
     {
         stays.rotation = -stays.rotation;
     }
@@ -95,7 +95,7 @@ fn refine(way: &mut Way<'_>, keys: &[Key], bound_m: f64, error_m: &mut f64) -> R
         }
     }
     for at in 1..fine.len() {
-        if fine[at - 1].stays.rotation.dot(fine[at].stays.rotation) < 0.0 {
+        if is_opposite(fine[at - 1].stays.rotation, fine[at].stays.rotation) {
             fine[at].stays.rotation = -fine[at].stays.rotation;
         }
     }

@@ -3,20 +3,22 @@
 use super::condition::{Condition, Test};
 use super::desc::{LayerDesc, MaskDesc, ParameterKind, StateDesc, StateMachineDesc};
 use super::desc_transition::{Origin, Sync, TransitionDesc};
-use super::fault::{At, Fault, StateMachineFault, cut};
+use super::fault::{At, DescFault, Fault};
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
-use super::names::{check_names, find};
+use super::names::check_names;
 use super::{
     MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
     MAX_TRANSITIONS, StateMachine, StateMachineClip,
 };
 use crate::character::Skeleton;
+use crate::desc_check::{check_cap, check_value, find};
+use crate::error::cut;
 use crate::pose::Mask;
 
 /// The furthest phase at which a state can start, either way.
 const MAX_START: f32 = 1e6;
 
-pub(super) type Checked<T> = Result<T, Fault>;
+pub(crate) type Checked<T> = Result<T, Fault>;
 
 /// What names of a layer's parts can refer to.
 pub(super) struct Known<'d> {
@@ -34,12 +36,12 @@ pub(super) fn build(
     cap("masks", desc.masks.len(), MAX_MASKS)?;
     cap("layers", desc.layers.len(), MAX_LAYERS)?;
     if desc.layers.is_empty() {
-        return Err(whole("layer", StateMachineFault::Missing("layer")));
+        return Err(whole("layer", DescFault::Missing("layer")));
     }
     check_names(desc)?;
     for (index, clip) in clips.iter().enumerate() {
         if !(0.0..=MAX_TIME_S).contains(&clip.duration_s) {
-            let why = StateMachineFault::Value {
+            let why = DescFault::Value {
                 value: clip.duration_s,
                 allowed: "a duration of 0 to 1e12 seconds",
             };
@@ -69,44 +71,21 @@ pub(super) fn build(
     Ok(machine.with_fingerprint())
 }
 
-fn whole(field: &str, why: StateMachineFault) -> Fault {
+fn whole(field: &str, why: DescFault) -> Fault {
     Fault::new(At::Whole, field, why)
 }
 
 fn cap(what: &'static str, asked: usize, cap: usize) -> Checked<()> {
-    cap_at(At::Whole, what, asked, cap)
-}
-
-pub(super) fn cap_at(at: At, what: &'static str, asked: usize, cap: usize) -> Checked<()> {
-    if asked <= cap {
-        return Ok(());
-    }
-    Err(Fault::new(
-        at,
-        "",
-        StateMachineFault::Cap { what, asked, cap },
-    ))
-}
-
-fn value(at: At, field: &str, value: f32, ok: bool, allowed: &'static str) -> Checked<()> {
-    if ok {
-        return Ok(());
-    }
-    let value = value.into();
-    Err(Fault::new(
-        at,
-        field,
-        StateMachineFault::Value { value, allowed },
-    ))
+    check_cap(At::Whole, what, asked, cap)
 }
 
 fn finite(at: At, field: &str, number: f32) -> Checked<()> {
-    value(at, field, number, number.is_finite(), "a finite number")
+    check_value(at, field, number, number.is_finite(), "a finite number")
 }
 
 fn check_start(at: At, start: f32) -> Checked<()> {
     let ok = start.abs() <= MAX_START;
-    value(at, "start", start, ok, "-1e6..=1e6")
+    check_value(at, "start", start, ok, "-1e6..=1e6")
 }
 
 fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
@@ -126,7 +105,7 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
     let [min, max, default] = range;
     let (min, max) = (min.unwrap_or(f64::MIN), max.unwrap_or(f64::MAX));
     if min > max {
-        let why = StateMachineFault::Value {
+        let why = DescFault::Value {
             value: max,
             allowed: "a number not below `min`",
         };
@@ -135,27 +114,26 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
     match default {
         Some(value) if !(min..=max).contains(&value) => {
             let allowed = "a number in `min`..=`max`";
-            let why = StateMachineFault::Value { value, allowed };
+            let why = DescFault::Value { value, allowed };
             Err(Fault::new(at, "default", why))
         }
         _ => Ok(()),
     }
 }
 
-fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mask> {
+pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mask> {
     let at = At::Mask(index);
     // Each part of a mask costs a walk over the joints.
-    cap_at(at, "parts of a mask", desc.parts.len(), MAX_STATES)?;
+    check_cap(at, "parts of a mask", desc.parts.len(), MAX_STATES)?;
     let mut mask = Mask::none(skeleton);
     for (number, part) in desc.parts.iter().enumerate() {
         let (field, weight) = (format!("parts[{number}].weight"), part.weight);
-        value(at, &field, weight, (0.0..=1.0).contains(&weight), "0..=1")?;
+        check_value(at, &field, weight, (0.0..=1.0).contains(&weight), "0..=1")?;
         let field = format!("parts[{number}].joint");
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
         find(at, &field, "joint", &part.joint, names)?;
         let marked = mask.with_feathered_subtree(skeleton, &part.joint, weight, part.feather);
-        mask = marked
-            .map_err(|why| Fault::new(at, field, StateMachineFault::Refused(Box::new(why))))?;
+        mask = marked.map_err(|why| Fault::new(at, field, DescFault::Refused(Box::new(why))))?;
     }
     Ok(mask)
 }
@@ -163,8 +141,8 @@ fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mas
 impl Known<'_> {
     fn layer(&self, index: usize, desc: &LayerDesc) -> Checked<Layer> {
         let at = At::Layer(index);
-        cap_at(at, "states", desc.states.len(), MAX_STATES)?;
-        cap_at(at, "transitions", desc.transitions.len(), MAX_TRANSITIONS)?;
+        check_cap(at, "states", desc.states.len(), MAX_STATES)?;
+        check_cap(at, "transitions", desc.transitions.len(), MAX_TRANSITIONS)?;
         let names = || desc.states.iter().map(|state| state.name.as_str());
         let masks = || self.desc.masks.iter().map(|mask| mask.name.as_str());
         let mask = desc.mask.as_ref();
@@ -178,7 +156,7 @@ impl Known<'_> {
         } else {
             ((0.0..=1.0).contains(&weight), "0..=1")
         };
-        value(at, "weight", weight, ok, allowed)?;
+        check_value(at, "weight", weight, ok, allowed)?;
         let states = desc.states.iter().enumerate();
         let mut layer = Layer {
             name: desc.name.as_str().into(),
@@ -257,21 +235,21 @@ impl Known<'_> {
         let played = desc.exit.is_some() || desc.sync == Sync::Phase || desc.fade_s != 0.0;
         if desc.from == Origin::Entry && played {
             let why = "nothing was played before the entry: it has no exit time, fade or phase";
-            return Err(Fault::new(at, "from", StateMachineFault::Invalid(why)));
+            return Err(Fault::new(at, "from", DescFault::Invalid(why)));
         }
         if desc.start.is_some() && desc.sync == Sync::Phase {
             let why = "either starts at the old state's phase or at one of its own";
-            return Err(Fault::new(at, "start", StateMachineFault::Invalid(why)));
+            return Err(Fault::new(at, "start", DescFault::Invalid(why)));
         }
         let past_0 = |x: f32| x >= 0.0 && x.is_finite();
         let exit = desc.exit.unwrap_or(0.0);
         let allowed = "a finite number that is not negative";
-        value(at, "exit", exit, past_0(exit), allowed)?;
+        check_value(at, "exit", exit, past_0(exit), allowed)?;
         let fade_s = desc.fade_s;
         let ok = (0.0..=MAX_FADE_S).contains(&fade_s);
-        value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
+        check_value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
         check_start(at, desc.start.unwrap_or(0.0))?;
-        cap_at(at, "conditions", desc.when.len(), MAX_CONDITIONS)?;
+        check_cap(at, "conditions", desc.when.len(), MAX_CONDITIONS)?;
         let when = desc.when.iter().enumerate();
         let when =
             when.map(|(number, condition)| self.asked(at, &format!("when[{number}]"), condition));
@@ -315,7 +293,7 @@ impl Known<'_> {
                 let whole = value as i32;
                 if f64::from(whole) != value {
                     let allowed = "a whole number of 32 bits";
-                    let why = StateMachineFault::Value { value, allowed };
+                    let why = DescFault::Value { value, allowed };
                     return Err(Fault::new(at, field, why));
                 }
                 Compare::Int(order, whole)
@@ -343,7 +321,7 @@ fn ordered(test: Test) -> (Order, f64) {
 }
 
 fn kind(at: At, field: &str, parameter: &str, is: ParameterKind, need: &'static str) -> Fault {
-    let why = StateMachineFault::Kind {
+    let why = DescFault::Kind {
         parameter: cut(parameter),
         is: is.name(),
         need,

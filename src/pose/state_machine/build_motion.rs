@@ -1,10 +1,11 @@
 //! Motions: clips are looked up, and points become blend spaces.
 
-use super::build::{Checked, Known, cap_at};
+use super::build::{Checked, Known};
 use super::desc::MotionDesc;
-use super::fault::{At, Fault, StateMachineFault, cut};
+use super::fault::{At, DescFault, Fault};
 use super::model::{Motion, Played};
-use super::names::unknown;
+use crate::desc_check::{check_cap, unknown};
+use crate::error::cut;
 use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
 use glam::Vec2;
 
@@ -74,7 +75,7 @@ impl Known<'_> {
         };
         let clip = &self.clips[index];
         if clip.additive.is_some_and(|is| is != additive) {
-            let why = StateMachineFault::Additive {
+            let why = DescFault::Additive {
                 clip: cut(name),
                 is: if additive { "not additive" } else { "additive" },
             };
@@ -88,7 +89,7 @@ impl Known<'_> {
 }
 
 fn spaced(at: At, field: &str, why: crate::Error) -> Fault {
-    Fault::new(at, field, StateMachineFault::Refused(Box::new(why)))
+    Fault::new(at, field, DescFault::Refused(Box::new(why)))
 }
 
 fn check_points<T: Copy>(
@@ -98,14 +99,14 @@ fn check_points<T: Copy>(
     finite: impl Fn(T) -> bool,
 ) -> Checked<()> {
     if places.is_empty() {
-        return Err(Fault::new(at, field, StateMachineFault::Missing("points")));
+        return Err(Fault::new(at, field, DescFault::Missing("points")));
     }
-    cap_at(at, "points", places.len(), MAX_BLEND_POINTS)?;
+    check_cap(at, "points", places.len(), MAX_BLEND_POINTS)?;
     match places.iter().position(|place| !finite(*place)) {
         Some(number) => Err(Fault::new(
             at,
             format!("{field}.points[{number}].at"),
-            StateMachineFault::Invalid("is not finite"),
+            DescFault::Invalid("is not finite"),
         )),
         None => Ok(()),
     }

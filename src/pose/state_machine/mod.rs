@@ -60,6 +60,7 @@ mod text;
 mod update;
 
 pub use crate::character::ParameterId;
+pub(crate) use build::build_mask;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
@@ -67,8 +68,10 @@ pub use desc::{
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
 pub(crate) use drive::{DrivenClip, Watch};
-pub use fault::{StateMachineError, StateMachineFault, StateMachinePart};
+pub use fault::{DescFault, StateMachineError, StateMachinePart};
 pub(crate) use fire::Taken;
+#[cfg(feature = "toml")]
+pub(crate) use lines::Lines;
 pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
 pub use play::LayerStatus;
 pub use state::{MAX_FADING, StateMachineInstance, Value};
@@ -135,7 +138,13 @@ impl<'c> StateMachineClip<'c> {
     pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
         let packed = character.clips().iter().map(Self::from);
         let curves = character.curves().iter().skip(packed.len());
-        packed.chain(curves.map(Self::from)).collect()
+        let additive = character.animations().additive();
+        let all = packed.chain(curves.map(Self::from)).zip(additive);
+        all.map(|(clip, additive)| Self {
+            additive: Some(additive),
+            ..clip
+        })
+        .collect()
     }
 }
 

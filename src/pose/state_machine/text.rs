@@ -1,10 +1,11 @@
 //! The text form of state machines, in TOML.
 
 use super::desc::StateMachineDesc;
-use super::fault::{At, Fault, StateMachineError, StateMachineFault, StateMachinePart, cut};
+use super::fault::{DescFault, Fault, StateMachineError, StateMachinePart};
 use super::lines::Lines;
 use super::{StateMachine, StateMachineClip};
 use crate::character::{Character, Skeleton};
+use crate::error::cut;
 use crate::error::{Error, Result};
 
 /// The most bytes that a state machine's text may have.
@@ -59,7 +60,7 @@ impl StateMachineText {
                 line: None,
                 part: StateMachinePart::Whole,
                 field: Box::default(),
-                why: StateMachineFault::Cap {
+                why: DescFault::Cap {
                     what: "bytes",
                     asked: text.len(),
                     cap: MAX_TEXT_BYTES,
@@ -76,17 +77,32 @@ impl StateMachineText {
             }),
             Err(error) => {
                 let start = error.span().map(|span| span.start);
-                let (at, field) = start.map_or((At::Whole, String::new()), |at| lines.part_at(at));
+                let found = start.and_then(|at| lines.places.part_at(at));
+                let (at, field) = found.map_or_else(Default::default, |(at, field, _)| (at, field));
                 Err(StateMachineError {
                     file: file.into(),
-                    line: start.map(|at| lines.line_of(at)),
+                    line: start.map(|at| lines.places.line_of(at)),
                     part: lines.part(at),
                     field: field.into(),
-                    why: StateMachineFault::Text(cut(error.message())),
+                    why: DescFault::Text(cut(error.message())),
                 }
                 .into_error())
             }
         }
+    }
+
+    /// A machine that stands in a larger text, whose lines are known.
+    pub(crate) fn inside(file: &str, desc: &StateMachineDesc, lines: Lines) -> Self {
+        Self {
+            file: file.into(),
+            desc: desc.clone(),
+            lines,
+        }
+    }
+
+    /// Takes in masks that are defined elsewhere, and are known to fit.
+    pub(crate) fn add_masks(&mut self, masks: Vec<super::MaskDesc>) {
+        self.desc.masks.extend(masks);
     }
 
     /// What was read.
@@ -118,7 +134,7 @@ impl StateMachineText {
 
     fn error(&self, fault: Fault) -> Error {
         let error = StateMachineError {
-            line: self.lines.line(fault.at, &fault.field),
+            line: self.lines.places.line(fault.at, &fault.field),
             file: self.file.clone(),
             ..fault.named(&self.desc)
         };
@@ -139,7 +155,7 @@ impl StateMachineDesc {
                 line: None,
                 part: StateMachinePart::Whole,
                 field: Box::default(),
-                why: StateMachineFault::Text(cut(&why.to_string())),
+                why: DescFault::Text(cut(&why.to_string())),
             }
             .into_error()
         };

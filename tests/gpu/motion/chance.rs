@@ -51,7 +51,8 @@ fn views(rng: &mut Rng, histories: u32) -> Vec<View> {
 fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time_s: f64) {
     let actor = rng.below(world.actors.len().max(1));
     let some = !world.actors.is_empty();
-    match rng.below(13) {
+    match rng.below(15) {
+        13 | 14 if some => world.show(actor, rng.chance(2)),
         0 | 1 if world.actors.len() < 6 => {
             let character = rng.below(world.characters.len());
             let (place, clip) = (place(rng), clip(rng));
@@ -100,7 +101,7 @@ fn whatever_happens_motion_is_what_the_model_says() {
         // Room for palettes of six at most, so that they are packed now and then.
         let capacity = Capacity {
             palette_entries: 26,
-            skinned_words: 500,
+            skinned_words: 700,
             ..HISTORIES
         };
         let characters = [

@@ -125,6 +125,74 @@ fn a_mirrored_and_an_unevenly_scaled_instance_move_as_they_are_drawn() {
 }
 
 #[test]
+fn what_is_attached_moves_with_what_it_follows() {
+    each(|setup| {
+        scene(setup, [SWAY, None, None], |setup, world| {
+            let offset = Affine::from_scale_rotation_translation(
+                Vec3::splat(0.5),
+                Quat::from_rotation_y(0.3),
+                Vec3::new(1.2, -0.2, 0.1),
+            );
+            world.frame(setup, 0.1, &[camera()]);
+            // Attaching is a motion from where it was.
+            world.attach(1, 0, 2, offset);
+            let seen = world.frame(setup, 0.1, &[camera()]);
+            moves(&seen[0], 1);
+            stands(&seen[0], 0);
+            let seen = world.frame(setup, 0.1, &[camera()]);
+            stands(&seen[0], 1);
+            // By the parent's pose, and by its place.
+            let seen = world.frame(setup, 0.25, &[camera()]);
+            moves(&seen[0], 1);
+            stands(&seen[0], 2);
+            world.place(0, at(-1.4));
+            let seen = world.frame(setup, 0.25, &[camera()]);
+            moves(&seen[0], 1);
+            // A teleport takes it along.
+            world.teleport(0, at(-1.0));
+            let seen = world.frame(setup, 0.35, &[camera()]);
+            stands(&seen[0], 0);
+            stands(&seen[0], 1);
+            let seen = world.frame(setup, 0.45, &[camera()]);
+            moves(&seen[0], 1);
+        });
+    });
+}
+
+#[test]
+fn what_returns_from_being_hidden_has_no_motion_in_its_first_frame() {
+    each(|setup| {
+        scene(setup, [SWAY, TURN, SWAY], |setup, world| {
+            world.frame(setup, 0.1, &[camera()]);
+            // Hidden and shown again between two frames: as if it had not been.
+            world.show(1, false);
+            world.show(1, true);
+            let seen = world.frame(setup, 0.2, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            world.show(1, false);
+            world.frame(setup, 0.3, &[camera()]);
+            world.place(1, at(0.1));
+            world.show(1, true);
+            // A frame that never runs does not count as one in which it was seen.
+            world.abandon(setup, 0.35, &[camera()]);
+            let seen = world.frame(setup, 0.4, &[camera()]);
+            [moves, stands, moves]
+                .iter()
+                .enumerate()
+                .for_each(|(actor, expect)| expect(&seen[0], actor));
+            let seen = world.frame(setup, 0.5, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+            // Nor does one in which it was not.
+            world.show(1, false);
+            world.abandon(setup, 0.55, &[camera()]);
+            world.show(1, true);
+            let seen = world.frame(setup, 0.6, &[camera()]);
+            (0..3).for_each(|actor| moves(&seen[0], actor));
+        });
+    });
+}
+
+#[test]
 fn a_spawn_has_no_motion_in_its_first_frame() {
     each(|setup| {
         scene(setup, [SWAY, SWAY, None], |setup, world| {

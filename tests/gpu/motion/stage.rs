@@ -6,7 +6,7 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;
-use throng::character::{Affine, AlphaMode, Character, ClipId, MorphTarget};
+use throng::character::{Affine, AlphaMode, Character, ClipId, JointId, MorphTarget};
 use throng::crowd::SkinMode;
 use throng::glam::{DVec2, Mat4, Vec3};
 use throng::import::{RawCharacter, RawMorph};
@@ -65,6 +65,11 @@ pub(crate) struct Actor {
     character: usize,
     place: Affine,
     weights: [f32; 2],
+    visible: bool,
+    /// A frame was submitted in which it was hidden.
+    missed: bool,
+    /// The actor and joint that it follows, and how it lies there.
+    attached: Option<(usize, u16, Affine)>,
 }
 
 /// What a history was written with.
@@ -169,6 +174,9 @@ impl World {
             character,
             place,
             weights: [0.0, 0.25],
+            visible: true,
+            missed: false,
+            attached: None,
         });
         self.actors.len() - 1
     }
@@ -185,12 +193,55 @@ impl World {
         self.crowd.set_transform(actor.id, &place).unwrap();
     }
 
-    pub(crate) fn teleport(&mut self, actor: usize, place: Affine) {
-        let actor = &mut self.actors[actor];
+    pub(crate) fn teleport(&mut self, index: usize, place: Affine) {
+        let actor = &mut self.actors[index];
         actor.place = place;
         self.keys += 1;
         actor.key = self.keys;
         self.crowd.teleport(actor.id, &place).unwrap();
+        let follows = |child: &Actor| child.attached.is_some_and(|(parent, ..)| parent == index);
+        for child in self.actors.iter_mut().filter(|child| follows(child)) {
+            self.keys += 1;
+            child.key = self.keys;
+        }
+    }
+
+    pub(crate) fn show(&mut self, actor: usize, visible: bool) {
+        let actor = &mut self.actors[actor];
+        actor.visible = visible;
+        self.crowd.set_visible(actor.id, visible).unwrap();
+    }
+
+    /// To an earlier actor, of linear skinning. None of the two is despawned after that.
+    pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine) {
+        let (id, to) = (self.actors[child].id, self.actors[parent].id);
+        self.crowd.attach(id, to, JointId(joint), &offset).unwrap();
+        self.actors[child].attached = Some((parent, joint, offset));
+    }
+
+    /// Where what is attached is at a time.
+    fn follow(&mut self, time_s: f64) {
+        for child in 0..self.actors.len() {
+            let Some((parent, joint, offset)) = self.actors[child].attached else {
+                continue;
+            };
+            let above = &self.actors[parent];
+            let model = self.crowd.joint_model(above.id, JointId(joint), time_s);
+            let model = model.unwrap();
+            self.actors[child].place = above.place * model * offset;
+        }
+    }
+
+    /// What was hidden in the frame before has no motion.
+    fn arrive(&mut self, time_s: f64) {
+        self.follow(time_s);
+        for actor in &mut self.actors {
+            if actor.visible && std::mem::take(&mut actor.missed) {
+                self.keys += 1;
+                actor.key = self.keys;
+            }
+            actor.missed = !actor.visible;
+        }
     }
 
     pub(crate) fn play(&mut self, actor: usize, play: Option<usize>) {
@@ -259,6 +310,7 @@ impl World {
 
     /// A frame that nobody looks at, and that may still run when the next is recorded.
     pub(crate) fn pass_by(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
+        self.arrive(time_s);
         let shapes = self.shapes(time_s);
         self.submit(setup, time_s, views);
         self.remember(views, &shapes);
@@ -271,6 +323,7 @@ impl World {
         time_s: f64,
         views: &[View],
     ) -> Vec<Vec<Pixel>> {
+        self.arrive(time_s);
         let shapes = self.shapes(time_s);
         let slot = self.submit(setup, time_s, views);
         self.slots.wait(&setup.context, slot);
@@ -279,6 +332,7 @@ impl World {
             let drawn: Vec<_> = self
                 .actors
                 .iter()
+                .filter(|actor| actor.visible)
                 .map(|actor| {
                     let now = &shapes[&actor.key];
                     let then = past.and_then(|past| past.shapes.get(&actor.key));

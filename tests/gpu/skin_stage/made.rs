@@ -103,6 +103,7 @@ pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng)
         animations: vec![RawAnimation {
             name: "move".into(),
             channels,
+            ..RawAnimation::default()
         }],
         morphs: vec![RawMorph {
             weights: vec![0.25, 0.0, 0.0],

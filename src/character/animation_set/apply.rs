@@ -1,0 +1,240 @@
+//! From a description and drafts to what a character keeps.
+
+use super::desc::{AdditiveDesc, AdditiveReferenceDesc, ClipDesc, RootMotionDesc};
+use super::draft::ClipDraft;
+use super::fault::{At, Checked, Fault};
+use super::{MAX_EVENT_NAMES, MAX_PARTS};
+use crate::character::{Character, JointId};
+use crate::desc_check::{check_cap, check_names, check_value, find, unknown};
+use crate::error::{DescFault, Error, cut};
+use crate::pose::{AdditiveReference, RootMotion, RootMotionOptions, animate};
+use glam::BVec3;
+
+/// The most clips that a description may speak of, and the most additive ones.
+const MAX_CLIPS: usize = 16_384;
+
+/// What the parts of a description are checked against.
+pub(super) struct Draft<'a> {
+    pub(super) character: &'a Character,
+    pub(super) clips: Vec<ClipDraft>,
+}
+
+impl Draft<'_> {
+    /// Everything that changes clips or belongs to single ones.
+    pub(super) fn apply_clips(
+        &mut self,
+        clips: &[ClipDesc],
+        additive: &[AdditiveDesc],
+    ) -> Checked<()> {
+        check_cap(At::Whole, "clips", clips.len(), MAX_CLIPS)?;
+        check_cap(At::Whole, "additive clips", additive.len(), MAX_PARTS)?;
+        check_names(clips.iter().map(|clip| clip.name.as_str()), At::clip)?;
+        let own = self.clips.len();
+        for (index, desc) in clips.iter().enumerate() {
+            if let Some(options) = &desc.root_motion {
+                self.extract(At::clip(index), &desc.name, options, additive)?;
+            }
+        }
+        // Of what the clips are after that.
+        let sources = self.clips.clone();
+        for (index, desc) in additive.iter().enumerate() {
+            self.add(At::additive(index), desc, &sources[..own])?;
+        }
+        for (index, desc) in clips.iter().enumerate() {
+            self.describe(At::clip(index), desc)?;
+        }
+        Ok(())
+    }
+
+    /// The clip of this name.
+    pub(super) fn clip(&self, at: At, field: &str, name: &str) -> Checked<u16> {
+        find(at, field, "clip", name, || {
+            self.clips.iter().map(ClipDraft::name)
+        })
+    }
+
+    fn extract(
+        &mut self,
+        at: At,
+        name: &str,
+        desc: &RootMotionDesc,
+        additive: &[AdditiveDesc],
+    ) -> Checked<()> {
+        let field = "root_motion";
+        let is_made = |made: &AdditiveDesc| match &made.name {
+            Some(own) => own == name,
+            None => made.clip == name,
+        };
+        let index = match self.clip(at, "name", name) {
+            Ok(index) => usize::from(index),
+            Err(_) if additive.iter().any(is_made) => self.clips.len(),
+            Err(fault) => return Err(fault),
+        };
+        let clip = self.clips.get_mut(index);
+        let Some(clip) = clip.filter(|clip| !clip.is_additive() && !additive.iter().any(is_made))
+        else {
+            let why = DescFault::Invalid("an additive clip has no root motion");
+            return Err(Fault::new(at, field, why));
+        };
+        let options = root_motion(self.character, at, desc)?;
+        let Some(curve) = clip.curve() else {
+            return Err(Fault::new(at, field, NO_CURVES));
+        };
+        let split = RootMotion::extract(self.character, curve, &options);
+        let (stays, motion) = split.map_err(|why| refused(at, field, why))?;
+        clip.set_curve(stays);
+        clip.root_motion = Some(motion);
+        Ok(())
+    }
+
+    fn add(&mut self, at: At, desc: &AdditiveDesc, sources: &[ClipDraft]) -> Checked<()> {
+        let named = |name: &str, field: &str| {
+            let names = || sources.iter().map(ClipDraft::name);
+            let index = find(at, field, "clip", name, names)?;
+            Ok(&sources[usize::from(index)])
+        };
+        let source = named(&desc.clip, "clip")?;
+        if source.is_additive() {
+            let why = DescFault::Invalid("is additive already");
+            return Err(Fault::new(at, "clip", why));
+        }
+        if let Some(name) = &desc.name {
+            check_names(core::iter::once(name.as_str()), |_| at)?;
+            if let Some(of) = self.clips.iter().position(|clip| clip.name() == name) {
+                return Err(Fault::new(at, "name", DescFault::Duplicate { of }));
+            }
+        }
+        let reference = match &desc.reference {
+            AdditiveReferenceDesc::Rest => AdditiveReference::Rest,
+            AdditiveReferenceDesc::Start => AdditiveReference::Frame { time_s: 0.0 },
+            AdditiveReferenceDesc::Frame { clip, time_s } => {
+                let field = "reference.frame.time_s";
+                check_value(at, field, *time_s, time_s.is_finite(), "a finite number")?;
+                let clip = named(clip, "reference.frame.clip")?;
+                let Some(curve) = clip.curve().filter(|_| !clip.is_additive()) else {
+                    return Err(Fault::new(at, "reference.frame.clip", NO_CURVES));
+                };
+                let rest = self.character.skeleton().joints().iter();
+                let mut pose: Vec<_> = rest.map(|joint| joint.rest).collect();
+                animate(curve, *time_s, &mut pose).map_err(|why| refused(at, field, why))?;
+                AdditiveReference::Pose(pose)
+            }
+        };
+        let made = source.additive(self.character, desc.name.as_deref(), &reference);
+        let made = made.map_err(|why| refused(at, "", why))?;
+        let Some(made) = made else {
+            return Err(Fault::new(at, "clip", NO_CURVES));
+        };
+        let own = self.clips.iter().position(|clip| clip.name() == desc.clip);
+        match own.filter(|_| desc.name.is_none()) {
+            Some(own) if self.clips[own].is_additive() => {
+                let why = DescFault::Invalid("becomes additive twice");
+                Err(Fault::new(at, "clip", why))
+            }
+            Some(own) if self.clips[own].root_motion.is_some() => {
+                let why = DescFault::Invalid("has root motion, which an additive clip has not");
+                Err(Fault::new(at, "clip", why))
+            }
+            Some(own) => {
+                self.clips[own] = made;
+                Ok(())
+            }
+            None => {
+                self.clips.push(made);
+                Ok(())
+            }
+        }
+    }
+
+    /// Events and gait of a clip.
+    fn describe(&mut self, at: At, desc: &ClipDesc) -> Checked<()> {
+        let index = usize::from(self.clip(at, "name", &desc.name)?);
+        let clip = &mut self.clips[index];
+        let duration_s = clip.duration_s();
+        check_cap(at, "events", desc.events.len(), MAX_EVENT_NAMES)?;
+        for (number, event) in desc.events.iter().enumerate() {
+            if event.name.is_empty() || event.name.chars().any(char::is_control) {
+                let (name, why) = (cut(&event.name), "it is empty or has control characters");
+                let field = format!("events[{number}].name");
+                return Err(Fault::new(at, field, DescFault::Name { name, why }));
+            }
+            let time_s = event.time_s;
+            // As clips have it.
+            let ends = time_s as f32 == duration_s as f32;
+            let ok = ends || (0.0..=duration_s).contains(&time_s);
+            let field = format!("events[{number}].time_s");
+            check_value(
+                at,
+                &field,
+                time_s,
+                ok,
+                "a time of the clip, in seconds from its start",
+            )?;
+            clip.events.push((event.name.as_str().into(), time_s));
+        }
+        if let Some(gait) = desc.gait {
+            let (speed, heading) = (gait.speed_m_s, gait.heading_rad);
+            let ok = speed >= 0.0 && speed.is_finite();
+            check_value(
+                at,
+                "gait.speed_m_s",
+                speed,
+                ok,
+                "a finite number of at least 0",
+            )?;
+            let ok = heading.is_finite();
+            check_value(at, "gait.heading_rad", heading, ok, "a finite number")?;
+            if clip.is_additive() {
+                let why = DescFault::Invalid("an additive clip has no gait");
+                return Err(Fault::new(at, "gait", why));
+            }
+            clip.gait = Some(gait);
+            clip.gait_known = true;
+        }
+        Ok(())
+    }
+}
+
+const NO_CURVES: DescFault = DescFault::Invalid(
+    "needs the file's curves, which were not kept: say it at import, or import with \
+     ClipImport::PackedWithCurves",
+);
+
+pub(super) fn refused(at: At, field: &str, why: Error) -> Fault {
+    Fault::new(at, field, DescFault::Refused(Box::new(why)))
+}
+
+fn root_motion(character: &Character, at: At, desc: &RootMotionDesc) -> Checked<RootMotionOptions> {
+    let has = |letter: char| match desc.axes.matches(letter).count() {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(()),
+    };
+    let axes = [has('x'), has('y'), has('z')];
+    let ([Ok(x), Ok(y), Ok(z)], true) = (axes, desc.axes.chars().all(|c| "xyz".contains(c))) else {
+        let why = DescFault::Invalid("has to be some of the letters x, y and z, each once");
+        return Err(Fault::new(at, "root_motion.axes", why));
+    };
+    if let Some(error_m) = desc.error_m {
+        let ok = error_m > 0.0 && error_m.is_finite();
+        check_value(at, "root_motion.error_m", error_m, ok, "a positive number")?;
+    }
+    let joint = desc.joint.as_ref().map(|name| {
+        let joints = || {
+            character
+                .skeleton()
+                .joints()
+                .iter()
+                .map(|joint| &*joint.name)
+        };
+        let found = character.skeleton().joint(name);
+        found.map_err(|_| unknown(at, "root_motion.joint", "joint", name, joints))
+    });
+    Ok(RootMotionOptions {
+        joint: joint.transpose()?.map(JointId::from),
+        axes: BVec3::new(x, y, z),
+        yaw: desc.yaw,
+        reference: desc.reference,
+        error_m: desc.error_m,
+    })
+}

@@ -1,0 +1,174 @@
+//! How clips, with what belongs to them, become a character's.
+
+use super::apply::Draft;
+use super::draft::{ClipDraft, NamedTimes};
+use super::gait::GaitMeasure;
+use super::source::AnimationSource;
+use super::{AnimationDesc, AnimationSet, MAX_EVENT_NAMES, OfClip};
+use crate::character::{Character, mark_flips};
+use crate::error::{Error, Result};
+use crate::pose::{ClipEvents, PackObserver, PackProgress};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl Character {
+    /// What belongs to its animation besides the clips: masks, events, root motion, gaits, blend spaces, sockets and a
+    /// state machine.
+    #[must_use]
+    pub fn animations(&self) -> &AnimationSet {
+        &self.animations
+    }
+
+    /// The same character with what a description says. Masks, blend spaces, sockets and the state machine are those of the
+    /// description alone; what it says of single clips comes to what they have.
+    ///
+    /// Root motion and additive clips are made of the file's curves: where those were not kept, say it at import, by
+    /// [`ImportOptions::animation`](crate::import::ImportOptions::animation).
+    ///
+    /// ```
+    /// use throng::builtin;
+    /// use throng::character::{AnimationDesc, SocketDesc};
+    ///
+    /// let desc = AnimationDesc {
+    ///     sockets: vec![SocketDesc::new("sword", "RightHand")],
+    ///     ..AnimationDesc::default()
+    /// };
+    /// let character = builtin::mannequin()?.character.with_animation(&desc)?;
+    /// assert!(character.animations().socket("sword").is_ok());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Animation`] with the part that does not fit the character, or needs curves that were not kept;
+    /// [`Error::StateMachine`] for the state machine.
+    pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
+        let source = AnimationSource::of_desc(desc, None)?;
+        let drafts = ClipDraft::all_of(&mut self);
+        self.set_clips(drafts, &source, None)?;
+        Ok(self)
+    }
+
+    /// Gives a character without clips these, and what is said of them: packed on rayon's current pool, or as they are, as its
+    /// import asked.
+    ///
+    /// # Errors
+    /// [`Error::Animation`] and [`Error::StateMachine`]; [`Error::Argument`] if the import's error bound is not positive and
+    /// finite.
+    pub(crate) fn set_clips(
+        &mut self,
+        clips: Vec<ClipDraft>,
+        source: &AnimationSource,
+        observer: Option<&PackObserver>,
+    ) -> Result<()> {
+        let desc = source.desc();
+        let mut draft = Draft {
+            character: self,
+            clips,
+        };
+        let applied = draft.apply_clips(&desc.clips, &desc.additive);
+        applied.map_err(|fault| source.error(fault))?;
+        let (set, clips) = (draft.parts(source)?, draft.clips);
+        let names = Arc::clone(&self.animations.event_names);
+        self.animations = set;
+        self.animations.event_names = names;
+        self.push_clips(clips, observer)
+    }
+
+    /// Puts these after the clips that there are, packed if they are to be. The observer is told of each.
+    ///
+    /// # Errors
+    /// As [`Self::set_clips`].
+    pub(crate) fn push_clips(
+        &mut self,
+        mut clips: Vec<ClipDraft>,
+        observer: Option<&PackObserver>,
+    ) -> Result<()> {
+        let (character, count) = (&*self, self.clip_count() + clips.len());
+        let (done, total) = (AtomicUsize::new(0), clips.len());
+        let pack = |clip: &mut ClipDraft| {
+            clip.pack(character)?;
+            if let Some(observer) = observer {
+                observer.tell(PackProgress {
+                    done: done.fetch_add(1, Ordering::Relaxed) + 1,
+                    total,
+                    clip: clip.name(),
+                });
+            }
+            Ok(())
+        };
+        // One by one, since clips are of very different lengths.
+        let packed = clips.par_iter_mut().with_max_len(1).map(pack);
+        packed.collect::<Result<()>>()?;
+        let measure = GaitMeasure::new(character, count);
+        clips.par_iter_mut().for_each(|clip| {
+            if !clip.gait_known {
+                clip.gait = clip.played().and_then(|played| measure.of(played));
+            }
+        });
+        let mut names = EventNames::of(&self.animations.event_names);
+        let mut events = Vec::with_capacity(clips.len());
+        for clip in &clips {
+            events.push(names.ids(&clip.events)?);
+        }
+        let names: Arc<[Box<str>]> = names.list.into();
+        for (clip, events) in clips.into_iter().zip(events) {
+            self.animations.clips.push(OfClip {
+                events: ClipEvents::shared(clip.duration_s(), &names, events)?,
+                root_motion: clip.root_motion.clone(),
+                gait: clip.gait,
+                additive: clip.is_additive(),
+            });
+            if let Some(curve) = clip.curve() {
+                self.scales.add(core::slice::from_ref(curve));
+            }
+            let (packed, curve) = clip.into_clips(self.packing.clips);
+            self.clips.extend(packed);
+            self.curves.extend(curve);
+        }
+        self.animations.event_names = names;
+        mark_flips(self);
+        Ok(())
+    }
+}
+
+/// The names of events, each once.
+struct EventNames {
+    list: Vec<Box<str>>,
+    ids: HashMap<Box<str>, u32>,
+}
+
+impl EventNames {
+    fn of(list: &[Box<str>]) -> Self {
+        Self {
+            list: list.to_vec(),
+            ids: list.iter().cloned().zip(0..).collect(),
+        }
+    }
+
+    /// The events with the numbers of their names.
+    fn ids(&mut self, events: &NamedTimes) -> Result<Vec<(u32, f64)>> {
+        let mut found = Vec::with_capacity(events.len());
+        for (name, time_s) in events {
+            let next = self.list.len();
+            let id = match self.ids.get(name) {
+                Some(id) => *id,
+                None if next >= MAX_EVENT_NAMES => {
+                    return Err(Error::Capacity {
+                        what: "names of events",
+                        asked: next as u64 + 1,
+                        cap: MAX_EVENT_NAMES as u64,
+                    });
+                }
+                None => {
+                    self.ids.insert(name.clone(), next as u32);
+                    self.list.push(name.clone());
+                    next as u32
+                }
+            };
+            found.push((id, *time_s));
+        }
+        Ok(found)
+    }
+}

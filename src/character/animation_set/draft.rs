@@ -1,0 +1,165 @@
+//! Clips that are about to become a character's.
+
+use super::desc::Gait;
+use crate::character::{Character, CurveClip, PlayedClip, Transform};
+use crate::error::Result;
+use crate::import::ClipImport;
+use crate::pose::{AdditiveReference, Clip, RootMotion, difference_curves};
+
+/// Events of a clip: names and times in seconds.
+pub(crate) type NamedTimes = Vec<(Box<str>, f64)>;
+
+/// A clip that is about to become a character's, with what belongs to it.
+#[derive(Debug, Clone)]
+pub(crate) struct ClipDraft {
+    /// What the clip plays, as curves, where they are at hand; of an additive clip, the differences.
+    curve: Option<CurveClip>,
+    /// Packed, unless the curves have changed since.
+    packed: Option<Clip>,
+    name: Box<str>,
+    duration_s: f64,
+    /// What an additive clip is the difference from.
+    reference: Option<Reference>,
+    pub(super) events: NamedTimes,
+    pub(super) root_motion: Option<RootMotion>,
+    pub(super) gait: Option<Gait>,
+    /// Whether its gait is known: as stated, measured or none.
+    pub(super) gait_known: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Reference {
+    pose: Option<Vec<Transform>>,
+}
+
+impl ClipDraft {
+    /// A clip of curves.
+    pub(crate) fn new(curve: CurveClip, events: NamedTimes) -> Self {
+        Self {
+            name: curve.name().into(),
+            duration_s: curve.duration_s().into(),
+            curve: Some(curve),
+            packed: None,
+            reference: None,
+            events,
+            root_motion: None,
+            gait: None,
+            gait_known: false,
+        }
+    }
+
+    /// All of a character's own.
+    pub(crate) fn all_of(character: &mut Character) -> Vec<Self> {
+        let set = std::mem::take(&mut character.animations);
+        let mut curves = std::mem::take(&mut character.curves).into_iter();
+        let mut packed = std::mem::take(&mut character.clips).into_iter();
+        let drafts = set.clips.into_iter().map(|of| {
+            let (curve, packed) = (curves.next(), packed.next());
+            let of_curve = curve.as_ref().map(|curve| f64::from(curve.duration_s()));
+            let name = packed.as_ref().map(Clip::name);
+            let name = name.or(curve.as_ref().map(CurveClip::name));
+            Self {
+                name: name.unwrap_or_default().into(),
+                duration_s: packed
+                    .as_ref()
+                    .map(Clip::duration_s)
+                    .or(of_curve)
+                    .unwrap_or(0.0),
+                reference: of.additive.then_some(Reference { pose: None }),
+                events: of
+                    .events
+                    .iter()
+                    .map(|(name, at)| (name.into(), at))
+                    .collect(),
+                root_motion: of.root_motion,
+                gait: of.gait,
+                gait_known: true,
+                curve,
+                packed,
+            }
+        });
+        drafts.collect()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn duration_s(&self) -> f64 {
+        self.duration_s
+    }
+
+    pub(super) fn is_additive(&self) -> bool {
+        self.reference.is_some()
+    }
+
+    pub(super) fn curve(&self) -> Option<&CurveClip> {
+        self.curve.as_ref()
+    }
+
+    /// Takes other curves instead.
+    pub(crate) fn set_curve(&mut self, curve: CurveClip) {
+        self.duration_s = curve.duration_s().into();
+        self.curve = Some(curve);
+        self.packed = None;
+        self.gait_known = false;
+    }
+
+    /// The clip as its difference from a pose; none where the curves are not at hand.
+    ///
+    /// # Errors
+    /// As [`Clip::additive`].
+    pub(super) fn additive(
+        &self,
+        character: &Character,
+        name: Option<&str>,
+        reference: &AdditiveReference,
+    ) -> Result<Option<Self>> {
+        let Some(curve) = &self.curve else {
+            return Ok(None);
+        };
+        let (curve, pose) = difference_curves(character, curve, reference)?;
+        let curve = match name {
+            Some(name) => curve.with_name(name),
+            None => curve,
+        };
+        let own = name.is_none();
+        let mut made = Self::new(curve, Vec::new());
+        made.reference = Some(Reference { pose: Some(pose) });
+        made.gait_known = true;
+        if own {
+            made.events.clone_from(&self.events);
+        }
+        Ok(Some(made))
+    }
+
+    /// Packs the clip if it is not packed and is to be.
+    ///
+    /// # Errors
+    /// As [`Clip::new`].
+    pub(super) fn pack(&mut self, character: &Character) -> Result<()> {
+        let packing = &character.packing;
+        if self.packed.is_some() || packing.clips == ClipImport::Curves {
+            return Ok(());
+        }
+        if let Some(curve) = &self.curve {
+            let reference = self.reference.as_ref().and_then(|of| of.pose.as_deref());
+            self.packed = Some(match reference {
+                Some(pose) => Clip::of_difference(character, curve, pose, &packing.options)?,
+                None => Clip::new(character, curve, &packing.options)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The packed clip, which gaits are measured on.
+    pub(super) fn played(&self) -> Option<PlayedClip<'_>> {
+        self.packed.as_ref().map(PlayedClip::Packed)
+    }
+
+    /// What a character keeps of it.
+    pub(super) fn into_clips(self, keep: ClipImport) -> (Option<Clip>, Option<CurveClip>) {
+        let curve = self.curve.filter(|_| keep != ClipImport::Packed);
+        (self.packed, curve)
+    }
+}

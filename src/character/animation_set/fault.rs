@@ -1,0 +1,126 @@
+//! The parts of a description, which errors name.
+
+use super::desc::AnimationDesc;
+use crate::error::{DescError, Error, cut};
+use core::fmt;
+
+/// What is wrong with the description of a character's animation, and where: a part, and its field, such as
+/// `events[2].time_s`.
+pub type AnimationError = DescError<AnimationPart>;
+
+impl AnimationError {
+    pub(crate) fn into_error(self) -> Error {
+        Error::Animation(Box::new(self))
+    }
+}
+
+/// A part of an [`AnimationDesc`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnimationPart {
+    /// All of it, or a field of its own.
+    Whole,
+    /// An element of one of its lists.
+    Element {
+        /// The list.
+        list: AnimationList,
+        /// Which, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+}
+
+/// The lists of an [`AnimationDesc`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum AnimationList {
+    /// [`AnimationDesc::masks`].
+    Mask,
+    /// [`AnimationDesc::clips`].
+    Clip,
+    /// [`AnimationDesc::additive`].
+    Additive,
+    /// [`AnimationDesc::blend_spaces`].
+    BlendSpace,
+    /// [`AnimationDesc::sockets`].
+    Socket,
+}
+
+impl fmt::Display for AnimationList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mask => "mask",
+            Self::Clip => "clip",
+            Self::Additive => "additive clip",
+            Self::BlendSpace => "blend space",
+            Self::Socket => "socket",
+        })
+    }
+}
+
+impl fmt::Display for AnimationPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => f.write_str("animation"),
+            Self::Element { list, index, name } => write!(f, "{list} {index} \"{name}\""),
+        }
+    }
+}
+
+/// Where a part is, as data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum At {
+    #[default]
+    Whole,
+    In(AnimationList, usize),
+}
+
+impl At {
+    pub(super) const fn mask(index: usize) -> Self {
+        Self::In(AnimationList::Mask, index)
+    }
+
+    pub(super) const fn clip(index: usize) -> Self {
+        Self::In(AnimationList::Clip, index)
+    }
+
+    pub(super) const fn additive(index: usize) -> Self {
+        Self::In(AnimationList::Additive, index)
+    }
+
+    pub(super) const fn blend_space(index: usize) -> Self {
+        Self::In(AnimationList::BlendSpace, index)
+    }
+
+    pub(super) const fn socket(index: usize) -> Self {
+        Self::In(AnimationList::Socket, index)
+    }
+
+    /// The part, under its name in `desc`.
+    pub(super) fn part(self, desc: &AnimationDesc) -> AnimationPart {
+        let Self::In(list, index) = self else {
+            return AnimationPart::Whole;
+        };
+        let name = match list {
+            AnimationList::Mask => desc.masks.get(index).map(|mask| &mask.name),
+            AnimationList::Clip => desc.clips.get(index).map(|clip| &clip.name),
+            AnimationList::Additive => desc
+                .additive
+                .get(index)
+                .map(|clip| clip.name.as_ref().unwrap_or(&clip.clip)),
+            AnimationList::BlendSpace => desc.blend_spaces.get(index).map(|space| &space.name),
+            AnimationList::Socket => desc.sockets.get(index).map(|socket| &socket.name),
+        };
+        AnimationPart::Element {
+            list,
+            index,
+            name: cut(name.map_or("", String::as_str)),
+        }
+    }
+}
+
+/// A fault before its part is named.
+pub(super) type Fault = crate::desc_check::Fault<At>;
+
+/// What can have a fault.
+pub(super) type Checked<T> = Result<T, Fault>;

@@ -1,0 +1,186 @@
+//! The parts of a description that do not change clips: masks, sockets, blend spaces, the state machine.
+
+use super::apply::{Draft, refused};
+use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
+use super::fault::{At, Checked, Fault};
+use super::source::AnimationSource;
+use super::{AnimationSet, BlendShape, BlendSpace, MAX_PARTS, MAX_SOCKETS, NamedSocket};
+use crate::character::{Affine, ClipId, JointId, MaskId};
+use crate::desc_check::{check_cap, check_names, check_value, find};
+use crate::error::{DescFault, Error};
+use crate::pose::state_machine::{MaskDesc, StateMachineClip, build_mask};
+use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS, Mask, Socket};
+use glam::{Quat, Vec2, Vec3};
+
+impl Draft<'_> {
+    /// Everything but what belongs to single clips. The clips are those that the character will have.
+    pub(super) fn parts(&self, source: &AnimationSource) -> Result<AnimationSet, Error> {
+        let mut set = AnimationSet::default();
+        let desc = source.desc();
+        self.lists(desc, &mut set)
+            .map_err(|fault| source.error(fault))?;
+        self.machine(source, &mut set)?;
+        Ok(set)
+    }
+
+    fn lists(&self, desc: &AnimationDesc, set: &mut AnimationSet) -> Checked<()> {
+        check_cap(At::Whole, "masks", desc.masks.len(), MAX_PARTS)?;
+        check_cap(At::Whole, "sockets", desc.sockets.len(), MAX_SOCKETS)?;
+        check_cap(
+            At::Whole,
+            "blend spaces",
+            desc.blend_spaces.len(),
+            MAX_PARTS,
+        )?;
+        check_names(desc.masks.iter().map(|mask| mask.name.as_str()), At::mask)?;
+        let sockets = desc.sockets.iter().map(|socket| socket.name.as_str());
+        check_names(sockets, At::socket)?;
+        let spaces = desc.blend_spaces.iter().map(|space| space.name.as_str());
+        check_names(spaces, At::blend_space)?;
+        for (index, mask) in desc.masks.iter().enumerate() {
+            let built = build_mask(index, mask, self.character.skeleton());
+            let built = built.map_err(|fault| Fault::new(At::mask(index), fault.field, fault.why));
+            set.masks.push(built?);
+            set.mask_names.push(mask.name.as_str().into());
+        }
+        for (index, socket) in desc.sockets.iter().enumerate() {
+            set.sockets.push(self.socket(At::socket(index), socket)?);
+        }
+        for (index, space) in desc.blend_spaces.iter().enumerate() {
+            let space = self.blend_space(At::blend_space(index), space)?;
+            set.blend_spaces.push(space);
+        }
+        Ok(())
+    }
+
+    fn socket(&self, at: At, desc: &SocketDesc) -> Checked<NamedSocket> {
+        let joints = self.character.skeleton().joints();
+        let names = || joints.iter().map(|joint| &*joint.name);
+        let joint = find(at, "joint", "joint", &desc.joint, names)?;
+        for (number, value) in desc.translation.into_iter().enumerate() {
+            let field = format!("translation[{number}]");
+            check_value(at, &field, value, value.is_finite(), "a finite number")?;
+        }
+        for (number, value) in desc.rotation.into_iter().enumerate() {
+            let field = format!("rotation[{number}]");
+            check_value(at, &field, value, value.is_finite(), "a finite number")?;
+        }
+        let Some(rotation) = unit(desc.rotation) else {
+            let why = DescFault::Invalid("is a quaternion of length 0");
+            return Err(Fault::new(at, "rotation", why));
+        };
+        let ok = desc.scale > 0.0 && desc.scale.is_finite();
+        check_value(at, "scale", desc.scale, ok, "a positive number")?;
+        let offset = Affine::from_scale_rotation_translation(
+            Vec3::splat(desc.scale),
+            rotation,
+            Vec3::from_array(desc.translation),
+        );
+        Ok(NamedSocket {
+            name: desc.name.as_str().into(),
+            socket: Socket {
+                joint: JointId(joint),
+                offset,
+            },
+        })
+    }
+
+    fn blend_space(&self, at: At, desc: &BlendSpaceDesc) -> Checked<BlendSpace> {
+        let points = &desc.points;
+        if points.is_empty() {
+            return Err(Fault::new(at, "points", DescFault::Missing("points")));
+        }
+        check_cap(at, "points", points.len(), MAX_BLEND_POINTS)?;
+        let (mut line, mut plane, mut clips) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, point) in points.iter().enumerate() {
+            let field = format!("points[{number}].clip");
+            let clip = self.clip(at, &field, &point.clip)?;
+            if self.clips[usize::from(clip)].is_additive() != self.is_additive(&clips, clip) {
+                let why = DescFault::Invalid("additive clips and others can't be blended");
+                return Err(Fault::new(at, field, why));
+            }
+            clips.push(ClipId(clip));
+            let field = format!("points[{number}].at");
+            let coordinates = match point.at {
+                BlendAt::Line(x) => {
+                    line.push(x);
+                    [x, 0.0]
+                }
+                BlendAt::Plane(at) => {
+                    plane.push(Vec2::from_array(at));
+                    at
+                }
+            };
+            for value in coordinates {
+                check_value(at, &field, value, value.is_finite(), "a finite number")?;
+            }
+            if !line.is_empty() && !plane.is_empty() {
+                let why = DescFault::Invalid("has another number of coordinates than those before");
+                return Err(Fault::new(at, field, why));
+            }
+        }
+        let shape = if plane.is_empty() {
+            BlendSpace1::new(&line).map(BlendShape::Line)
+        } else {
+            BlendSpace2::new(&plane).map(BlendShape::Plane)
+        };
+        Ok(BlendSpace {
+            name: desc.name.as_str().into(),
+            clips,
+            shape: shape.map_err(|why| refused(at, "points", why))?,
+        })
+    }
+
+    /// Whether the first of the clips is additive, or this one if there is none.
+    fn is_additive(&self, clips: &[ClipId], clip: u16) -> bool {
+        let first = clips
+            .first()
+            .map_or(usize::from(clip), |first| first.index());
+        self.clips[first].is_additive()
+    }
+
+    fn machine(&self, source: &AnimationSource, set: &mut AnimationSet) -> Result<(), Error> {
+        let clips = self.clips.iter().map(|clip| StateMachineClip {
+            name: clip.name(),
+            duration_s: clip.duration_s(),
+            additive: Some(clip.is_additive()),
+        });
+        let clips: Vec<_> = clips.collect();
+        let skeleton = self.character.skeleton();
+        let built = source.machine(skeleton, &clips)?;
+        let Some((machine, masks)) = built else {
+            return Ok(());
+        };
+        for (mask, weights) in masks.iter().zip(machine.masks()) {
+            let id = set.machine_mask(mask, weights);
+            let id = id.map_err(|fault| source.error(fault))?;
+            set.machine_masks.push(id);
+        }
+        set.state_machine = Some(machine);
+        Ok(())
+    }
+}
+
+impl AnimationSet {
+    /// The mask of a state machine among the masks, where it is put if it is not there.
+    fn machine_mask(&mut self, desc: &MaskDesc, mask: &Mask) -> Checked<MaskId> {
+        let names = &mut self.mask_names;
+        if let Some(index) = names.iter().position(|name| **name == *desc.name) {
+            if self.masks[index] == *mask {
+                return Ok(MaskId(index as u16));
+            }
+            let why = DescFault::Invalid("the state machine has another mask of this name");
+            return Err(Fault::new(At::mask(index), "name", why));
+        }
+        names.push(desc.name.as_str().into());
+        self.masks.push(mask.clone());
+        Ok(MaskId((self.masks.len() - 1) as u16))
+    }
+}
+
+/// The quaternion of length 1; none if there is no direction.
+fn unit(xyzw: [f32; 4]) -> Option<Quat> {
+    let wide = glam::DQuat::from_array(xyzw.map(f64::from));
+    let length = wide.length();
+    (length > 0.0).then(|| (wide / length).as_quat())
+}

@@ -1,0 +1,171 @@
+//! A description with what it refers to, and with the lines that errors name.
+
+use super::desc::AnimationDesc;
+use super::fault::{AnimationError, At, Fault};
+#[cfg(feature = "toml")]
+use super::text::AnimationText;
+use crate::character::Skeleton;
+use crate::error::{DescFault, Error, Result};
+#[cfg(feature = "toml")]
+use crate::pose::state_machine::StateMachineText;
+use crate::pose::state_machine::{MaskDesc, StateMachine, StateMachineClip, StateMachineDesc};
+
+/// Gives the bytes of a file beside the model.
+pub(crate) type Read<'r> = &'r mut dyn FnMut(&str) -> Result<Vec<u8>>;
+
+/// A description with what it refers to, and with the lines that errors name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AnimationSource {
+    desc: AnimationDesc,
+    #[cfg(feature = "toml")]
+    text: Option<AnimationText>,
+    /// That of a file.
+    #[cfg(feature = "toml")]
+    machine: Option<StateMachineText>,
+}
+
+impl AnimationSource {
+    /// Of plain data; `read` gives the file that it may name.
+    ///
+    /// # Errors
+    /// [`Error::Animation`] for a file that can't be read, [`Error::StateMachine`] for what is wrong in it.
+    pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<Read<'_>>) -> Result<Self> {
+        let source = Self {
+            desc: desc.clone(),
+            ..Self::default()
+        };
+        source.with_machine_file(read)
+    }
+
+    /// Of text that lies beside a model; `read` gives the file that it may name.
+    ///
+    /// # Errors
+    /// As [`Self::of_desc`]; [`Error::Animation`] for text that is not of a description's form.
+    #[cfg(all(feature = "toml", feature = "gltf"))]
+    pub(crate) fn of_text(text: AnimationText, read: Option<Read<'_>>) -> Result<Self> {
+        let source = Self {
+            desc: text.desc().clone(),
+            text: Some(text),
+            machine: None,
+        };
+        source.with_machine_file(read)
+    }
+
+    #[cfg(not(feature = "toml"))]
+    fn with_machine_file(self, _: Option<Read<'_>>) -> Result<Self> {
+        match self.desc.state_machine_file {
+            None => Ok(self),
+            Some(_) => Err(self.wrong_file(DescFault::Invalid("needs the feature toml"))),
+        }
+    }
+
+    #[cfg(feature = "toml")]
+    fn with_machine_file(mut self, read: Option<Read<'_>>) -> Result<Self> {
+        let Some(path) = &self.desc.state_machine_file else {
+            return Ok(self);
+        };
+        if self.desc.state_machine.is_some() {
+            let why = "there is a state machine besides the one in the file";
+            return Err(self.wrong_file(DescFault::Invalid(why)));
+        }
+        let Some(read) = read else {
+            let why = "names a file, which only an import of a file with its folder reads";
+            return Err(self.wrong_file(DescFault::Invalid(why)));
+        };
+        if let Err(why) = stays_below(path) {
+            return Err(self.wrong_file(DescFault::Invalid(why)));
+        }
+        let bytes = read(path);
+        let bytes = bytes.map_err(|why| self.wrong_file(DescFault::Refused(Box::new(why))))?;
+        let Ok(text) = core::str::from_utf8(&bytes) else {
+            return Err(self.wrong_file(DescFault::Invalid("the file is not UTF-8")));
+        };
+        self.machine = Some(StateMachineText::parse(path, text)?);
+        Ok(self)
+    }
+
+    fn wrong_file(&self, why: DescFault) -> Error {
+        self.error(Fault::new(At::Whole, "state_machine_file", why))
+    }
+
+    pub(super) fn desc(&self) -> &AnimationDesc {
+        &self.desc
+    }
+
+    /// The error with the part's name, and the file and the line if there is text.
+    pub(super) fn error(&self, fault: Fault) -> Error {
+        #[cfg(feature = "toml")]
+        let (file, line) = self.text.as_ref().map_or_else(Default::default, |text| {
+            (text.file().into(), text.line(fault.at, &fault.field))
+        });
+        #[cfg(not(feature = "toml"))]
+        let (file, line) = Default::default();
+        let error = AnimationError {
+            file,
+            line,
+            part: fault.at.part(&self.desc),
+            field: fault.field.into(),
+            why: fault.why,
+        };
+        error.into_error()
+    }
+
+    /// The state machine, and what its masks are made of: its own, and those of the description that its layers name.
+    ///
+    /// # Errors
+    /// [`Error::StateMachine`].
+    pub(super) fn machine(
+        &self,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+    ) -> Result<Option<(StateMachine, Vec<MaskDesc>)>> {
+        #[cfg(feature = "toml")]
+        {
+            let inline = || {
+                let machine = self.desc.state_machine.as_ref()?;
+                Some(self.text.as_ref()?.machine(machine))
+            };
+            if let Some(mut text) = self.machine.clone().or_else(inline) {
+                let more = self.masks_for(text.desc());
+                text.add_masks(more);
+                let machine = text.build_with(skeleton, clips)?;
+                return Ok(Some((machine, text.desc().masks.clone())));
+            }
+        }
+        let Some(machine) = &self.desc.state_machine else {
+            return Ok(None);
+        };
+        let mut machine = machine.clone();
+        machine.masks.extend(self.masks_for(&machine));
+        let built = StateMachine::new(&machine, skeleton, clips)?;
+        Ok(Some((built, machine.masks)))
+    }
+
+    /// The masks that the layers of a machine name, and that only the description has.
+    fn masks_for(&self, machine: &StateMachineDesc) -> Vec<MaskDesc> {
+        let is_used = |mask: &&MaskDesc| {
+            let mut layers = machine.layers.iter();
+            layers.any(|layer| layer.mask.as_ref() == Some(&mask.name))
+                && machine.masks.iter().all(|own| own.name != mask.name)
+        };
+        self.desc.masks.iter().filter(is_used).cloned().collect()
+    }
+}
+
+/// Whether a path is relative and stays below its start.
+#[cfg(feature = "toml")]
+fn stays_below(path: &str) -> Result<(), &'static str> {
+    if path.is_empty() {
+        return Err("is empty");
+    }
+    if path.chars().any(char::is_control) {
+        return Err("has control characters");
+    }
+    if path.contains(['\\', ':']) || path.starts_with('/') {
+        return Err("is not a relative path with / between folders");
+    }
+    if path.split('/').any(|part| part == "..") {
+        return Err("leads out of the folder");
+    }
+    Ok(())
+}

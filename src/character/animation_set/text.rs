@@ -1,0 +1,190 @@
+//! The text form of descriptions, in TOML.
+
+use super::desc::AnimationDesc;
+use super::fault::{AnimationError, AnimationList, AnimationPart, At};
+use crate::error::{DescFault, Result, cut};
+use crate::pose::state_machine::{
+    Lines, MAX_TEXT_BYTES, StateMachineDesc, StateMachineError, StateMachineText,
+};
+use crate::text_lines::{TextLines, elements, text_of};
+use std::collections::BTreeMap;
+use toml::de::DeTable;
+
+/// A description of a character's animation that was read from text.
+///
+/// An import of a file reads the text beside it by itself; this is for tools, and for text that comes from elsewhere.
+///
+/// ```
+/// use throng::character::AnimationText;
+///
+/// let text = "[[clip]]\nname = 'Walk'\nevents = [{ name = 'step', time = 0.1 }]";
+/// let error = AnimationText::parse("knight.toml", text).unwrap_err();
+/// assert!(error.to_string().starts_with("knight.toml:3: clip 0 \"Walk\", events[0].time: unknown field"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnimationText {
+    file: Box<str>,
+    desc: AnimationDesc,
+    places: TextLines<At>,
+    machine: Option<Lines>,
+}
+
+/// The lists of a text, and which of the description they are.
+const LISTS: [(&str, AnimationList); 5] = [
+    ("mask", AnimationList::Mask),
+    ("clip", AnimationList::Clip),
+    ("additive", AnimationList::Additive),
+    ("blend_space", AnimationList::BlendSpace),
+    ("socket", AnimationList::Socket),
+];
+
+impl AnimationText {
+    /// Reads `text`; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// [`Error::Animation`](crate::Error::Animation) for text that is not TOML or not of a description's form, with the line,
+    /// and with the part as far as it can be told; for more than [`MAX_TEXT_BYTES`].
+    /// [`Error::StateMachine`](crate::Error::StateMachine) likewise for what is wrong in a state machine that it holds.
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        let whole = |line, why| AnimationError {
+            file: file.into(),
+            line,
+            part: AnimationPart::Whole,
+            field: Box::default(),
+            why,
+        };
+        if text.len() > MAX_TEXT_BYTES {
+            let (what, asked, cap) = ("bytes", text.len(), MAX_TEXT_BYTES);
+            return Err(whole(None, DescFault::Cap { what, asked, cap }).into_error());
+        }
+        let found = Found::of(text);
+        match toml::from_str(text) {
+            Ok(desc) => Ok(Self {
+                file: file.into(),
+                desc,
+                places: found.places,
+                machine: found.machine,
+            }),
+            Err(error) => {
+                let why = DescFault::Text(cut(error.message()));
+                let Some(start) = error.span().map(|span| span.start) else {
+                    return Err(whole(None, why).into_error());
+                };
+                let line = Some(found.places.line_of(start));
+                let (at, field, begins) = found.places.part_at(start).unwrap_or_default();
+                let machine = found.machine.as_ref();
+                if field == "state_machine"
+                    && let Some((part, field, inside)) = machine.and_then(|m| m.part_at(start))
+                    && inside >= begins
+                {
+                    let error = StateMachineError {
+                        file: file.into(),
+                        line,
+                        part,
+                        field: field.into(),
+                        why,
+                    };
+                    return Err(error.into_error());
+                }
+                let part = found.part(at);
+                let (field, error) = (field.into(), whole(line, why));
+                Err(AnimationError {
+                    part,
+                    field,
+                    ..error
+                }
+                .into_error())
+            }
+        }
+    }
+
+    /// [`Self::parse`] of bytes.
+    ///
+    /// # Errors
+    /// As there, and for what is not UTF-8.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Self> {
+        match core::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(file, text),
+            Err(why) => {
+                let before = bytes.get(..why.valid_up_to()).unwrap_or_default();
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                let error = AnimationError {
+                    file: file.into(),
+                    line: u32::try_from(line).ok(),
+                    part: AnimationPart::Whole,
+                    field: Box::default(),
+                    why: DescFault::Invalid("is not UTF-8"),
+                };
+                Err(error.into_error())
+            }
+        }
+    }
+
+    /// What was read.
+    #[must_use]
+    pub fn desc(&self) -> &AnimationDesc {
+        &self.desc
+    }
+
+    /// What errors call it.
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    pub(super) fn line(&self, at: At, field: &str) -> Option<u32> {
+        self.places.line(at, field)
+    }
+
+    /// The state machine that stands in the text.
+    pub(super) fn machine(&self, desc: &StateMachineDesc) -> StateMachineText {
+        StateMachineText::inside(&self.file, desc, self.machine.clone().unwrap_or_default())
+    }
+}
+
+/// Where everything is in a text, whole or broken.
+struct Found {
+    places: TextLines<At>,
+    machine: Option<Lines>,
+    names: BTreeMap<At, Box<str>>,
+}
+
+impl Found {
+    fn of(text: &str) -> Self {
+        let (root, _) = DeTable::parse_recoverable(text);
+        let root = root.get_ref();
+        let (mut places, mut names) = (TextLines::new(text), BTreeMap::new());
+        for (key, _) in root {
+            let field = key.get_ref().to_string();
+            places.field(At::Whole, field, key.span().start);
+        }
+        for (list, kind) in LISTS {
+            places.list(root, list, |index| At::In(kind, index), &[]);
+            for (index, value) in elements(root, list).enumerate() {
+                let name = match text_of(value, "name") {
+                    name if name.is_empty() => text_of(value, "clip"),
+                    name => name,
+                };
+                names.insert(At::In(kind, index), name);
+            }
+        }
+        let machine = root.get("state_machine");
+        let machine = machine.and_then(|machine| machine.get_ref().as_table());
+        Self {
+            machine: machine.map(|table| Lines::of_table(text, table)),
+            places,
+            names,
+        }
+    }
+
+    fn part(&self, at: At) -> AnimationPart {
+        match at {
+            At::Whole => AnimationPart::Whole,
+            At::In(list, index) => AnimationPart::Element {
+                list,
+                index,
+                name: self.names.get(&at).cloned().unwrap_or_default(),
+            },
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The words for a value that lies outside a range.
+
+use core::fmt::{Display, Formatter, Result};
+
+/// A number in few digits, even if it is very large or very small.
+pub(super) struct Number(pub(super) f64);
+
+impl Display for Number {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Self(value) = *self;
+        if value == 0.0 || (1e-6..1e15).contains(&value.abs()) {
+            write!(f, "{value}")
+        } else {
+            write!(f, "{value:e}")
+        }
+    }
+}
+
+/// The limits that a value must keep. A limit that is infinite, or the largest number of a type, is
+/// left out.
+pub(super) struct Limits {
+    pub(super) min: f64,
+    pub(super) max: f64,
+}
+
+impl Display for Limits {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Self { min, max } = *self;
+        // The least positive number stands for an open end at 0.
+        let is_open = min == f64::MIN_POSITIVE || min == f64::from(f32::MIN_POSITIVE);
+        let (low, high) = (Number(min), Number(max));
+        match (is_limit(min), is_limit(max)) {
+            (true, true) if is_open => write!(f, "must be more than 0 and at most {high}"),
+            (true, true) => write!(f, "lies outside {low}..={high}"),
+            (true, false) if is_open => write!(f, "must be more than 0"),
+            (true, false) => write!(f, "must be at least {low}"),
+            (false, true) => write!(f, "must be at most {high}"),
+            (false, false) => write!(f, "must be finite"),
+        }
+    }
+}
+
+fn is_limit(end: f64) -> bool {
+    let end = end.abs();
+    end != f64::from(f32::MAX) && end < f64::MAX
+}

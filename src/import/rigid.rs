@@ -1,0 +1,104 @@
+//! Characters that are not skinned: a static mesh on one joint, and a skeleton alone.
+
+use super::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use crate::character::{Material, NO_PARENT, Skeleton, Transform};
+use crate::error::Result;
+use glam::Vec3;
+
+/// A static mesh as a rigid character of one joint, such as a prop, a weapon or a crate.
+///
+/// ```
+/// use throng::builtin;
+/// use throng::character::Material;
+/// use throng::glam::Vec3;
+/// use throng::import;
+///
+/// let crate_mesh = builtin::cuboid(Vec3::new(1.0, 0.8, 1.0));
+/// let wood = Material::flat([0.5, 0.35, 0.2, 1.0]);
+/// let prop = import::rigid(crate_mesh, wood)?.character;
+/// assert_eq!(prop.skeleton().len(), 1);
+/// # Ok::<(), throng::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`RawCharacter::build`].
+pub fn rigid(mesh: RawPrimitive, material: Material) -> Result<Imported> {
+    RawCharacter::rigid("rigid", vec![mesh], vec![material]).build(&ImportOptions::default())
+}
+
+impl RawCharacter {
+    /// A character of one joint at the origin, of this name, which carries these meshes.
+    ///
+    /// Meshes without a material take the first, if there is one. Their nodes, skins and influences
+    /// are not read.
+    #[must_use]
+    pub fn rigid(name: &str, meshes: Vec<RawPrimitive>, materials: Vec<Material>) -> Self {
+        let material = (!materials.is_empty()).then_some(0);
+        let on_joint = |(number, mesh): (usize, RawPrimitive)| RawPrimitive {
+            number,
+            node: 0,
+            skin: None,
+            influences_per_vertex: 0,
+            joints: Vec::new(),
+            weights: Vec::new(),
+            material: mesh.material.or(material),
+            ..mesh
+        };
+        Self {
+            name: name.into(),
+            nodes: vec![RawNode {
+                name: name.into(),
+                parent: None,
+                transform: RawTransform::Trs(Transform::IDENTITY),
+            }],
+            primitives: meshes.into_iter().enumerate().map(on_joint).collect(),
+            materials,
+            ..Self::default()
+        }
+    }
+
+    /// A character that has this skeleton and nothing to draw, for animation alone. Its joints keep
+    /// their indices.
+    ///
+    /// ```
+    /// use throng::character::{Joint, NO_PARENT, Skeleton, Transform};
+    /// use throng::import::{ImportOptions, RawCharacter};
+    ///
+    /// let root = Joint { name: "root".into(), parent: NO_PARENT, rest: Transform::IDENTITY };
+    /// let skeleton = Skeleton::new(vec![root])?;
+    /// let raw = RawCharacter::from_skeleton(&skeleton);
+    /// let character = raw.build(&ImportOptions::default())?.character;
+    /// assert_eq!(character.skeleton(), &skeleton);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn from_skeleton(skeleton: &Skeleton) -> Self {
+        let nodes = skeleton.joints().iter().map(|joint| RawNode {
+            name: joint.name.clone(),
+            parent: (joint.parent != NO_PARENT).then_some(joint.parent.into()),
+            transform: RawTransform::Trs(joint.rest),
+        });
+        Self {
+            nodes: nodes.collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl RawPrimitive {
+    /// The same moved by `offset_m`, in metres.
+    #[must_use]
+    pub fn translated(mut self, offset_m: Vec3) -> Self {
+        for position in &mut self.positions {
+            *position += offset_m;
+        }
+        self
+    }
+
+    /// The same in one colour, linear RGBA, on all vertices. The material's colour multiplies it.
+    #[must_use]
+    pub fn colored(mut self, color: [f32; 4]) -> Self {
+        self.colors = vec![color; self.positions.len()];
+        self
+    }
+}

@@ -1,0 +1,300 @@
+//! What is attached to a joint of an instance: exactly where 64-bit arithmetic has it, in the same frame.
+
+use crate::reference::rng::Rng;
+use crate::support::frames::{EXTENT, Slots};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, each, view};
+use throng::character::{Affine, JointId};
+use throng::crowd::{AttachEnd, Attachment};
+use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
+use throng::{CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View};
+
+fn camera() -> View {
+    view(Vec3::new(0.0, 2.0, 7.0), Vec3::ZERO, EXTENT)
+}
+
+struct Stage {
+    crowd: Crowd,
+    slots: Slots,
+    slot: u32,
+    kind: CharacterId,
+}
+
+impl Stage {
+    fn new(setup: &mut Setup) -> Self {
+        let mut crowd = setup.crowd(2, SMALL);
+        let character = built(ribbon(4)).character;
+        let kind = crowd.add_character(&mut setup.context.allocator, &character);
+        Self {
+            kind: kind.unwrap(),
+            crowd,
+            slots: Slots::new(&setup.context, 2),
+            slot: 0,
+        }
+    }
+
+    fn spawn(&mut self, place: Affine, play: Play<'_>) -> InstanceId {
+        let spawn = Spawn {
+            world_from_model: place,
+            play,
+            ..Spawn::default()
+        };
+        self.crowd.spawn(self.kind, &spawn).unwrap()
+    }
+
+    fn frame(&mut self, setup: &mut Setup, time_s: f64) -> throng::Stats {
+        self.slot = 1 - self.slot;
+        let cmd = self.slots.begin(&setup.context, self.slot);
+        let allocator = &mut setup.context.allocator;
+        let frame = unsafe { self.crowd.begin_frame(allocator, self.slot, time_s) };
+        let mut frame = frame.unwrap();
+        unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
+        let stats = frame.stats();
+        self.slots.submit(&setup.context, self.slot);
+        stats
+    }
+
+    fn destroy(self, setup: &mut Setup) {
+        self.slots.destroy(&setup.context);
+        setup.destroy(self.crowd);
+    }
+}
+
+fn wide(affine: &Affine) -> DAffine3 {
+    let m = affine.matrix3;
+    let column = |v: Vec3A| DVec3::new(v.x.into(), v.y.into(), v.z.into());
+    let matrix = DMat3::from_cols(column(m.x_axis), column(m.y_axis), column(m.z_axis));
+    DAffine3::from_mat3_translation(matrix, column(affine.translation))
+}
+
+/// The absolute values of an affine map's elements, for error bounds.
+fn magnitude(affine: &DAffine3) -> DAffine3 {
+    let m = &affine.matrix3;
+    let matrix = DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs());
+    DAffine3::from_mat3_translation(matrix, affine.translation.abs())
+}
+
+fn elements(affine: &DAffine3) -> [f64; 12] {
+    affine.to_cols_array()
+}
+
+fn place(rng: &mut Rng) -> Affine {
+    let scale = rng.vector(0.5, 1.5) * if rng.chance(4) { -1.0 } else { 1.0 };
+    Affine::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-3.0, 3.0))
+}
+
+/// The joint's model matrix, as the crowd tells it; `sockets.rs` has how true that is.
+fn joint(crowd: &Crowd, id: InstanceId, joint: u16, time_s: f64) -> Affine {
+    crowd.joint_model(id, JointId(joint), time_s).unwrap()
+}
+
+/// A chain of three on a moving instance, with offsets that scale and mirror. Two products of 32-bit affine matrices: each
+/// element is a sum of at most four products, so one is off by at most 4 half units in the last place of the sum of the
+/// products' magnitudes, and the second passes on what the first was off by: γ = 8 × 2⁻²⁴ of the product of magnitudes,
+/// and each link of the chain adds its own to what its parent passes on. Against 64-bit products of the same 32-bit
+/// inputs: the root's transform, the joints' model matrices and the offsets.
+#[test]
+fn a_chain_is_where_exact_products_have_it() {
+    let mut seed = 7;
+    each(|setup| {
+        seed += 1;
+        let mut rng = Rng::new(seed);
+        let mut stage = Stage::new(setup);
+        let root = stage.spawn(place(&mut rng), "sway".into());
+        let mut chain = vec![root];
+        let mut links = Vec::new();
+        for at in 0..3 {
+            let play = if at == 1 { Play::REST } else { "turn".into() };
+            let child = stage.spawn(place(&mut rng), play);
+            let parent = *chain.last().unwrap();
+            let (at, offset) = (rng.below(4) as u16, place(&mut rng));
+            // Out of order, so that children are older than parents in the list.
+            links.insert(0, (child, parent, at, offset));
+            chain.push(child);
+        }
+        for (child, parent, joint, offset) in &links {
+            stage.crowd.attach(*child, *parent, JointId(*joint), offset).unwrap();
+            let wanted = Attachment {
+                parent: *parent,
+                joint: JointId(*joint),
+                joint_from_child: *offset,
+                end: AttachEnd::Despawn,
+            };
+            assert_eq!(stage.crowd.attachment(*child), Ok(Some(wanted)));
+            let children: Vec<_> = stage.crowd.attached_to(*parent).unwrap().collect();
+            assert_eq!(children, [*child]);
+        }
+        let mut largest: f64 = 0.0;
+        for frame in 0..12 {
+            let time_s = 0.17 * f64::from(frame);
+            if frame % 3 != 1 {
+                stage.crowd.set_transform(root, &place(&mut rng)).unwrap();
+            }
+            stage.frame(setup, time_s);
+            let mut exact = wide(&stage.crowd.transform(root).unwrap());
+            let mut size = magnitude(&exact);
+            for (number, (child, parent, at, offset)) in links.iter().rev().enumerate() {
+                let model = joint(&stage.crowd, *parent, *at, time_s);
+                let (model, offset) = (wide(&model), wide(offset));
+                exact = exact * model * offset;
+                size = size * magnitude(&model) * magnitude(&offset);
+                let got = elements(&wide(&stage.crowd.transform(*child).unwrap()));
+                let bound = 8.0 * 2.0_f64.powi(-24) * (number + 1) as f64 * 1.001;
+                for ((got, exact), size) in got.iter().zip(elements(&exact)).zip(elements(&size)) {
+                    let off = (got - exact).abs();
+                    largest = largest.max(off / (bound * size));
+                    assert!(off <= bound * size, "link {number}: {got} {exact} {size}");
+                }
+            }
+        }
+        println!("largest error: {largest} of the bound");
+        stage.destroy(setup);
+    });
+}
+
+fn refused<T: std::fmt::Debug>(result: Result<T>, wanted: &str) {
+    match result {
+        Err(Error::Argument { what, .. }) => assert_eq!(what, wanted),
+        other => panic!("{other:?} is no complaint about {wanted}"),
+    }
+}
+
+#[test]
+fn attachments_that_make_no_sense_are_refused() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let ids: Vec<_> = (0..4)
+            .map(|_| stage.spawn(Affine::IDENTITY, Play::REST))
+            .collect();
+        let [horse, rider, sword, dead] = ids[..] else {
+            unreachable!()
+        };
+        let crowd = &mut stage.crowd;
+        crowd.despawn(dead).unwrap();
+        let offset = Affine::IDENTITY;
+        refused(crowd.attach(rider, rider, JointId(0), &offset), "parent");
+        crowd.attach(rider, horse, "joint 1", &offset).unwrap();
+        crowd.attach(sword, rider, JointId(3), &offset).unwrap();
+        refused(crowd.attach(horse, rider, JointId(0), &offset), "parent");
+        refused(crowd.attach(horse, sword, JointId(0), &offset), "parent");
+        let nan = Affine::from_translation(Vec3::NAN);
+        refused(crowd.attach(sword, horse, JointId(0), &nan), "joint_from_child");
+        refused(crowd.set_attach_offset(sword, &nan), "joint_from_child");
+        refused(crowd.set_attach_offset(horse, &offset), "instance");
+        refused(crowd.set_transform(sword, &offset), "world_from_model");
+        refused(crowd.teleport(sword, &offset), "world_from_model");
+        let missing = crowd.attach(sword, horse, JointId(4), &offset);
+        assert!(matches!(
+            missing,
+            Err(Error::NotFound { what: "joint", .. })
+        ));
+        let missing = crowd.attach(sword, horse, "tail", &offset);
+        assert!(matches!(missing, Err(Error::UnknownName { what: "joint", .. })));
+        for (child, parent) in [(dead, horse), (sword, dead)] {
+            let stale = crowd.attach(child, parent, JointId(0), &offset);
+            assert!(matches!(stale, Err(Error::Stale { .. })));
+        }
+        // What was refused changed nothing.
+        let parent = |crowd: &Crowd, id| crowd.attachment(id).unwrap().map(|of| of.parent);
+        assert_eq!(parent(crowd, sword), Some(rider));
+        assert_eq!(parent(crowd, rider), Some(horse));
+        assert_eq!(parent(crowd, horse), None);
+        // To another parent, and off.
+        crowd.attach(sword, horse, JointId(0), &offset).unwrap();
+        assert_eq!(parent(crowd, sword), Some(horse));
+        assert_eq!(crowd.attached_to(rider).unwrap().count(), 0);
+        assert_eq!(crowd.attached_to(horse).unwrap().count(), 2);
+        assert_eq!(crowd.detach(sword), Ok(true));
+        assert_eq!(crowd.detach(sword), Ok(false));
+        crowd.set_transform(sword, &offset).unwrap();
+        // Now the other way round.
+        crowd.detach(rider).unwrap();
+        crowd.attach(horse, rider, JointId(0), &offset).unwrap();
+        stage.destroy(setup);
+    });
+}
+
+#[test]
+fn the_attached_go_or_stay_when_their_parent_is_despawned() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let play = || Play::from("sway");
+        let horse = stage.spawn(Affine::from_translation(Vec3::X), play());
+        let rider = stage.spawn(Affine::IDENTITY, play());
+        let sword = stage.spawn(Affine::IDENTITY, Play::REST);
+        let shield = stage.spawn(Affine::IDENTITY, Play::REST);
+        let up = Affine::from_translation(Vec3::Y);
+        let crowd = &mut stage.crowd;
+        crowd.attach(rider, horse, JointId(2), &up).unwrap();
+        crowd.attach(sword, rider, JointId(3), &up).unwrap();
+        let end = AttachEnd::Detach;
+        crowd.attach_with(shield, rider, JointId(1), &up, end).unwrap();
+        stage.frame(setup, 0.4);
+        let before = stage.crowd.transform(shield).unwrap();
+        assert_ne!(before, Affine::IDENTITY);
+        stage.crowd.despawn(horse).unwrap();
+        let alive: Vec<_> = stage.crowd.instances().collect();
+        assert_eq!(alive, [shield]);
+        assert_eq!(stage.crowd.attachment(shield), Ok(None));
+        stage.frame(setup, 0.5);
+        assert_eq!(stage.crowd.transform(shield), Ok(before));
+        // Their places in the table are taken by others, which are attached to nothing.
+        for _ in 0..3 {
+            let new = stage.spawn(up, play());
+            assert_eq!(stage.crowd.attachment(new), Ok(None));
+            assert_eq!(stage.crowd.attached_to(new).unwrap().count(), 0);
+        }
+        stage.frame(setup, 0.6);
+        for id in stage.crowd.instances().filter(|id| *id != shield) {
+            assert_eq!(stage.crowd.transform(id), Ok(up));
+        }
+        stage.destroy(setup);
+    });
+}
+
+#[test]
+fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let horse = stage.spawn(Affine::IDENTITY, "sway".into());
+        let rider = stage.spawn(Affine::IDENTITY, "sway".into());
+        let sword = stage.spawn(Affine::IDENTITY, "sway".into());
+        let up = Affine::from_translation(Vec3::Y);
+        stage.crowd.attach(rider, horse, JointId(3), &up).unwrap();
+        stage.crowd.attach(sword, rider, JointId(3), &up).unwrap();
+        assert_eq!(stage.frame(setup, 0.1).animated, 3);
+        stage.crowd.set_visible(horse, false).unwrap();
+        assert_eq!(stage.frame(setup, 0.2).animated, 0);
+        assert_eq!(stage.crowd.is_visible(sword), Ok(true));
+        // It follows all the same, and can be let go.
+        let hidden = stage.crowd.transform(sword).unwrap();
+        stage.crowd.detach(sword).unwrap();
+        assert_eq!(stage.frame(setup, 0.3).animated, 1);
+        assert_eq!(stage.crowd.transform(sword), Ok(hidden));
+        stage.crowd.attach(sword, rider, JointId(3), &up).unwrap();
+        stage.crowd.set_visible(horse, true).unwrap();
+        stage.crowd.set_view_mask(horse, 0).unwrap();
+        assert_eq!(stage.frame(setup, 0.3).animated, 2);
+        let model = joint(&stage.crowd, horse, 3, 0.3);
+        assert_eq!(stage.crowd.transform(rider), Ok(model * up));
+        stage.destroy(setup);
+    });
+}
+
+/// What is attached to something that rests and stands still is not brought to the GPU again.
+#[test]
+fn what_does_not_move_costs_no_upload() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let turn = Affine::from_quat(Quat::from_rotation_y(0.5));
+        let parent = stage.spawn(turn, Play::REST);
+        let child = stage.spawn(Affine::IDENTITY, Play::REST);
+        stage.crowd.attach(child, parent, JointId(3), &turn).unwrap();
+        assert_eq!(stage.frame(setup, 0.1).changes, 2);
+        assert_eq!(stage.frame(setup, 0.2).changes, 0);
+        stage.crowd.play(parent, "sway").unwrap();
+        assert_eq!(stage.frame(setup, 0.3).changes, 2);
+        assert_eq!(stage.frame(setup, 0.4).changes, 1);
+        stage.destroy(setup);
+    });
+}

@@ -1,0 +1,250 @@
+//! What was set can be asked for, who is there can be listed, and room can be made for what is known.
+
+use crate::support::frames::{EXTENT, Slots};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, each, view};
+use std::collections::BTreeSet;
+use throng::character::{Affine, AlphaMode, Character};
+use throng::glam::{Quat, Vec3};
+use throng::import::RawMorph;
+use throng::pose::Method;
+use throng::{
+    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, Error, Play, SkinMode, Spawn,
+};
+
+const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+
+/// A ribbon with two morph weights, whose back may be blended.
+fn character(joints: usize, blended: bool) -> Character {
+    let mut raw = ribbon(joints);
+    raw.morphs = vec![RawMorph {
+        node: 0,
+        owner: "ribbon".into(),
+        weights: vec![0.0, 0.25],
+        names: Vec::new(),
+    }];
+    if blended {
+        raw.materials[1].alpha = AlphaMode::Blend;
+    }
+    let target = throng::character::MorphTarget {
+        vertices: vec![0],
+        positions: vec![Vec3::X],
+        normals: Vec::new(),
+        tangents: Vec::new(),
+    };
+    for primitive in &mut raw.primitives {
+        primitive.morph = Some(0);
+        primitive.targets = vec![target.clone(), target.clone()];
+    }
+    built(raw).character
+}
+
+#[test]
+fn what_was_set_can_be_asked_for() {
+    each(|setup| {
+        let mut crowd = setup.crowd(2, SMALL);
+        let [one, two] = [3, 4].map(|joints| {
+            let character = character(joints, false);
+            let allocator = &mut setup.context.allocator;
+            crowd.add_character(allocator, &character).unwrap()
+        });
+        assert_eq!(crowd.character_name(one), Ok("ribbon of 3"));
+        assert_eq!(crowd.find_character("ribbon of 4"), Ok(two));
+        let missing = crowd.find_character("knight");
+        let named = matches!(&missing, Err(Error::UnknownName { what: "character", known, .. })
+            if &**known == "ribbon of 3, ribbon of 4");
+        assert!(named, "{missing:?}");
+        let place = Affine::from_rotation_translation(Quat::from_rotation_x(0.3), Vec3::X);
+        let spawn = Spawn {
+            world_from_model: place,
+            tint: [0.5, 0.25, 1.0, 0.75],
+            user: 7,
+            ..Spawn::default()
+        };
+        let ids: Vec<_> = [one, two, one]
+            .map(|kind| crowd.spawn(kind, &spawn).unwrap())
+            .to_vec();
+        let id = ids[1];
+        assert_eq!(crowd.transform(id), Ok(place));
+        assert_eq!(crowd.tint(id), Ok(spawn.tint));
+        assert_eq!(crowd.user(id), Ok(7));
+        assert_eq!(crowd.is_visible(id), Ok(true));
+        assert_eq!(crowd.view_mask(id), Ok(u32::MAX));
+        assert_eq!(crowd.character_of(id), Ok(two));
+        let weights = |crowd: &Crowd| {
+            let mut weights = [9.0; 2];
+            crowd.morph_weights(id, &mut weights).unwrap();
+            weights
+        };
+        let [first, second] = weights(&crowd);
+        crowd.set_morph_weight(id, 1, Some(0.5)).unwrap();
+        assert_eq!(weights(&crowd), [first, 0.5]);
+        crowd.set_morph_weights(id, &[Some(0.0), None]).unwrap();
+        assert_eq!(weights(&crowd), [0.0, second]);
+        let all: BTreeSet<u32> = crowd
+            .instances()
+            .map(|id| crowd.table_index(id).unwrap())
+            .collect();
+        assert_eq!(all.len(), 3);
+        for index in all {
+            let id = crowd.instance_at(index).unwrap();
+            assert!(ids.contains(&id));
+        }
+        assert_eq!(crowd.instance_at(3), None);
+        assert_eq!(crowd.instances_of(one).unwrap().len(), 2);
+        let of_two: Vec<_> = crowd.instances_of(two).unwrap().collect();
+        assert_eq!(of_two, [id]);
+        crowd.despawn(id).unwrap();
+        assert_eq!(crowd.instances().collect::<Vec<_>>(), [ids[0], ids[2]]);
+        assert_eq!(crowd.instance_at(1), None);
+        crowd.remove_character(two).unwrap();
+        assert_eq!(crowd.characters().collect::<Vec<_>>(), [one]);
+        let gone = crowd.instances_of(two).map(drop);
+        assert!(matches!(
+            gone,
+            Err(Error::NotFound {
+                what: "character",
+                ..
+            })
+        ));
+        setup.destroy(crowd);
+    });
+}
+
+fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) -> CharacterId {
+    let allocator = &mut setup.context.allocator;
+    crowd.add_character_with(allocator, &of.0, &of.1).unwrap()
+}
+
+/// Spawns so many, prepares a frame with as many views as there is room for, and then is refused one more.
+fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin: SkinMode) {
+    let spawn = Spawn {
+        play: "sway".into(),
+        skin,
+        ..Spawn::default()
+    };
+    for (kind, count) in kinds {
+        for _ in 0..*count {
+            crowd.spawn(*kind, &spawn).unwrap();
+        }
+    }
+    for (kind, _) in kinds {
+        let full = crowd.spawn(*kind, &spawn);
+        assert!(matches!(
+            full,
+            Err(Error::Capacity {
+                what: "instances",
+                ..
+            })
+        ));
+    }
+    let mut slots = Slots::new(&setup.context, 1);
+    let cmd = slots.begin(&setup.context, 0);
+    let views = vec![view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT); crowd.capacity().views as usize];
+    let allocator = &mut setup.context.allocator;
+    let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.1) }.unwrap();
+    unsafe { frame.record_prepare(cmd, &views) }.unwrap();
+    slots.submit(&setup.context, 0);
+    slots.destroy(&setup.context);
+}
+
+#[test]
+fn room_for_known_characters_is_just_enough() {
+    each(|setup| {
+        for skin in MODES {
+            let loads: Vec<_> = (0..)
+                .zip(METHODS)
+                .map(|(at, method)| {
+                    let desc = CharacterDesc {
+                        method,
+                        cpu_skinning: true,
+                    };
+                    (character(3 + at, at == 1), desc)
+                })
+                .collect();
+            let counts = [3, 2, 4];
+            let each: Vec<_> = loads
+                .iter()
+                .zip(counts)
+                .map(|((character, desc), instances)| CharacterLoad {
+                    character,
+                    desc: *desc,
+                    instances,
+                    skin,
+                })
+                .collect();
+            let capacity = Capacity::for_characters(&each, 3).unwrap();
+            // Rows of 16 bytes: 3, 2 and 2 for an entry of each method.
+            let entries = |at: usize| loads[at].0.palette().len() as u32;
+            let rows = 3 * 3 * entries(0) + 2 * 2 * entries(1) + 4 * 2 * entries(2);
+            assert_eq!(capacity.palette_entries, rows.div_ceil(3));
+            assert_eq!((capacity.instances, capacity.morph_weights), (9, 18));
+            assert_eq!((capacity.views, capacity.blended), (3, 6));
+            let words = (capacity.skinned_words, capacity.cpu_skinned_words);
+            match skin {
+                SkinMode::Vertex => assert_eq!(words, (0, 0)),
+                SkinMode::Compute => assert!(words.0 > 0 && words.1 == 0),
+                SkinMode::Cpu => assert!(words.0 > 0 && words.1 == words.0),
+            }
+            let mut crowd = setup.crowd(1, capacity);
+            let kinds: Vec<_> = loads
+                .iter()
+                .zip(counts)
+                .map(|(of, count)| (add(setup, &mut crowd, of), count))
+                .collect();
+            fill(setup, &mut crowd, &kinds, skin);
+            // And for some more.
+            let more: Vec<_> = kinds.iter().map(|(kind, _)| (*kind, 2)).collect();
+            let allocator = &mut setup.context.allocator;
+            crowd.reserve_for(allocator, &more, skin).unwrap();
+            assert_eq!(crowd.capacity().instances, 15);
+            fill(setup, &mut crowd, &more, skin);
+            setup.destroy(crowd);
+        }
+    });
+}
+
+/// Palettes count by the rows that their format has.
+#[test]
+fn uploads_are_counted_as_they_are_written() {
+    each(|setup| {
+        let uploaded = METHODS.map(|method| {
+            let mut crowd = setup.crowd(2, SMALL);
+            let desc = CharacterDesc {
+                method,
+                ..CharacterDesc::default()
+            };
+            let character = built(ribbon(5)).character;
+            let entries = character.palette().len() as u64;
+            let kind = add(setup, &mut crowd, &(character, desc));
+            for _ in 0..3 {
+                let spawn = Spawn {
+                    play: Play::from("sway"),
+                    ..Spawn::default()
+                };
+                crowd.spawn(kind, &spawn).unwrap();
+            }
+            let mut slots = Slots::new(&setup.context, 2);
+            let bytes = [0, 1].map(|slot| {
+                let cmd = slots.begin(&setup.context, slot);
+                let allocator = &mut setup.context.allocator;
+                let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+                let camera = view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT);
+                unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap();
+                slots.submit(&setup.context, slot);
+                crowd.stats().upload_bytes
+            });
+            slots.destroy(&setup.context);
+            setup.destroy(crowd);
+            // The first frame brings the character and the records, too.
+            assert!(bytes[0] > bytes[1]);
+            (bytes[1], entries * 3)
+        });
+        let [(linear, entries), (dual, _), (offset, _)] = uploaded;
+        // A view's record, three table indices, three palettes.
+        assert_eq!(linear, 560 + 3 * 4 + entries * 48);
+        assert_eq!(dual, 560 + 3 * 4 + entries * 32);
+        assert_eq!(offset, dual);
+    });
+}

@@ -1,0 +1,348 @@
+//! Parts that instances hide, against characters that were imported without them.
+
+use crate::reference::assets;
+use crate::support::frames::{
+    EXTENT, NORMAL_Z, Slots, covered, depth, different, pass, picture, target,
+};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, each, view};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use throng::character::{Affine, AlphaMode, Character, ClipId};
+use throng::glam::{Quat, Vec3};
+use throng::import::{ImportOptions, gltf_file};
+use throng::{
+    Capacity, CharacterDesc, Crowd, Error, InstanceId, PassId, Play, SkinMode, Spawn, View,
+};
+
+fn knight() -> Option<PathBuf> {
+    let named = |path: &PathBuf| path.ends_with("Knight.glb");
+    assets::files().into_iter().find(named)
+}
+
+fn imported(path: &PathBuf, leave_out: &[&str]) -> Character {
+    let options = ImportOptions {
+        leave_out: leave_out.iter().map(|name| (*name).into()).collect(),
+        ..ImportOptions::default()
+    };
+    gltf_file(path, &options).unwrap().character
+}
+
+fn camera() -> View {
+    view(Vec3::new(0.8, 1.6, 4.2), Vec3::new(0.0, 1.1, 0.0), EXTENT)
+}
+
+const ROOM: Capacity = Capacity {
+    palette_entries: 4096,
+    skinned_words: 400_000,
+    cpu_skinned_words: 400_000,
+    ..SMALL
+};
+
+const SLOTS: u32 = 2;
+
+fn look(
+    setup: &mut Setup,
+    crowd: &mut Crowd,
+    slots: &mut Slots,
+    on: (&throng::standalone::Target, PassId),
+) -> Vec<u8> {
+    let on = (on.0, on.1, &NORMAL_Z);
+    picture(&mut setup.context, crowd, slots, (0, 0.3), on, &[camera()])
+}
+
+#[test]
+fn each_part_of_the_knight_can_be_hidden() {
+    let Some(path) = knight() else { return };
+    let whole = imported(&path, &[]);
+    let names: Vec<&str> = whole.parts().map(|(_, name)| name).collect();
+    assert_eq!(names.len(), 15, "{names:?}");
+    let missing = whole.part("Excalibur");
+    assert!(
+        matches!(&missing, Err(Error::UnknownName { what: "part", known, .. }) if known.contains("1H_Sword")),
+        "{missing:?}"
+    );
+    // One configuration: what the others change is tested with the ribbons.
+    let mut setup = Setup::new(crate::support::CONFIGS[0]);
+    let setup = &mut setup;
+    let mut crowd = setup.crowd(SLOTS, ROOM);
+    let target = target(&mut setup.context);
+    let color = pass(&mut crowd, &target, false);
+    let mut slots = Slots::new(&setup.context, SLOTS);
+    let kind = crowd.add_character(&mut setup.context.allocator, &whole);
+    let kind = kind.unwrap();
+    let spawn = Spawn {
+        play: Play::new(ClipId(0)).start_s(0.0),
+        ..Spawn::default()
+    };
+    let id = crowd.spawn(kind, &spawn).unwrap();
+    let all = look(setup, &mut crowd, &mut slots, (&target, color));
+    assert_eq!(crowd.stats().triangles, whole.triangle_count() as u64);
+    let mut seen = 0;
+    for name in names {
+        let part = whole.part(name).unwrap();
+        assert_eq!(crowd.is_part_visible(id, part), Ok(true));
+        crowd.set_part_visible(id, part, false).unwrap();
+        assert_eq!(crowd.is_part_visible(id, part), Ok(false));
+        let hidden: Vec<_> = crowd.hidden_parts(id).unwrap().collect();
+        assert_eq!(hidden, [part]);
+        let without = look(setup, &mut crowd, &mut slots, (&target, color));
+        let stats = crowd.stats();
+        // The same character, imported without that node.
+        let lesser = imported(&path, &[name]);
+        assert_eq!(stats.triangles, lesser.triangle_count() as u64, "{name}");
+        assert_eq!(stats.vertices, lesser.vertex_count() as u64, "{name}");
+        let other = crowd.add_character(&mut setup.context.allocator, &lesser);
+        let other = other.unwrap();
+        let twin = crowd.spawn(other, &spawn).unwrap();
+        crowd.set_visible(id, false).unwrap();
+        let wanted = look(setup, &mut crowd, &mut slots, (&target, color));
+        assert_eq!(different(&without, &wanted, 0), 0, "{name}");
+        assert_eq!(crowd.stats().draws, stats.draws, "{name}");
+        seen += usize::from(different(&without, &all, 0) > 0);
+        crowd.despawn(twin).unwrap();
+        crowd.remove_character(other).unwrap();
+        crowd.set_visible(id, true).unwrap();
+        crowd.set_part_visible(id, part, true).unwrap();
+    }
+    // Some are behind others or inside of them.
+    assert!(seen >= 10, "{seen} parts are seen");
+    let again = look(setup, &mut crowd, &mut slots, (&target, color));
+    assert_eq!(different(&again, &all, 0), 0);
+    slots.destroy(&setup.context);
+    target.destroy(&mut setup.context);
+    setup.destroy(crowd);
+    assert!(setup.context.messages().is_empty());
+}
+
+#[test]
+fn leaving_out_a_bone_keeps_it_and_leaves_what_hangs_on_it() {
+    let Some(path) = knight() else { return };
+    let whole = imported(&path, &[]);
+    // The right hand holds two swords, and is needed by the skin.
+    let hand = whole.skeleton().joint("handslot.r").unwrap();
+    let lesser = imported(&path, &["handslot.r"]);
+    let names = |character: &Character| -> BTreeSet<String> {
+        character.parts().map(|(_, name)| name.into()).collect()
+    };
+    let gone: Vec<String> = names(&whole).difference(&names(&lesser)).cloned().collect();
+    assert_eq!(gone, ["1H_Sword", "2H_Sword"]);
+    let joint = &whole.skeleton().joints()[hand.index()];
+    assert!(lesser.skeleton().joint(&joint.name).is_ok());
+    assert!(lesser.skeleton().joint("1H_Sword").is_err());
+    let options = ImportOptions {
+        leave_out: vec!["Cube".into()],
+        ..ImportOptions::default()
+    };
+    let unknown = gltf_file(&path, &options).map(drop);
+    let named = matches!(&unknown, Err(Error::UnknownName { name, known, .. })
+        if &**name == "Cube" && known.contains("1H_Sword"));
+    assert!(named, "{unknown:?}");
+}
+
+/// A ribbon whose front and back are parts; the back is blended if so asked.
+fn sheet(blended: bool) -> Character {
+    let mut raw = ribbon(4);
+    for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
+        primitive.part = name.into();
+    }
+    if blended {
+        for material in &mut raw.materials {
+            material.alpha = AlphaMode::Blend;
+            material.base_color[3] = 0.7;
+        }
+    }
+    for material in &mut raw.materials {
+        material.double_sided = true;
+    }
+    built(raw).character
+}
+
+/// Six of them, some mirrored, which hide nothing, the front, the back, both.
+fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apart: bool) {
+    let hide = |crowd: &mut Crowd, id: InstanceId, name: &str| {
+        let part = character.part(name).unwrap();
+        crowd.set_part_visible(id, part, false).unwrap();
+    };
+    for at in 0..8 {
+        let turn = Quat::from_rotation_y(0.3 * at as f32);
+        let scale = Vec3::new(if at % 3 == 2 { -0.7 } else { 0.7 }, 0.7, 0.7);
+        let place = Vec3::new(at as f32 * 0.5 - 1.8, -0.2, 0.3 * (at % 2) as f32);
+        let spawn = Spawn {
+            world_from_model: Affine::from_scale_rotation_translation(scale, turn, place),
+            play: if at == 3 { ClipId(0).into() } else { "sway".into() },
+            skin: [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu][at % 3],
+            ..Spawn::default()
+        };
+        let (front, back) = (at % 4 != 1, at % 4 < 2 || at == 6);
+        if !apart {
+            let id = crowd.spawn(kind, &spawn).unwrap();
+            if !front {
+                hide(crowd, id, "front");
+            }
+            if !back {
+                hide(crowd, id, "back");
+            }
+            continue;
+        }
+        // One instance for each part that is shown.
+        for (shown, other) in [(front, "back"), (back, "front")] {
+            if shown {
+                let id = crowd.spawn(kind, &spawn).unwrap();
+                hide(crowd, id, other);
+            }
+        }
+    }
+}
+
+/// Whether an instance shows its parts or several show one each, all passes draw the same; without a shader that knows
+/// of parts, the one checks the other by way of the lists alone.
+#[test]
+fn instances_that_hide_different_parts_stand_in_one_crowd() {
+    each(|setup| {
+        let character = sheet(false);
+        let mut slots = Slots::new(&setup.context, SLOTS);
+        let desc = CharacterDesc {
+            cpu_skinning: true,
+            ..CharacterDesc::default()
+        };
+        let mut pictures = Vec::new();
+        for apart in [false, true] {
+            let mut crowd = setup.crowd(SLOTS, ROOM);
+            let target = target(&mut setup.context);
+            let allocator = &mut setup.context.allocator;
+            let kind = crowd.add_character_with(allocator, &character, &desc);
+            let kind = kind.unwrap();
+            rows(&mut crowd, kind, &character, apart);
+            let color = pass(&mut crowd, &target, false);
+            let seen = look(setup, &mut crowd, &mut slots, (&target, color));
+            let stats = crowd.stats();
+            assert!(covered(&seen) > 1000);
+            let far = depth(&mut setup.context, &target);
+            let cmd = slots.begin(&setup.context, 1);
+            let allocator = &mut setup.context.allocator;
+            let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+            let views = unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
+            // Engines see the same instances for each primitive.
+            let counts: Vec<u32> = (0..2)
+                .map(|primitive| {
+                    let ranges = frame.draw_ranges(views[0], kind, primitive).unwrap();
+                    ranges.map(|range| range.count).sum()
+                })
+                .collect();
+            let missing = frame.draw_ranges(views[0], kind, 2).map(drop);
+            assert!(matches!(
+                missing,
+                Err(Error::NotFound {
+                    what: "primitive",
+                    ..
+                })
+            ));
+            slots.submit(&setup.context, 1);
+            slots.wait(&setup.context, 1);
+            pictures.push((seen, far, stats.triangles, stats.vertices, counts));
+            target.destroy(&mut setup.context);
+            setup.destroy(crowd);
+        }
+        assert_eq!(different(&pictures[0].0, &pictures[1].0, 0), 0);
+        assert!(pictures[0].1 == pictures[1].1, "depths");
+        assert_eq!(pictures[0].2, pictures[1].2, "triangles");
+        assert_eq!(pictures[0].3, pictures[1].3, "vertices");
+        assert_eq!(pictures[0].4, pictures[1].4, "instances of each primitive");
+        slots.destroy(&setup.context);
+    });
+}
+
+#[test]
+fn blended_parts_are_hidden_and_stay_sorted() {
+    each(|setup| {
+        let character = sheet(true);
+        let mut slots = Slots::new(&setup.context, SLOTS);
+        let mut pictures = Vec::new();
+        // One that hides its front, far away, and one that hides its back, near: and the same of two characters without
+        // these parts, which are sorted by themselves.
+        for hides in [false, true] {
+            let mut crowd = setup.crowd(SLOTS, ROOM);
+            let target = target(&mut setup.context);
+            let color = pass(&mut crowd, &target, false);
+            for (z, hidden) in [(-0.5, "front"), (0.5, "back")] {
+                let mut shown = sheet(true);
+                if !hides {
+                    shown = without(hidden);
+                }
+                let allocator = &mut setup.context.allocator;
+                let kind = crowd.add_character(allocator, &shown).unwrap();
+                let spawn = Spawn {
+                    world_from_model: Affine::from_translation(Vec3::new(0.2 * z, 0.0, z)),
+                    play: "sway".into(),
+                    ..Spawn::default()
+                };
+                let id = crowd.spawn(kind, &spawn).unwrap();
+                if hides {
+                    let part = character.part(hidden).unwrap();
+                    crowd.set_part_visible(id, part, false).unwrap();
+                }
+            }
+            pictures.push(look(setup, &mut crowd, &mut slots, (&target, color)));
+            target.destroy(&mut setup.context);
+            setup.destroy(crowd);
+        }
+        assert!(covered(&pictures[0]) > 500);
+        assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
+        slots.destroy(&setup.context);
+    });
+}
+
+/// A blended sheet that was built without one of its sides.
+fn without(name: &str) -> Character {
+    let mut raw = ribbon(4);
+    for (primitive, part) in raw.primitives.iter_mut().zip(["front", "back"]) {
+        primitive.part = part.into();
+    }
+    raw.primitives.retain(|primitive| &*primitive.part != name);
+    for material in &mut raw.materials {
+        material.alpha = AlphaMode::Blend;
+        material.base_color[3] = 0.7;
+        material.double_sided = true;
+    }
+    built(raw).character
+}
+
+#[test]
+fn parts_that_can_not_be_hidden_are_refused() {
+    each(|setup| {
+        let mut crowd = setup.crowd(SLOTS, ROOM);
+        let mut raw = ribbon(3);
+        let side = raw.primitives[0].clone();
+        raw.primitives = (0..130)
+            .map(|number| {
+                let mut primitive = side.clone();
+                primitive.part = format!("part {number}").into();
+                primitive
+            })
+            .collect();
+        let character = built(raw).character;
+        assert_eq!(character.parts().count(), 130);
+        let allocator = &mut setup.context.allocator;
+        let kind = crowd.add_character(allocator, &character).unwrap();
+        let id = crowd.spawn(kind, &Spawn::default()).unwrap();
+        let last = character.part("part 127").unwrap();
+        crowd.set_part_visible(id, last, false).unwrap();
+        let past = character.part("part 128").unwrap();
+        let full = crowd.set_part_visible(id, past, false);
+        let wanted = Error::Capacity {
+            what: "primitives that can be hidden",
+            asked: 129,
+            cap: 128,
+        };
+        assert_eq!(full, Err(wanted));
+        // Of another character.
+        let small = built(ribbon(3)).character;
+        let allocator = &mut setup.context.allocator;
+        let small = crowd.add_character(allocator, &small).unwrap();
+        let other = crowd.spawn(small, &Spawn::default()).unwrap();
+        let missing = crowd.set_part_visible(other, last, false);
+        assert!(matches!(missing, Err(Error::NotFound { what: "part", .. })));
+        setup.destroy(crowd);
+    });
+}

@@ -1,0 +1,337 @@
+//! Instances that no view shows, that only some show, and lists of the caller's.
+
+use crate::support::frames::{
+    EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, record, target,
+};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, Setup, each, view};
+use throng::character::Affine;
+use throng::crowd::{ListId, Viewport};
+use throng::error::ArgumentFault;
+use throng::glam::Vec3;
+use throng::{
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, Result, SkinMode, Spawn,
+    View,
+};
+
+const CAMERA: u32 = 1;
+const SHADOW: u32 = 2;
+
+fn camera() -> View {
+    view(Vec3::new(0.4, 2.0, 7.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
+}
+
+/// Three ribbons side by side; the last one is mirrored.
+fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<InstanceId>) {
+    let mut crowd = setup.crowd(2, capacity);
+    let character = built(ribbon(4)).character;
+    let desc = CharacterDesc {
+        cpu_skinning: true,
+        ..CharacterDesc::default()
+    };
+    let allocator = &mut setup.context.allocator;
+    let kind = crowd.add_character_with(allocator, &character, &desc);
+    let kind = kind.unwrap();
+    let spawn = |at: usize| {
+        let place = Vec3::new(at as f32 - 1.0, 0.0, 0.0);
+        let scale = Vec3::new(if at == 2 { -1.0 } else { 1.0 }, 1.0, 1.0);
+        let spawn = Spawn {
+            world_from_model: Affine::from_translation(place) * Affine::from_scale(scale),
+            play: "sway".into(),
+            ..Spawn::default()
+        };
+        crowd.spawn(kind, &spawn).unwrap()
+    };
+    let ids = (0..3).map(spawn).collect();
+    (crowd, kind, ids)
+}
+
+#[test]
+fn what_is_hidden_is_neither_drawn_nor_animated() {
+    each(|setup| {
+        let (mut crowd, _, ids) = populated(setup, SMALL);
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let mut slots = Slots::new(&setup.context, 2);
+        let mut slot = 0;
+        let mut look = |setup: &mut Setup, crowd: &mut Crowd, view: View| {
+            slot = 1 - slot;
+            let on = (&target, pass, &NORMAL_Z);
+            let context = &mut setup.context;
+            let seen = picture(context, crowd, &mut slots, (slot, 0.3), on, &[view]);
+            (seen, crowd.stats())
+        };
+        let (all, stats) = look(setup, &mut crowd, camera());
+        assert_eq!((stats.animated, stats.instances), (3, 3));
+        let per_instance = (stats.vertices / 3, stats.triangles / 3);
+        for id in &ids {
+            // By each of the ways, which give the same picture.
+            crowd.set_visible(*id, false).unwrap();
+            let (hidden, stats) = look(setup, &mut crowd, camera());
+            assert!(covered(&hidden) + 100 < covered(&all));
+            assert_eq!((stats.animated, stats.instances), (2, 3));
+            let drawn = (stats.vertices / 2, stats.triangles / 2);
+            assert_eq!(drawn, per_instance);
+            crowd.set_visible(*id, true).unwrap();
+            for (mask, of_view) in [(0, u32::MAX), (SHADOW, CAMERA)] {
+                crowd.set_view_mask(*id, mask).unwrap();
+                let view = View {
+                    mask: of_view,
+                    ..camera()
+                };
+                let (masked, stats) = look(setup, &mut crowd, view);
+                assert_eq!(different(&masked, &hidden, 0), 0);
+                assert_eq!(stats.animated, 2);
+            }
+            crowd.set_view_mask(*id, SHADOW | CAMERA).unwrap();
+            let (again, stats) = look(setup, &mut crowd, camera());
+            assert_eq!(different(&again, &all, 0), 0);
+            assert_eq!(stats.animated, 3);
+            // It is where it was moved to while nobody looked, and its clip has gone on.
+            crowd.set_view_mask(*id, u32::MAX).unwrap();
+        }
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}
+
+#[test]
+fn each_view_draws_what_it_shows() {
+    each(|setup| {
+        let (mut crowd, kind, ids) = populated(setup, SMALL);
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let mut slots = Slots::new(&setup.context, 2);
+        let half = |right: bool, mask: u32| View {
+            mask,
+            viewport: Viewport {
+                x: if right { 48.0 } else { 0.0 },
+                y: 0.0,
+                width: 48.0,
+                height: 96.0,
+            },
+            ..camera()
+        };
+        let mut look = |setup: &mut Setup, crowd: &mut Crowd, views: &[View]| {
+            let on = (&target, pass, &NORMAL_Z);
+            picture(&mut setup.context, crowd, &mut slots, (0, 0.3), on, views)
+        };
+        // The player's own body, which only the shadow shows, and a marker that the shadow leaves out.
+        crowd.set_view_mask(ids[0], SHADOW).unwrap();
+        crowd.set_view_mask(ids[2], !SHADOW).unwrap();
+        let both = look(
+            setup,
+            &mut crowd,
+            &[half(false, CAMERA), half(true, SHADOW)],
+        );
+        assert_eq!(crowd.stats().animated, 3);
+        crowd.set_visible(ids[0], false).unwrap();
+        let left = look(setup, &mut crowd, &[half(false, CAMERA)]);
+        crowd.set_visible(ids[0], true).unwrap();
+        crowd.set_visible(ids[2], false).unwrap();
+        let right = look(setup, &mut crowd, &[half(true, SHADOW)]);
+        let texels = |picture: &[u8], right: bool| -> Vec<u8> {
+            let rows = picture.chunks_exact(96 * 4);
+            let halves = rows.map(|row| row.split_at(48 * 4));
+            halves
+                .flat_map(|(a, b)| if right { b } else { a })
+                .copied()
+                .collect()
+        };
+        assert!(covered(&left) > 300 && covered(&right) > 300);
+        assert_eq!(texels(&both, false), texels(&left, false));
+        assert_eq!(texels(&both, true), texels(&right, true));
+        crowd.set_visible(ids[2], true).unwrap();
+        // Views that show the same share one list.
+        let cmd = slots.begin(&setup.context, 1);
+        let masks = [CAMERA, CAMERA | 4, SHADOW, u32::MAX];
+        let views = masks.map(|mask| View { mask, ..camera() });
+        let allocator = &mut setup.context.allocator;
+        let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+        let ids = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
+        let ranges: Vec<_> = ids
+            .iter()
+            .map(|id| frame.inputs(*id, kind, 0).unwrap())
+            .map(|inputs| (inputs.plain, inputs.mirrored))
+            .collect();
+        assert_eq!(ranges[0], (0..1, 1..2));
+        assert_eq!(ranges[1], ranges[0]);
+        assert_eq!(ranges[2], (2..4, 4..4));
+        assert_eq!(ranges[3], (4..6, 6..7));
+        slots.submit(&setup.context, 1);
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}
+
+fn fault(result: Result<ListId>) -> (u64, Error) {
+    match result {
+        Err(Error::Each { what, index, why }) => {
+            assert_eq!(what, "instance");
+            (index, *why)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lists_name_what_a_view_shows_and_are_checked() {
+    each(|setup| {
+        let (mut crowd, kind, ids) = populated(setup, SMALL);
+        let dead = crowd.spawn(kind, &Spawn::default()).unwrap();
+        crowd.despawn(dead).unwrap();
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let mut slots = Slots::new(&setup.context, 2);
+        // The picture of the same by hand.
+        crowd.set_visible(ids[1], false).unwrap();
+        let on = (&target, pass, &NORMAL_Z);
+        let context = &mut setup.context;
+        let wanted = picture(context, &mut crowd, &mut slots, (0, 0.3), on, &[camera()]);
+        crowd.set_visible(ids[1], true).unwrap();
+
+        let cmd = slots.begin(&setup.context, 1);
+        let allocator = &mut setup.context.allocator;
+        let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+        let (index, why) = fault(frame.list(&[ids[0], dead]));
+        assert!(
+            index == 1
+                && matches!(
+                    why,
+                    Error::Stale {
+                        what: "instance",
+                        ..
+                    }
+                )
+        );
+        let (index, why) = fault(frame.list(&[ids[0], ids[1], ids[2], ids[1]]));
+        assert_eq!(index, 3);
+        let twice = ArgumentFault::Duplicate { of: 1 };
+        assert!(matches!(why, Error::Argument { why, .. } if why == twice));
+        // What was refused leaves nothing behind.
+        let list = frame.list(&[ids[2], ids[0]]).unwrap();
+        let nobody = frame.list(&[]).unwrap();
+        let third = frame.list(&ids).unwrap();
+        frame.list(&[]).unwrap();
+        let full = frame.list(&[]);
+        assert!(matches!(
+            full,
+            Err(Error::Capacity {
+                what: "lists",
+                asked: 5,
+                cap: 4
+            })
+        ));
+        let view = |list: ListId| View {
+            list: Some(list),
+            ..camera()
+        };
+        let views = [view(list), view(nobody), view(third), camera()];
+        let prepared = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
+        let count = |frame: &Frame<'_>, at: usize| {
+            let inputs = frame.inputs(prepared[at], kind, 0).unwrap();
+            (inputs.plain.len(), inputs.mirrored.len())
+        };
+        assert_eq!(count(&frame, 0), (1, 1));
+        assert_eq!(count(&frame, 1), (0, 0));
+        assert_eq!(count(&frame, 2), (2, 1));
+        // All by a list, or all without one: the same list.
+        let plain = |at: usize| frame.inputs(prepared[at], kind, 0).unwrap().plain;
+        assert_eq!(plain(2), plain(3));
+        assert_eq!(frame.stats().animated, 3);
+        let late = frame.list(&[]);
+        assert!(matches!(late, Err(Error::Argument { what: "frame", .. })));
+        unsafe {
+            target.begin(&setup.context.device, cmd, &NORMAL_Z);
+            frame.record_draw(cmd, prepared[0], pass).unwrap();
+            target.end(&setup.context.device, cmd);
+        }
+        slots.submit(&setup.context, 1);
+        slots.wait(&setup.context, 1);
+        let seen = target.read_rgba(&mut setup.context).unwrap();
+        assert_eq!(different(&seen, &wanted, 0), 0);
+
+        // A list is of its frame.
+        let cmd = slots.begin(&setup.context, 0);
+        let allocator = &mut setup.context.allocator;
+        let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
+        let old = unsafe { frame.record_prepare(cmd, &[view(list)]) };
+        let why = match old {
+            Err(Error::Each {
+                what: "view",
+                index: 0,
+                why,
+            }) => *why,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(
+            why,
+            Error::Argument {
+                what: "View::list",
+                ..
+            }
+        ));
+        // One that is animated by a list only; the others rest from it.
+        let one = frame.list(&ids[..1]).unwrap();
+        unsafe { frame.record_prepare(cmd, &[view(one)]) }.unwrap();
+        assert_eq!(frame.stats().animated, 1);
+        slots.submit(&setup.context, 0);
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}
+
+#[test]
+fn what_no_view_shows_is_not_skinned() {
+    let capacity = Capacity {
+        skinned_words: 4096,
+        cpu_skinned_words: 4096,
+        ..SMALL
+    };
+    each(|setup| {
+        let (mut crowd, _, ids) = populated(setup, capacity);
+        let target = target(&mut setup.context);
+        let pass = pass(&mut crowd, &target, false);
+        let mut slots = Slots::new(&setup.context, 2);
+        let on = (&target, pass, &NORMAL_Z);
+        let context = &mut setup.context;
+        let all = picture(context, &mut crowd, &mut slots, (0, 0.3), on, &[camera()]);
+        for (id, skin) in ids.iter().zip([SkinMode::Compute, SkinMode::Cpu]) {
+            crowd.set_skin(*id, skin).unwrap();
+            crowd.set_visible(*id, false).unwrap();
+        }
+        let cmd = slots.begin(&setup.context, 1);
+        let allocator = &mut setup.context.allocator;
+        let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+        unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
+        assert_eq!((frame.stats().skinned, frame.stats().animated), (0, 1));
+        for id in &ids[..2] {
+            let gone = frame.skinned(*id).map(drop);
+            assert!(matches!(
+                gone,
+                Err(Error::Argument {
+                    what: "instance",
+                    ..
+                })
+            ));
+        }
+        slots.submit(&setup.context, 1);
+        ids.iter()
+            .for_each(|id| crowd.set_visible(*id, true).unwrap());
+        let context = &mut setup.context;
+        let cmd = slots.begin(context, 0);
+        record(context, &mut crowd, cmd, (0, 0.3), on, &[camera()]);
+        slots.submit(context, 0);
+        slots.wait(context, 0);
+        assert_eq!(crowd.stats().skinned, 2);
+        let seen = target.read_rgba(context).unwrap();
+        // Skinned elsewhere: edges may round to another pixel.
+        assert!(different(&seen, &all, 1) < 5);
+        slots.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+        setup.destroy(crowd);
+    });
+}

@@ -1,0 +1,428 @@
+//! Files beside a model: which is read, and what it says.
+
+use super::folder::{Folder, MODEL};
+use throng::character::{AnimationDesc, AnimationText, BlendShape, Character, ClipId, SocketDesc};
+use throng::error::{AssetFault, DescFault, Error};
+use throng::glam::{Vec2, Vec3};
+use throng::import::{ImportOptions, RepairKind, add_clips, gltf_with};
+use throng::pose::state_machine::MAX_TEXT_BYTES;
+use throng::pose::{AdditiveReference, Clip, ClipOptions, LoopMode, RootMotion, RootMotionOptions};
+
+pub(super) const WHOLE: &str = r#"
+[[mask]]
+name = "upper"
+parts = [{ joint = "Hips" }, { joint = "Hand", weight = 0.5 }]
+
+[[clip]]
+name = "Walk"
+events = [{ name = "step", time_s = 0.5 }, { name = "left", time_s = 1 }]
+root_motion = {}
+gait = { speed_m_s = 1.5 }
+
+[[clip]]
+name = "Run add"
+events = [{ name = "step", time_s = 0 }]
+
+[[additive]]
+name = "Run add"
+clip = "Run"
+reference = { frame = { clip = "Idle", time_s = 0.5 } }
+
+[[additive]]
+clip = "Idle"
+reference = "rest"
+
+[[blend_space]]
+name = "speed"
+points = [{ at = 0, clip = "Run" }, { at = 1.5, clip = "Walk" }]
+
+[[blend_space]]
+name = "velocity"
+points = [{ at = [0, 0], clip = "Run" }, { at = [1.5, 0.0], clip = "Walk" }, { at = [0, 1], clip = "Run" }]
+
+[[socket]]
+name = "sword"
+joint = "Hand"
+translation = [0, 0.1, 0]
+rotation = [0, 0, 0, 2]
+
+[state_machine]
+[[state_machine.parameter]]
+name = "speed"
+kind = "float"
+
+[[state_machine.mask]]
+name = "hand"
+parts = [{ joint = "Hand" }]
+
+[[state_machine.layer]]
+name = "body"
+entry = "go"
+state = [{ name = "go", motion = { clip = "Walk" } }]
+
+[[state_machine.layer]]
+name = "arms"
+entry = "shake"
+mask = "upper"
+additive = true
+state = [{ name = "shake", motion = { clip = "Run add" } }]
+"#;
+
+/// All that [`WHOLE`] says of the model.
+pub(super) fn check_whole(character: &Character) {
+    let set = character.animations();
+    let [idle, walk, run, add] =
+        ["Idle", "Walk", "Run", "Run add"].map(|n| character.clip(n).unwrap());
+    assert_eq!([idle, walk, run, add], [0, 1, 2, 3].map(ClipId));
+    // Masks: that of the description, then that which only the machine has.
+    let upper = set.mask("upper").unwrap();
+    assert_eq!(set.masks()[upper.index()].weights(), [0.0, 1.0, 0.5]);
+    assert_eq!(set.mask_name(set.mask("hand").unwrap()), "hand");
+    let machine = set.state_machine().unwrap();
+    assert_eq!(set.state_machine_masks().len(), 2);
+    for (mask, id) in machine.masks().iter().zip(set.state_machine_masks()) {
+        assert_eq!(mask, &set.masks()[id.index()]);
+    }
+    assert!(machine.parameter("speed").is_ok());
+    // Events: the file's and the description's, in the order of their times.
+    let events: Vec<_> = set.events(walk).iter().collect();
+    assert_eq!(
+        events,
+        [
+            ("left", 0.25),
+            ("step", 0.5),
+            ("right", 0.75),
+            ("left", 1.0)
+        ]
+    );
+    assert_eq!(set.events(add).iter().collect::<Vec<_>>(), [("step", 0.0)]);
+    assert!(set.events(idle).is_empty() && set.events(ClipId(9)).is_empty());
+    for clip in [walk, add] {
+        for hit in set.events(clip).passed_from_start(0.0, 1.0, LoopMode::Once) {
+            assert_eq!(set.event(hit.name).unwrap().index(), hit.name_id as usize);
+            assert_eq!(set.event_name(set.event(hit.name).unwrap()), hit.name);
+        }
+    }
+    // Root motion: the walk stays in place now.
+    let motion = set.root_motion(walk).unwrap();
+    let pass = motion.pass();
+    assert!((pass.translation.z - 1.0).abs() < 1e-6, "{pass:?}");
+    assert!(set.root_motion(run).is_none());
+    let at = |clip: ClipId, time_s| {
+        character.clips()[clip.index()]
+            .sample_joint(1, time_s)
+            .translation
+    };
+    assert_eq!(at(walk, 1.0), Vec3::ZERO);
+    assert!(at(run, 1.0).distance(Vec3::Z) < 1e-3);
+    assert_eq!(set.gait(walk).unwrap().speed_m_s, 1.5);
+    // Additive clips.
+    let additive = |clip: ClipId| character.clips()[clip.index()].is_additive();
+    assert_eq!(
+        [idle, walk, run, add].map(additive),
+        [true, false, false, true]
+    );
+    // Blend spaces and sockets.
+    let speed = &set.blend_spaces()[set.blend_space("speed").unwrap().index()];
+    assert!(matches!(speed.shape(), BlendShape::Line(_)) && speed.clips() == [run, walk]);
+    let mut weights = [0.0; 3];
+    speed
+        .weights(Vec2::new(0.75, 9.0), &mut weights[..2])
+        .unwrap();
+    assert_eq!(weights[..2], [0.5, 0.5]);
+    let velocity = &set.blend_spaces()[set.blend_space("velocity").unwrap().index()];
+    velocity.weights(Vec2::new(0.0, 1.0), &mut weights).unwrap();
+    assert_eq!((velocity.dimensions(), weights), (2, [0.0, 0.0, 1.0]));
+    let sword = &set.sockets()[set.socket("sword").unwrap().index()];
+    assert_eq!(
+        sword.socket.joint,
+        character.skeleton().joint("Hand").unwrap()
+    );
+    assert_eq!(
+        sword.socket.offset.transform_point3(Vec3::ZERO),
+        Vec3::Y * 0.1
+    );
+    let missing = set.socket("shield").unwrap_err().to_string();
+    assert_eq!(missing, "no socket is called \"shield\": there are sword");
+}
+
+#[test]
+fn everything_is_read_from_the_file_beside_the_model() {
+    let imported = Folder::with(WHOLE)
+        .import(&ImportOptions::default())
+        .unwrap();
+    check_whole(&imported);
+    // Two events of the file lie outside of their clip.
+    let outside = imported
+        .repairs
+        .iter()
+        .filter(|r| r.kind == RepairKind::EventOutside);
+    assert_eq!(outside.map(|repair| repair.count).collect::<Vec<_>>(), [2]);
+}
+
+/// The clips are what the tools make of the file's own curves.
+#[test]
+fn clips_are_those_that_the_tools_make() {
+    let folder = Folder::with(WHOLE);
+    let plain = ImportOptions {
+        sidecar: false,
+        ..ImportOptions::with_curves()
+    };
+    let plain = folder.import(&plain).unwrap();
+    let whole = folder.import(&ImportOptions::default()).unwrap();
+    let options = ClipOptions::default();
+    let walk = &plain.curves()[1];
+    let (stays, motion) = RootMotion::extract(&plain, walk, &RootMotionOptions::default()).unwrap();
+    assert_eq!(whole.animations().root_motion(ClipId(1)), Some(&motion));
+    assert_eq!(
+        whole.clips()[1],
+        Clip::new(&plain, &stays, &options).unwrap()
+    );
+    let rest = AdditiveReference::Rest;
+    let idle = Clip::additive(&plain, &plain.curves()[0], &rest, &options).unwrap();
+    assert_eq!(whole.clips()[0], idle);
+}
+
+#[test]
+fn nothing_beside_the_model_is_nothing_wrong() {
+    let folder = Folder::new();
+    folder.write("doll.gltf", MODEL);
+    let imported = folder.import(&ImportOptions::default()).unwrap();
+    let set = imported.animations();
+    assert!(set.masks().is_empty() && set.sockets().is_empty() && set.state_machine().is_none());
+    // The events of the file come by the same call.
+    assert_eq!(set.events(ClipId(1)).len(), 2);
+    assert_eq!(set.event_names().collect::<Vec<_>>(), ["right", "left"]);
+}
+
+#[test]
+fn options_go_before_what_lies_beside() {
+    let folder = Folder::with("this is no description");
+    let off = ImportOptions {
+        sidecar: false,
+        ..ImportOptions::default()
+    };
+    assert!(
+        folder
+            .import(&off)
+            .unwrap()
+            .animations()
+            .sockets()
+            .is_empty()
+    );
+    let said = ImportOptions {
+        animation: Some(AnimationDesc {
+            sockets: vec![SocketDesc::new("own", "Hips")],
+            ..AnimationDesc::default()
+        }),
+        ..ImportOptions::default()
+    };
+    assert!(
+        folder
+            .import(&said)
+            .unwrap()
+            .animations()
+            .socket("own")
+            .is_ok()
+    );
+    assert!(folder.import(&ImportOptions::default()).is_err());
+}
+
+const MACHINE: &str =
+    "[[layer]]\nname = 'body'\nentry = 'go'\nstate = [{ name = 'go', motion = { clip = 'Walk' } }]";
+
+#[test]
+fn the_state_machine_may_lie_in_a_file_of_its_own() {
+    let folder = Folder::with("state_machine_file = 'more/doll.machine.toml'");
+    folder.write("more/doll.machine.toml", MACHINE);
+    let imported = folder.import(&ImportOptions::default()).unwrap();
+    assert!(imported.animations().state_machine().is_some());
+    // What is wrong there is named with that file and its line.
+    folder.write("more/doll.machine.toml", MACHINE.replace("Walk", "Wlak"));
+    let error = folder.import(&ImportOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::StateMachine(_)));
+    assert_eq!(
+        error.to_string(),
+        "more/doll.machine.toml:4: layer \"body\", state 0 \"go\", motion.clip: no clip is called \
+         \"Wlak\": there are Idle, Walk, Run"
+    );
+    // Descriptions that are given as data may name files, too, where there is a folder.
+    let read = &mut |path: &str| {
+        assert_eq!(path, "machine.toml");
+        Ok(MACHINE.as_bytes().to_vec())
+    };
+    let options = ImportOptions {
+        animation: Some(AnimationDesc {
+            state_machine_file: Some("machine.toml".into()),
+            ..AnimationDesc::default()
+        }),
+        ..ImportOptions::default()
+    };
+    let imported = gltf_with(MODEL.as_bytes(), read, &options).unwrap();
+    assert!(imported.animations().state_machine().is_some());
+}
+
+/// The rules of all other files that a model refers to.
+#[test]
+fn nothing_outside_of_the_folder_is_read() {
+    for path in [
+        "../machine.toml",
+        "/machine.toml",
+        "c:machine.toml",
+        "a\\b.toml",
+        "",
+        "a/../../b",
+        "\\u0007",
+    ] {
+        let folder = Folder::with(&format!(
+            "\nstate_machine_file = \"{}\"",
+            path.replace("\\b", "\\\\b")
+        ));
+        let error = folder
+            .import(&ImportOptions::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("doll.toml:2: animation, state_machine_file: "),
+            "{path}: {error}"
+        );
+    }
+    let error = Folder::with("state_machine_file = 'none.toml'").import(&ImportOptions::default());
+    let Err(Error::Animation(error)) = error else {
+        panic!("{error:?}")
+    };
+    assert!(matches!(&error.why, DescFault::Refused(why) if matches!(**why, Error::Io { .. })));
+    #[cfg(unix)]
+    {
+        let (other, folder) = (Folder::with(""), Folder::with(""));
+        std::fs::remove_file(folder.path().join("doll.toml")).unwrap();
+        let link = folder.path().join("doll.toml");
+        std::os::unix::fs::symlink(other.path().join("doll.toml"), link).unwrap();
+        let error = folder.import(&ImportOptions::default()).unwrap_err();
+        assert!(
+            matches!(&error, Error::Asset { file, why: AssetFault::Resource { .. }, .. } if &**file == "doll.toml"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn large_and_broken_files_are_refused() {
+    let large = "#".repeat(MAX_TEXT_BYTES + 1);
+    let error = Folder::with(&large)
+        .import(&ImportOptions::default())
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("doll.toml: animation: 1048577 bytes"),
+        "{error}"
+    );
+    let huge = "#".repeat(2 * MAX_TEXT_BYTES);
+    let error = Folder::with(&huge)
+        .import(&ImportOptions::default())
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::Asset {
+                why: AssetFault::Cap { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
+    let folder = Folder::with("");
+    folder.write("doll.toml", b"# one\n[[mask]]\nname = '\xFF'");
+    let error = folder.import(&ImportOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "doll.toml:3: animation: is not UTF-8");
+}
+
+/// Clips that join later bring their events, and the ids of those that there were stay.
+#[test]
+fn added_clips_bring_their_events() {
+    let imported = Folder::with(WHOLE)
+        .import(&ImportOptions::default())
+        .unwrap();
+    let other = MODEL.replace("\"left\"", "\"jump\"");
+    let added = add_clips(&imported, other.as_bytes(), &ImportOptions::default()).unwrap();
+    let (before, after) = (imported.animations(), added.character.animations());
+    let walk = added.character.clip("Walk (2)").unwrap();
+    let events: Vec<_> = after.events(walk).iter().collect();
+    assert_eq!(events, [("jump", 0.25), ("right", 0.75)]);
+    for name in before.event_names() {
+        assert_eq!(before.event(name).unwrap(), after.event(name).unwrap());
+    }
+    assert!(before.event("jump").is_err() && after.event("jump").is_ok());
+    assert!(after.root_motion(ClipId(1)).is_some() && after.root_motion(walk).is_none());
+}
+
+/// The text of a description reads back as the same data.
+#[test]
+fn text_and_data_are_the_same() {
+    let desc = AnimationText::parse("doll.toml", WHOLE)
+        .unwrap()
+        .desc()
+        .clone();
+    let text = toml::to_string(&desc).unwrap();
+    assert_eq!(
+        *AnimationText::parse("again.toml", &text).unwrap().desc(),
+        desc,
+        "{text}"
+    );
+}
+
+#[test]
+fn an_asset_takes_a_description() {
+    let Some(assets) = std::env::var_os("THRONG_ASSETS") else {
+        return;
+    };
+    let folder = Folder::new();
+    let fox = std::path::Path::new(&assets).join("Fox.glb");
+    folder.write("fox.glb", std::fs::read(fox).unwrap());
+    let text = r#"
+[[mask]]
+name = "head"
+parts = [{ joint = "b_Neck_04", feather = 1 }]
+[[clip]]
+name = "Walk"
+events = [{ name = "paw", time_s = 0.2 }]
+root_motion = { joint = "b_Hip_01", axes = "xz", yaw = false, reference = "rest" }
+[[additive]]
+name = "Look"
+clip = "Survey"
+[[blend_space]]
+name = "speed"
+points = [{ at = 0.0, clip = "Survey" }, { at = 80.0, clip = "Walk" }, { at = 200.0, clip = "Run" }]
+[[socket]]
+name = "saddle"
+joint = "b_Spine02_03"
+[state_machine]
+parameter = [{ name = "speed", kind = "float", min = 0.0 }]
+[[state_machine.layer]]
+name = "body"
+entry = "move"
+[[state_machine.layer.state]]
+name = "move"
+[state_machine.layer.state.motion.blend_1d]
+parameter = "speed"
+points = [{ at = 0.0, clip = "Survey" }, { at = 80.0, clip = "Walk" }, { at = 200.0, clip = "Run" }]
+[[state_machine.layer]]
+name = "look"
+entry = "look"
+additive = true
+mask = "head"
+state = [{ name = "look", motion = { clip = "Look" } }]
+"#;
+    folder.write("fox.toml", text);
+    let options = ImportOptions::default();
+    let fox = throng::import::gltf_file(folder.path().join("fox.glb"), &options).unwrap();
+    let set = fox.animations();
+    assert!(set.state_machine().is_some() && set.root_motion(fox.clip("Walk").unwrap()).is_some());
+    assert!(fox.clips()[fox.clip("Look").unwrap().index()].is_additive());
+    assert_eq!(set.blend_spaces()[0].clips().len(), 3);
+    // It walks and runs; standing, it does not.
+    let speed = |name| set.gait(fox.clip(name).unwrap()).map(|gait| gait.speed_m_s);
+    assert_eq!(speed("Survey"), None);
+    assert!(speed("Run").unwrap() > speed("Walk").unwrap());
+}

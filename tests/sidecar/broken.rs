@@ -1,0 +1,242 @@
+//! Descriptions that do not fit: the error names the file, the line, the part and its field.
+
+use super::folder::Folder;
+use throng::import::ImportOptions;
+
+/// What is beside the model, and what the error begins with and contains.
+const BROKEN: &[(&str, &str, &str)] = &[
+    // Form.
+    ("x", "doll.toml:1: animation: ", ""),
+    (
+        "\nmaks = []",
+        "doll.toml:2: animation, maks: unknown field",
+        "mask",
+    ),
+    (
+        "\n\n[[mask]]\nparts = []",
+        "doll.toml:3: mask 0 \"\": missing field `name`",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nevent = []",
+        "doll.toml:3: clip 0 \"Walk\", event: unknown field",
+        "events",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nevents = [{ name = 'a', time_s = 'b' }]",
+        "doll.toml:3: clip 0 \"Walk\", events[0].time_s: invalid type",
+        "",
+    ),
+    // Masks.
+    (
+        "[[mask]]\nname = 'm'\nparts = [\n  { joint = 'Hips' },\n  { joint = 'Hnad' },\n]",
+        "doll.toml:5: mask 0 \"m\", parts[1].joint: no joint is called \"Hnad\": there are Root, Hips, Hand",
+        "",
+    ),
+    (
+        "[[mask]]\nname = 'm'\nparts = [{ joint = 'Hips', weight = 2 }]",
+        "doll.toml:3: mask 0 \"m\", parts[0].weight: is 2, where 0..=1 is allowed",
+        "",
+    ),
+    (
+        "[[mask]]\nname = 'm'\nparts = []\n[[mask]]\nname = 'm'\nparts = []",
+        "doll.toml:5: mask 1 \"m\", name: is called like number 0 of its list",
+        "",
+    ),
+    (
+        "[[mask]]\nname = ''\nparts = []",
+        "doll.toml:2: mask 0 \"\", name: ",
+        "it is empty",
+    ),
+    // Clips.
+    (
+        "\n[[clip]]\nname = 'Wlak'",
+        "doll.toml:3: clip 0 \"Wlak\", name: no clip is called \"Wlak\": there are Idle, Walk, Run",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\n[[clip]]\nname = 'Walk'",
+        "doll.toml:4: clip 1 \"Walk\", name: is called like number 0",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nevents = [\n{ name = 'a', time_s = 0 },\n{ name = 'b', time_s = 1.1 }]",
+        "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, where a time of the clip",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nevents = [{ name = 'a', time_s = nan }]",
+        "doll.toml:3: clip 0 \"Walk\", events[0].time_s: is NaN",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nevents = [{ name = '', time_s = 0 }]",
+        "doll.toml:3: clip 0 \"Walk\", events[0].name: ",
+        "empty",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\ngait = { speed_m_s = -1 }",
+        "doll.toml:3: clip 0 \"Walk\", gait.speed_m_s: is -1, where",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\ngait = { speed_m_s = 1, heading_rad = inf }",
+        "doll.toml:3: clip 0 \"Walk\", gait.heading_rad: is inf",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\n[clip.root_motion]\njoint = 'Pelvis'",
+        "doll.toml:4: clip 0 \"Walk\", root_motion.joint: no joint is called \"Pelvis\"",
+        "Hips",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nroot_motion = { axes = 'xw' }",
+        "doll.toml:3: clip 0 \"Walk\", root_motion.axes: ",
+        "letters x, y and z",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nroot_motion = { axes = 'xx' }",
+        "doll.toml:3: clip 0 \"Walk\", root_motion.axes: ",
+        "each once",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\nroot_motion = { error_m = 0 }",
+        "doll.toml:3: clip 0 \"Walk\", root_motion.error_m: is 0, where a positive number is allowed",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'A'\nroot_motion = {}\n[[additive]]\nname = 'A'\nclip = 'Run'",
+        "doll.toml:3: clip 0 \"A\", root_motion: an additive clip has no root motion",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Run'\ngait = { speed_m_s = 1 }\n[[additive]]\nclip = 'Run'",
+        "doll.toml:3: clip 0 \"Run\", gait: an additive clip has no gait",
+        "",
+    ),
+    // Additive clips.
+    (
+        "[[additive]]\nclip = 'Rnu'",
+        "doll.toml:2: additive clip 0 \"Rnu\", clip: no clip is called \"Rnu\"",
+        "Idle, Walk, Run",
+    ),
+    (
+        "[[additive]]\nname = 'Idle'\nclip = 'Run'",
+        "doll.toml:2: additive clip 0 \"Idle\", name: is called like number 0",
+        "",
+    ),
+    (
+        "[[additive]]\nclip = 'Run'\n[[additive]]\nclip = 'Run'",
+        "doll.toml:4: additive clip 1 \"Run\", clip: becomes additive twice",
+        "",
+    ),
+    (
+        "[[additive]]\nclip = 'Run'\nreference = { frame = { clip = 'Wave', time_s = 0 } }",
+        "doll.toml:3: additive clip 0 \"Run\", reference.frame.clip: no clip is called \"Wave\"",
+        "",
+    ),
+    (
+        "[[additive]]\nclip = 'Run'\nreference = { frame = { clip = 'Idle', time_s = nan } }",
+        "doll.toml:3: additive clip 0 \"Run\", reference.frame.time_s: is NaN",
+        "",
+    ),
+    (
+        "[[additive]]\nclip = 'Run'\nreference = 'first'",
+        "doll.toml:3: additive clip 0 \"Run\", reference: unknown variant `first`",
+        "",
+    ),
+    // Blend spaces.
+    (
+        "[[blend_space]]\nname = 's'\npoints = []",
+        "doll.toml:3: blend space 0 \"s\", points: has no points",
+        "",
+    ),
+    (
+        "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n{ at = 0, clip = 'Walk' }]",
+        "doll.toml:3: blend space 0 \"s\", points: ",
+        "point 1",
+    ),
+    (
+        "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n{ at = [1, 0], clip = 'Walk' }]",
+        "doll.toml:5: blend space 0 \"s\", points[1].at: has another number of coordinates",
+        "",
+    ),
+    (
+        "[[blend_space]]\nname = 's'\npoints = [{ at = inf, clip = 'Run' }]",
+        "doll.toml:3: blend space 0 \"s\", points[0].at: is inf",
+        "",
+    ),
+    (
+        "[[blend_space]]\nname = 's'\npoints = [{ at = 0, clip = 'Fly' }]",
+        "doll.toml:3: blend space 0 \"s\", points[0].clip: no clip is called \"Fly\"",
+        "",
+    ),
+    (
+        "[[additive]]\nclip = 'Run'\n[[blend_space]]\nname = 's'\npoints = [{ at = 0, clip = 'Walk' }, { at = 1, clip = 'Run' }]",
+        "doll.toml:5: blend space 0 \"s\", points[1].clip: additive clips and others can't be blended",
+        "",
+    ),
+    // Sockets.
+    (
+        "[[socket]]\nname = 'a'\njoint = 'Hand'\n[[socket]]\nname = 'b'\njoint = 'Foot'",
+        "doll.toml:6: socket 1 \"b\", joint: no joint is called \"Foot\"",
+        "",
+    ),
+    (
+        "[[socket]]\nname = 'a'\njoint = 'Hand'\nrotation = [0, 0, 0, 0]",
+        "doll.toml:4: socket 0 \"a\", rotation: is a quaternion of length 0",
+        "",
+    ),
+    (
+        "[[socket]]\nname = 'a'\njoint = 'Hand'\nscale = 0",
+        "doll.toml:4: socket 0 \"a\", scale: is 0, where a positive number is allowed",
+        "",
+    ),
+    (
+        "[[socket]]\nname = 'a'\njoint = 'Hand'\ntranslation = [0, nan, 0]",
+        "doll.toml:4: socket 0 \"a\", translation[1]: is NaN",
+        "",
+    ),
+    // State machines.
+    (
+        "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\nstate = [{ name = 'go', motion = { clip = 'Wlak' } }]",
+        "doll.toml:5: layer \"body\", state 0 \"go\", motion.clip: no clip is called \"Wlak\"",
+        "Walk",
+    ),
+    (
+        "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentrance = 'go'",
+        "doll.toml:4: layer 0 \"body\", entrance: unknown field",
+        "",
+    ),
+    (
+        "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\nmask = 'legs'\nstate = [{ name = 'go' }]",
+        "doll.toml:5: layer 0 \"body\", mask: no mask is called \"legs\"",
+        "",
+    ),
+    (
+        "state_machine_file = 'a.toml'\n[state_machine]\nlayer = []",
+        "doll.toml:1: animation, state_machine_file: there is a state machine besides",
+        "",
+    ),
+    (
+        "[[mask]]\nname = 'm'\nparts = []\n[state_machine]\nmask = [{ name = 'm', parts = [{ joint = 'Hips' }] }]\nlayer = [{ name = 'l', entry = 'a', state = [{ name = 'a' }] }]",
+        "doll.toml:2: mask 0 \"m\", name: the state machine has another mask of this name",
+        "",
+    ),
+];
+
+#[test]
+fn errors_name_the_line_and_the_part() {
+    assert!(BROKEN.len() >= 25);
+    for (text, start, part) in BROKEN {
+        let error = Folder::with(text).import(&ImportOptions::curves_only());
+        let error = error
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        assert!(
+            error.starts_with(start) && error.contains(part),
+            "{text}\n  gives    {error}\n  expected {start} … {part}"
+        );
+    }
+}
