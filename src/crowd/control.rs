@@ -317,7 +317,8 @@ impl Crowd {
             events.filter_map(move |event| {
                 let entry = entry.as_ref()?;
                 let instance = entry.instance(&self.instances, event.actor.index)?;
-                let same = self.instances.get(instance).ok()?.actor == event.actor;
+                let slot = self.instances.get(instance).ok()?;
+                let same = slot.record.character == character && slot.actor == event.actor;
                 same.then_some(InstanceEvent {
                     instance,
                     character: CharacterId(character),

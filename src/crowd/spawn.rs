@@ -204,7 +204,12 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn instance(&self, id: InstanceId) -> Result<layout::Instance> {
-        self.instances.get(id).map(|slot| slot.record)
+        let slot = self.instances.get(id)?;
+        let (animator, actor) = self.actor(id)?;
+        let mut next = slot.clone();
+        next.in_ring = !animator.is_resting(actor.index);
+        next.place_shares();
+        Ok(next.record)
     }
 
     /// Moves an instance. What motion vectors see is a motion from where it was in the view's last frame; after

@@ -114,7 +114,10 @@ fn a_chain_is_where_exact_products_have_it() {
             chain.push(child);
         }
         for (child, parent, joint, offset) in &links {
-            stage.crowd.attach(*child, *parent, *joint, offset).unwrap();
+            stage
+                .crowd
+                .attach(*child, *parent, JointId(*joint), offset)
+                .unwrap();
             let wanted = Attachment {
                 parent: *parent,
                 socket: Socket::at(*joint),
