@@ -116,7 +116,7 @@ fn a_chain_is_where_exact_products_have_it() {
         for (child, parent, joint, offset) in &links {
             stage
                 .crowd
-                .attach(*child, *parent, JointId(*joint), offset)
+                .attach(*child, *parent, *joint, offset)
                 .unwrap();
             let wanted = Attachment {
                 parent: *parent,
