@@ -5,8 +5,8 @@ use throng::ash::vk;
 use throng::character::{Affine, Character};
 use throng::glam::{DMat4, DVec2, DVec3, DVec4, Mat4};
 use throng::pose::{
-    DualQuat, Method, PaletteEntry, PaletteRef, PosedVertices, Poser, QuatOffset, WriteOnly,
-    palette_projected, skin,
+    DualQuat, Method, PaletteEntry, PaletteFit, PaletteRef, PosedVertices, Poser, QuatOffset,
+    WriteOnly, skin,
 };
 
 /// World positions of the vertices of each primitive.
@@ -14,7 +14,13 @@ pub(crate) type Shape = Vec<Vec<DVec3>>;
 
 fn palette<E: PaletteEntry>(character: &Character, poser: &Poser) -> Vec<E> {
     let mut out = vec![E::zeroed(); character.palette().len()];
-    palette_projected(character, poser.model(), WriteOnly::over(&mut out)).unwrap();
+    throng::pose::palette(
+        character,
+        poser.model(),
+        PaletteFit::Projected,
+        WriteOnly::over(&mut out),
+    )
+    .unwrap();
     out
 }
 

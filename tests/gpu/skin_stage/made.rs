@@ -12,8 +12,8 @@ use throng::import::{
     RawPrimitive, RawSkin, RawTransform,
 };
 use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteRef, Poser, QuatOffset,
-    WriteOnly, palette_projected,
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFit, PaletteRef, Poser,
+    QuatOffset, WriteOnly, palette,
 };
 
 const JOINTS: usize = 16;
@@ -198,7 +198,13 @@ impl Palette {
     pub(super) fn new(kind: Kind, character: &Character, clip: Option<(usize, f64)>) -> Self {
         fn of<E: PaletteEntry>(character: &Character, model: &[Affine]) -> Vec<E> {
             let mut out = vec![E::zeroed(); character.palette().len()];
-            palette_projected::<E>(character, model, WriteOnly::over(&mut out)).unwrap();
+            palette::<E>(
+                character,
+                model,
+                PaletteFit::Projected,
+                WriteOnly::over(&mut out),
+            )
+            .unwrap();
             out
         }
         let mut poser = Poser::new();
