@@ -65,7 +65,7 @@ pub(crate) fn codes(character: &Character) -> Vec<BatchPoser> {
     let one = |level| {
         BatchPoser::new(character)
             .unwrap()
-            .with_simd_level(code)
+            .with_simd_level(level)
             .unwrap()
     };
     SimdLevel::available().map(one).collect()
