@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use throng::Threads;
 use throng::character::{Affine, Transform};
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipSample, Code, DualQuat, Mask, Mat3x4, SampleList, WriteOnly,
+    BatchPoser, Clip, ClipOptions, ClipSample, DualQuat, Mask, Mat3x4, SampleList, SimdLevel,
+    WriteOnly,
 };
 
 /// Counts what is allocated.
@@ -68,9 +69,9 @@ fn nothing_is_allocated_after_the_first_call() {
     let mut models = vec![Affine::IDENTITY; joints];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
     pool.unwrap().install(|| {
-        for code in Code::available() {
+        for code in SimdLevel::available() {
             let poser = BatchPoser::new(&character).unwrap();
-            let poser = poser.with_code(code).unwrap();
+            let poser = poser.with_simd_level(code).unwrap();
             let poser = poser.with_masks(&mask).unwrap();
             let mut poser = poser;
             let mut frame = |number: usize| {

@@ -9,8 +9,8 @@ use throng::error::{PoseAt, Unheld};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::{
-    DualQuat, Method, MethodPlan, Poser, QuatOffset, WriteOnly, check_clip, check_method,
-    palette_checked, palette_projected,
+    DualQuat, Method, PaletteFit, PaletteFormat, Poser, QuatOffset, WriteOnly, check_clip,
+    check_method, palette,
 };
 
 const BOTH: [Method; 2] = [Method::DualQuat, Method::QuatOffset];
@@ -72,25 +72,21 @@ fn grow(to: Vec3) -> TrackValues {
 }
 
 /// The joint's name, the pose and the reason of a refusal.
-fn refusal(result: throng::Result<MethodPlan>) -> (String, PoseAt, Unheld) {
+fn refusal(result: throng::Result<PaletteFormat>) -> (String, PoseAt, Unheld) {
     match result {
         Err(Error::Unheld { name, at, why, .. }) => (name.into(), at, why),
         other => panic!("{other:?}"),
     }
 }
 
+const STRETCH: PaletteFormat = PaletteFormat::DualQuatStretch;
+
 #[test]
 fn rigid_characters_take_every_method_in_the_smaller_entries() {
     let character = rig([Vec3::ONE; 3]);
     for method in [Method::Linear, Method::DualQuat, Method::QuatOffset] {
         let plan = check_method(&character, method).unwrap();
-        assert_eq!(
-            plan,
-            MethodPlan {
-                method,
-                stretch: false
-            }
-        );
+        assert!(plan.method() == method && plan != PaletteFormat::DualQuatStretch);
         assert_eq!(
             check_clip(&character, method, &clip(&character, 1, turn())),
             Ok(plan)
@@ -116,14 +112,14 @@ fn the_rest_pose_is_checked() {
 
     let stretched = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
     let plan = check_method(&stretched, Method::DualQuat).unwrap();
-    assert!(plan.stretch && plan.entry_bytes() == 48);
+    assert!(plan == STRETCH && plan.entry_bytes() == 48);
     let (name, _, why) = refusal(check_method(&stretched, Method::QuatOffset));
     assert_eq!(name, "base");
     assert!(matches!(why, Unheld::NonUniformScale { .. }));
 
     let twice = rig([Vec3::splat(2.0); 3]);
     assert!(check_method(&twice, Method::QuatOffset).is_ok());
-    assert!(check_method(&twice, Method::DualQuat).unwrap().stretch);
+    assert_eq!(check_method(&twice, Method::DualQuat).unwrap(), STRETCH);
     assert!(check_method(&mirrored, Method::Linear).is_ok());
 }
 
@@ -131,16 +127,14 @@ fn the_rest_pose_is_checked() {
 fn what_no_one_sees_is_no_reason_to_refuse() {
     // The size is 3 m, so 0.3 mm are allowed; a corner of a cube lies 0.9 m from its joint at most.
     let slightly = |by: f32| rig([Vec3::ONE, Vec3::new(1.0 + by, 1.0, 1.0), Vec3::ONE]);
-    assert!(
-        !check_method(&slightly(1e-4), Method::DualQuat)
-            .unwrap()
-            .stretch
+    assert_ne!(
+        check_method(&slightly(1e-4), Method::DualQuat).unwrap(),
+        STRETCH
     );
     assert!(check_method(&slightly(1e-4), Method::QuatOffset).is_ok());
-    assert!(
-        check_method(&slightly(1e-3), Method::DualQuat)
-            .unwrap()
-            .stretch
+    assert_eq!(
+        check_method(&slightly(1e-3), Method::DualQuat).unwrap(),
+        STRETCH
     );
     assert!(check_method(&slightly(2e-3), Method::QuatOffset).is_err());
 }
@@ -150,18 +144,16 @@ fn clips_are_checked_where_they_change_shapes() {
     let character = rig([Vec3::ONE; 3]);
     // Uniform scale on the first joint scales all; the stretch is noticed.
     let grows = clip(&character, 0, grow(Vec3::splat(2.0)));
-    assert!(
-        check_clip(&character, Method::DualQuat, &grows)
-            .unwrap()
-            .stretch
+    assert_eq!(
+        check_clip(&character, Method::DualQuat, &grows).unwrap(),
+        STRETCH
     );
     assert!(check_clip(&character, Method::QuatOffset, &grows).is_ok());
 
     let widens = clip(&character, 1, grow(Vec3::new(3.0, 1.0, 1.0)));
-    assert!(
-        check_clip(&character, Method::DualQuat, &widens)
-            .unwrap()
-            .stretch
+    assert_eq!(
+        check_clip(&character, Method::DualQuat, &widens).unwrap(),
+        STRETCH
     );
     let (name, at, why) = refusal(check_clip(&character, Method::QuatOffset, &widens));
     assert_eq!(name, "middle");
@@ -201,7 +193,7 @@ fn turning_below_a_stretch_is_shear() {
         let result = check_clip(&character, Method::DualQuat, &turns);
         let Some(expected) = sheared else {
             // The stretched joint itself turns after it is stretched.
-            assert!(result.unwrap().stretch);
+            assert_eq!(result.unwrap(), STRETCH);
             continue;
         };
         let (name, at, why) = refusal(result);
@@ -261,11 +253,23 @@ fn poses_that_callers_give_are_checked_or_projected() {
     let mut poser = Poser::new();
     let mut model = poser.pose(&character, None).unwrap().to_vec();
     let mut checked = [DualQuat::IDENTITY; 3];
-    palette_checked(&character, &model, WriteOnly::over(&mut checked)).unwrap();
+    palette(
+        &character,
+        &model,
+        PaletteFit::Checked,
+        WriteOnly::over(&mut checked),
+    )
+    .unwrap();
     assert_eq!(checked, [DualQuat::IDENTITY; 3]);
 
     model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
-    let error = palette_checked(&character, &model, WriteOnly::over(&mut checked)).unwrap_err();
+    let error = palette(
+        &character,
+        &model,
+        PaletteFit::Checked,
+        WriteOnly::over(&mut checked),
+    )
+    .unwrap_err();
     let Error::Unheld {
         method,
         joint,
@@ -282,7 +286,13 @@ fn poses_that_callers_give_are_checked_or_projected() {
     );
     assert!(matches!(why, Unheld::Mirror { .. }));
     assert!(error.to_string().contains("\"middle\""), "{error}");
-    palette_projected(&character, &model, WriteOnly::over(&mut checked)).unwrap();
+    palette(
+        &character,
+        &model,
+        PaletteFit::Projected,
+        WriteOnly::over(&mut checked),
+    )
+    .unwrap();
     assert!(
         checked
             .iter()
@@ -292,7 +302,13 @@ fn poses_that_callers_give_are_checked_or_projected() {
 
     for count in [2, 4] {
         let mut short = vec![QuatOffset::IDENTITY; count];
-        let error = palette_checked(&character, &model, WriteOnly::over(&mut short)).unwrap_err();
+        let error = palette(
+            &character,
+            &model,
+            PaletteFit::Checked,
+            WriteOnly::over(&mut short),
+        )
+        .unwrap_err();
         assert!(matches!(
             error,
             Error::Argument {
@@ -300,7 +316,13 @@ fn poses_that_callers_give_are_checked_or_projected() {
                 ..
             }
         ));
-        let error = palette_projected(&character, &model, WriteOnly::over(&mut short)).unwrap_err();
+        let error = palette(
+            &character,
+            &model,
+            PaletteFit::Projected,
+            WriteOnly::over(&mut short),
+        )
+        .unwrap_err();
         assert!(matches!(
             error,
             Error::Argument {
@@ -308,8 +330,13 @@ fn poses_that_callers_give_are_checked_or_projected() {
                 ..
             }
         ));
-        let error =
-            palette_projected(&character, &model[..2], WriteOnly::over(&mut checked)).unwrap_err();
+        let error = palette(
+            &character,
+            &model[..2],
+            PaletteFit::Projected,
+            WriteOnly::over(&mut checked),
+        )
+        .unwrap_err();
         assert!(matches!(
             error,
             Error::Argument {

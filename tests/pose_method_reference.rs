@@ -13,8 +13,8 @@ use throng::character::{Character, Primitive};
 use throng::glam::{Vec3, Vec4};
 use throng::import::{self, ImportOptions};
 use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, MorphedVertices, PaletteEntry, PosedVertices, Poser,
-    QuatOffset, WriteOnly, check_method, morph, palette_checked, skin,
+    DualQuat, DualQuatStretch, Mat3x4, Method, MorphedVertices, PaletteEntry, PaletteFit,
+    PaletteFormat, PosedVertices, Poser, QuatOffset, WriteOnly, check_method, morph, palette, skin,
 };
 use throng::{Error, builtin};
 
@@ -96,7 +96,7 @@ impl<'a> Subject<'a> {
     fn posed<E: PaletteEntry>(&self, poser: &Poser) -> Vec<PosedVertices> {
         let mut memory = vec![E::zeroed(); self.character.palette().len()];
         let out = WriteOnly::over(&mut memory);
-        palette_checked::<E>(self.character, poser.model(), out).unwrap();
+        palette::<E>(self.character, poser.model(), PaletteFit::Checked, out).unwrap();
         let skinned = |primitive: &Primitive| {
             let mut out = PosedVertices::default();
             let palette = E::palette(&memory);
@@ -193,7 +193,7 @@ impl<'a> Subject<'a> {
         if worst.position > POSITION_BOUND || worst.direction > NORMAL_BOUND {
             faults.push(format!("{} {what}: {worst:?}", self.name));
         }
-        if E::METHOD == Method::QuatOffset && apart.position > DISPLACEMENT {
+        if E::FORMAT.method() == Method::QuatOffset && apart.position > DISPLACEMENT {
             faults.push(format!("{} {what} against matrices: {apart:?}", self.name));
         }
         faults
@@ -218,7 +218,7 @@ impl<'a> Subject<'a> {
         }
         match check_method(self.character, Method::DualQuat) {
             Ok(plan) => {
-                if !plan.stretch {
+                if plan == PaletteFormat::DualQuat {
                     faults
                         .extend(self.method::<DualQuat>("DualQuat", |list| dual_quat(list, false)));
                 }

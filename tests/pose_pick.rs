@@ -14,8 +14,8 @@ use throng::character::{Affine, Character};
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::pose::{
-    DualQuat, Faces, Hit, Mat3x4, PaletteRef, Posed, PosedInstance, PosedVertices, Poser, Ray,
-    Skinner, WriteOnly, palette_projected, pick, pick_many,
+    DualQuat, Faces, Hit, Mat3x4, PaletteFit, PaletteRef, Posed, PosedInstance, PosedVertices,
+    Poser, Ray, Skinner, WriteOnly, palette, pick, pick_many,
 };
 
 fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
@@ -45,7 +45,13 @@ fn the_nearest_hit_is_that_of_all_triangles() {
         let mut poser = Poser::new();
         let model = poser.pose(&character, clip).unwrap();
         let mut duals = vec![DualQuat::IDENTITY; character.palette().len()];
-        palette_projected(&character, model, WriteOnly::over(&mut duals)).unwrap();
+        palette(
+            &character,
+            model,
+            PaletteFit::Projected,
+            WriteOnly::over(&mut duals),
+        )
+        .unwrap();
         let entries = matrices(&character, clip);
         let mut hits = 0;
         for palette in [PaletteRef::Mat3x4(&entries), PaletteRef::DualQuat(&duals)] {

@@ -11,7 +11,7 @@ use throng::import::{
     RawTransform,
 };
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mat3x4, Poser, SampleList,
+    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mat3x4, Poser, SampleList, SimdLevel,
     WriteOnly,
 };
 
@@ -100,12 +100,12 @@ impl Figure {
     }
 
     /// Which code of the batch it is, if the CPU has it.
-    fn code(self) -> Option<Code> {
+    fn code(self) -> Option<SimdLevel> {
         let code = match self {
-            Self::Batch | Self::Unpacked => return Code::available().next(),
-            Self::Avx2 => Code::Avx2,
-            Self::Sse2 => Code::Sse2,
-            Self::Portable => Code::Portable,
+            Self::Batch | Self::Unpacked => return SimdLevel::available().next(),
+            Self::Avx2 => SimdLevel::Avx2,
+            Self::Sse2 => SimdLevel::Sse2,
+            Self::Portable => SimdLevel::Portable,
             Self::Staged | Self::Poser | Self::Memcpy => return None,
         };
         code.is_available().then_some(code)
@@ -150,7 +150,8 @@ impl Load {
                 ClipSample::new(clip, time_s).weighted(0.2 + random.unit())
             }));
         }
-        let posers = Code::available().map(|code| BatchPoser::new(&character)?.with_code(code));
+        let posers =
+            SimdLevel::available().map(|level| BatchPoser::new(&character)?.with_simd_level(level));
         let out = vec![Mat3x4::IDENTITY; instances * character.palette().len()];
         Ok(Self {
             who,
@@ -178,8 +179,8 @@ impl Load {
     }
 
     /// Which code runs if none is asked for.
-    pub(crate) fn code(&self) -> Code {
-        self.posers[0].code()
+    pub(crate) fn code(&self) -> SimdLevel {
+        self.posers[0].simd_level()
     }
 
     pub(crate) fn run(&mut self, figure: Figure) -> Outcome {
@@ -206,7 +207,10 @@ impl Load {
             Figure::Memcpy => self.copied.copy_from_slice(black_box(&self.out)),
             Figure::Batch | Figure::Unpacked | Figure::Avx2 | Figure::Sse2 | Figure::Portable => {
                 let code = figure.code();
-                let poser = self.posers.iter().find(|one| Some(one.code()) == code);
+                let poser = self
+                    .posers
+                    .iter()
+                    .find(|one| Some(one.simd_level()) == code);
                 let poser = poser.ok_or("no such code")?;
                 let clips = match figure {
                     Figure::Unpacked => &self.unpacked,

@@ -3,14 +3,14 @@
 use crate::load::{Figure, Load};
 use crate::timing::Time;
 use crate::{NAME, machine};
-use throng::pose::Code;
+use throng::pose::SimdLevel;
 
 /// What was measured of one load.
 pub(crate) struct Row {
     head: String,
     joints: f64,
     has: [bool; Figure::ALL.len()],
-    code: Code,
+    code: SimdLevel,
     clip: String,
     times: [Time; Figure::ALL.len()],
 }

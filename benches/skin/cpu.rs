@@ -106,7 +106,7 @@ pub(crate) fn compare(rounds: usize, load: &mut Load, format: Format) -> Outcome
         influences: load.influences,
         format,
         vertices: load.vertices(),
-        code: load.skinner.code(),
+        code: load.skinner.simd_level().name(),
         times: in_turn(rounds, |figure| load.run(Figure::ALL[figure], format))?,
     })
 }

@@ -8,7 +8,8 @@ use throng::import::{
     RawTransform,
 };
 use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, PosedVertices, QuatOffset, Skinner,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, PosedVertices, QuatOffset,
+    SimdLevel, Skinner,
 };
 
 /// Influences a vertex.
@@ -97,7 +98,7 @@ impl Load {
         let words = vec![0.0; skinner.layout().words as usize];
         Ok(Self {
             influences,
-            portable: Skinner::new(&character)?.portable(),
+            portable: Skinner::new(&character)?.with_simd_level(SimdLevel::Portable)?,
             character,
             skinner,
             palettes: Palettes::new(7),

@@ -205,7 +205,12 @@ impl<'a> Measure<'a> {
     /// Where the vertices are; those that are nowhere are left out.
     fn positions(&mut self, clip: Option<(usize, f64)>) -> Vec<Vec3> {
         let posed = self.poser.pose(self.character, clip).and_then(|model| {
-            pose::palette(self.character, model, WriteOnly::over(&mut self.palette))
+            pose::palette(
+                self.character,
+                model,
+                pose::PaletteFit::Projected,
+                WriteOnly::over(&mut self.palette),
+            )
         });
         if let Err(error) = posed {
             log::warn!("measuring: {error}");

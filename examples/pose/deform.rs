@@ -3,8 +3,8 @@
 use super::{Failure, Moment};
 use throng::character::{Affine, Character};
 use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteRef, PosedVertices, Poser,
-    QuatOffset, WriteOnly, check_method, palette_projected, skin, turned_triangles,
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFit, PaletteFormat, PaletteRef,
+    PosedVertices, Poser, QuatOffset, WriteOnly, check_method, palette, skin, turned_triangles,
 };
 
 /// Every primitive's vertices, in the file's world space.
@@ -13,15 +13,15 @@ pub(super) fn on_cpu(
     moment: Moment,
     method: Method,
 ) -> Result<Vec<PosedVertices>, Failure> {
-    let plan = check_method(model, method)?;
+    let format = check_method(model, method)?;
     let mut poser = Poser::new();
     poser.pose(model, moment)?;
     let (pose, weights) = (poser.model(), poser.weights());
-    match (plan.method, plan.stretch) {
-        (Method::Linear, _) => by::<Mat3x4>(model, pose, weights),
-        (Method::DualQuat, false) => by::<DualQuat>(model, pose, weights),
-        (Method::DualQuat, true) => by::<DualQuatStretch>(model, pose, weights),
-        (Method::QuatOffset, _) => by::<QuatOffset>(model, pose, weights),
+    match format {
+        PaletteFormat::Mat3x4 => by::<Mat3x4>(model, pose, weights),
+        PaletteFormat::DualQuat => by::<DualQuat>(model, pose, weights),
+        PaletteFormat::DualQuatStretch => by::<DualQuatStretch>(model, pose, weights),
+        PaletteFormat::QuatOffset => by::<QuatOffset>(model, pose, weights),
     }
 }
 
@@ -30,15 +30,20 @@ fn by<E: PaletteEntry>(
     pose: &[Affine],
     weights: &[f32],
 ) -> Result<Vec<PosedVertices>, Failure> {
-    let mut palette = vec![E::project(&Affine::IDENTITY); model.palette().len()];
-    palette_projected::<E>(model, pose, WriteOnly::over(&mut palette))?;
+    let mut entries = vec![E::project(&Affine::IDENTITY); model.palette().len()];
+    palette::<E>(
+        model,
+        pose,
+        PaletteFit::Projected,
+        WriteOnly::over(&mut entries),
+    )?;
     let primitives = model.primitives().iter();
     let posed = primitives.map(|primitive| {
         let mut out = PosedVertices::default();
         skin(
             model,
             primitive,
-            PaletteRef::from(&*palette),
+            PaletteRef::from(&*entries),
             weights,
             &mut out,
         )?;

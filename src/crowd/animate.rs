@@ -6,7 +6,7 @@ use super::characters::Entry;
 use super::instances::{Instances, SkinMode};
 use super::{Crowd, Frame, InstanceId};
 use crate::error::Result;
-use crate::gpu::palettes::{self, ROW_BYTES};
+use crate::gpu::palettes::ROW_BYTES;
 use crate::pose::Starts;
 use core::ptr::NonNull;
 use std::time::Instant;
@@ -189,7 +189,7 @@ impl Crowd {
         if actors.is_empty() {
             return Ok(());
         }
-        let format = palettes::format(entry.mesh.method());
+        let format = entry.mesh.format();
         let rows = entry.rig.palette().len() * entry.mesh.entry_rows() as usize;
         let ring = self.buffers.palettes.mapped_start(frame_index);
         let Some(ring) = ring.map(NonNull::as_ptr) else {

@@ -7,6 +7,7 @@ use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
 use crate::character::{Aabb, AlphaMode, Character, part_bits};
 use crate::error::{Error, Result};
+use crate::gpu::layout::method_code;
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::pass::draw::Variant;
 use ash::vk;
@@ -71,7 +72,7 @@ impl Entry {
         (character, cpu_skinning): (&Character, bool),
         threads: &Threads,
     ) -> core::result::Result<Self, (Box<SkinnedMesh>, Error)> {
-        let twin = cpu_skinning.then(|| Twin::new(character, mesh.method()));
+        let twin = cpu_skinning.then(|| Twin::new(character, mesh.format()));
         let twin = match twin.transpose() {
             Ok(twin) => twin,
             Err(error) => return Err((mesh, error)),
@@ -165,7 +166,7 @@ impl Entry {
 /// The pipeline that a draw takes.
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
-        method: mesh.method(),
+        method: method_code(mesh.format()),
         rigid: draw.rigid,
         blending: draw.blending,
     }

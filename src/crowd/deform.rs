@@ -5,7 +5,7 @@ use super::instances::Twins;
 use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
-use crate::pose::{PaletteRef, Skinner, WriteOnly};
+use crate::pose::{PaletteFormat, PaletteRef, Skinner, WriteOnly};
 use ash::vk;
 use bytemuck::Zeroable;
 use core::ops::Range;
@@ -19,12 +19,12 @@ pub(super) struct Twin {
 }
 
 impl Twin {
-    pub(super) fn new(character: &Character, method: u32) -> Result<Self> {
+    pub(super) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
         // Starts the threads now, and not while a frame is recorded.
         let _ = rayon::current_num_threads();
         Ok(Self {
             skinner: Skinner::new(character)?,
-            rest: palettes::rest(character, method)?,
+            rest: palettes::rest(character, format)?,
         })
     }
 }
@@ -184,7 +184,7 @@ impl Deforms {
             Some(range) => self.rows.get(range.clone()).unwrap_or_default(),
             None => &twin.rest,
         };
-        let palette: PaletteRef<'_> = palettes::as_ref(entry.mesh.method(), rows);
+        let palette: PaletteRef<'_> = palettes::as_ref(entry.mesh.format(), rows);
         let weights = self.weights.get(job.weights.clone()).unwrap_or_default();
         twin.skinner.skin(palette, weights, out)
     }

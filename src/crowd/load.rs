@@ -4,7 +4,7 @@ use super::{Capacity, CharacterDesc, CharacterId, Crowd, SkinMode};
 use crate::character::{AlphaMode, Character};
 use crate::error::Result;
 use crate::gpu::palettes;
-use crate::pose::SkinnedLayout;
+use crate::pose::{SkinnedLayout, check_method};
 use gpu_allocator::vulkan::Allocator;
 
 /// Instances of a character that a crowd is to have room for. See [`Capacity::for_characters`].
@@ -91,7 +91,7 @@ impl Capacity {
         let mut need = Need::default();
         for load in loads {
             let character = load.character;
-            let method = palettes::method_code(character, load.desc.method)?;
+            let format = check_method(character, load.desc.method)?;
             let words = match load.skin {
                 SkinMode::Vertex => 0,
                 SkinMode::Compute | SkinMode::Cpu => SkinnedLayout::new(character)?.words.into(),
@@ -102,7 +102,7 @@ impl Capacity {
             });
             let one = Need {
                 instances: 1,
-                rows: character.palette().len() as u64 * u64::from(palettes::entry_rows(method)),
+                rows: character.palette().len() as u64 * u64::from(palettes::entry_rows(format)),
                 morph_weights: character.morph_weights().len() as u64,
                 blended: blends.into(),
                 skinned_words: words,

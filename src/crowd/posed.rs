@@ -90,12 +90,12 @@ impl Crowd {
     /// Whether the format of the character's palettes can represent a model pose.
     fn check_pose(&mut self, id: InstanceId, model: &[Affine]) -> Result<()> {
         let character = CharacterId(self.instances.get(id)?.record.character);
-        let (method, scratch) = (self.entry(character)?.mesh.method(), &mut self.scratch);
+        let (format, scratch) = (self.entry(character)?.mesh.format(), &mut self.scratch);
         let mut taken = core::mem::take(scratch);
         let rig = &self.entry(character)?.rig;
         let finite = model.iter().all(|matrix| matrix.is_finite());
         let checked = if finite && model.len() == rig.skeleton().len() {
-            palettes::check(rig, method, model, &mut taken)
+            palettes::check(rig, format, model, &mut taken)
         } else {
             // The animator says what is wrong.
             Ok(())

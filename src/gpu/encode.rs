@@ -5,7 +5,7 @@ use super::limit;
 use super::ranges::{self, Blending, DrawRange};
 use crate::character::{self, AlphaMode, Character, JointIndices, MorphTarget, Primitive};
 use crate::error::Result;
-use crate::pose::{SkinnedLayout, SkinnedPart};
+use crate::pose::{PaletteFormat, SkinnedLayout, SkinnedPart};
 use glam::{Vec2, Vec3, Vec4};
 
 /// The vertices that a workgroup of the skin stage takes.
@@ -25,15 +25,19 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// `method` is one of [`layout::METHOD_LINEAR`] and its neighbours.
-    pub(crate) fn new(character: &Character, method: u32, max_bytes: u64) -> Result<Self> {
+    /// `format` is that of the palettes.
+    pub(crate) fn new(
+        character: &Character,
+        format: PaletteFormat,
+        max_bytes: u64,
+    ) -> Result<Self> {
         let mut geometry = Self {
             skinned: SkinnedLayout::new(character)?,
             ..Self::default()
         };
         let parts = geometry.skinned.primitives.clone();
         for (number, (primitive, part)) in (0..).zip(character.primitives().iter().zip(&parts)) {
-            geometry.add(character, primitive, part, method)?;
+            geometry.add(character, primitive, part, format)?;
             geometry.add_indices(character, primitive, number)?;
             limit(
                 "bytes of geometry (maxStorageBufferRange)",
@@ -55,7 +59,7 @@ impl Geometry {
         character: &Character,
         primitive: &Primitive,
         part: &SkinnedPart,
-        method: u32,
+        format: PaletteFormat,
     ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
         let narrow_weights = narrow(&primitive.influences.weights);
@@ -64,7 +68,7 @@ impl Geometry {
             palette_offset: primitive.palette.start,
             influences: primitive.influences.per_vertex,
             flags: flags(primitive, material, narrow_weights.is_some())
-                | method << layout::METHOD_SHIFT,
+                | layout::method_code(format) << layout::METHOD_SHIFT,
             positions: self.vectors(&primitive.positions)?,
             joints: match &primitive.influences.joints {
                 JointIndices::U8(list) => self.bytes(list)?,

@@ -4,7 +4,7 @@
 //! Sizes and offsets are asserted here at compile time, and by a test against the offsets in the
 //! compiled SPIR-V.
 
-use crate::pose::Mat3x4;
+use crate::pose::{Mat3x4, PaletteFormat};
 use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 
@@ -40,6 +40,17 @@ pub const METHOD_DUAL_QUAT: u32 = 1;
 pub const METHOD_DUAL_QUAT_STRETCH: u32 = 2;
 /// Palette entries are rotations, offsets and scales, of 2 rows.
 pub const METHOD_QUAT_OFFSET: u32 = 3;
+
+/// The number that shaders know a palette format by: [`METHOD_LINEAR`] or a neighbour of it.
+#[must_use]
+pub const fn method_code(format: PaletteFormat) -> u32 {
+    match format {
+        PaletteFormat::Mat3x4 => METHOD_LINEAR,
+        PaletteFormat::DualQuat => METHOD_DUAL_QUAT,
+        PaletteFormat::DualQuatStretch => METHOD_DUAL_QUAT_STRETCH,
+        PaletteFormat::QuatOffset => METHOD_QUAT_OFFSET,
+    }
+}
 
 /// An offset that leads nowhere.
 pub const NONE: u32 = u32::MAX;

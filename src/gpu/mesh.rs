@@ -7,7 +7,7 @@ use super::textures::Textures;
 use super::{Buffer, Device, Upload, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
-use crate::pose::{Method, SkinnedLayout};
+use crate::pose::{Method, PaletteFormat, SkinnedLayout, check_method};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
@@ -54,7 +54,7 @@ pub struct SkinnedMesh {
     rest: Buffer,
     textures: Textures,
     draws: Vec<PrimitiveDraw>,
-    method: u32,
+    format: PaletteFormat,
     skinned: SkinnedLayout,
     chunks: (u32, u32),
     vertices: u64,
@@ -79,10 +79,10 @@ impl SkinnedMesh {
         character: &Character,
         method: Method,
     ) -> Result<Self> {
-        let method = palettes::method_code(character, method)?;
-        let geometry = Geometry::new(character, method, device.limits.max_storage_range)?;
+        let format = check_method(character, method)?;
+        let geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
         let mut mesh = Self::null();
-        mesh.method = method;
+        mesh.format = format;
         mesh.draws = draws(character, &geometry.draws);
         mesh.chunks = (geometry.chunks, geometry.chunk_count);
         mesh.vertices = character.vertex_count() as u64;
@@ -111,7 +111,7 @@ impl SkinnedMesh {
             rest: Buffer::null(),
             textures: Textures::default(),
             draws: Vec::new(),
-            method: layout::METHOD_LINEAR,
+            format: PaletteFormat::Mat3x4,
             skinned: SkinnedLayout::default(),
             chunks: (0, 0),
             vertices: 0,
@@ -126,7 +126,7 @@ impl SkinnedMesh {
         character: &Character,
         geometry: &Geometry,
     ) -> Result<()> {
-        let rest = palettes::rest(character, self.method)?;
+        let rest = palettes::rest(character, self.format)?;
         let materials: Vec<layout::Material> = (0..)
             .zip(character.materials())
             .map(|(number, material)| {
@@ -189,13 +189,13 @@ impl SkinnedMesh {
     /// The rows (16 bytes) of a palette's entry.
     #[must_use]
     pub fn entry_rows(&self) -> u32 {
-        palettes::entry_rows(self.method)
+        palettes::entry_rows(self.format)
     }
 
-    /// The method of its palettes: [`super::layout::METHOD_LINEAR`] or a neighbour of it.
+    /// The format of its palettes. Shaders know it by [`method_code`](super::layout::method_code).
     #[must_use]
-    pub fn method(&self) -> u32 {
-        self.method
+    pub fn format(&self) -> PaletteFormat {
+        self.format
     }
 
     /// Where the skin stage puts an instance's deformed vertices.

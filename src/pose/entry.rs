@@ -1,7 +1,7 @@
 //! Palette entries: matrices into each format and back.
 
 use super::project::{Parts, ROUNDING, Scales, beyond, split};
-use super::{DualQuat, DualQuatStretch, Mat3x4, Method, PaletteFormat, PaletteRef, QuatOffset};
+use super::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, PaletteRef, QuatOffset};
 use crate::character::Affine;
 use crate::error::Unheld;
 use bytemuck::Pod;
@@ -13,8 +13,6 @@ use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 /// [`Self::project`], which leaves that away. Implemented for [`Mat3x4`], [`DualQuat`], [`DualQuatStretch`]
 /// and [`QuatOffset`], and not to be implemented for more.
 pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
-    /// The method that reads such entries.
-    const METHOD: Method;
     /// The format.
     const FORMAT: PaletteFormat;
 
@@ -75,7 +73,6 @@ impl sealed::Limits for Mat3x4 {
 }
 
 impl PaletteEntry for Mat3x4 {
-    const METHOD: Method = Method::Linear;
     const FORMAT: PaletteFormat = PaletteFormat::Mat3x4;
 
     #[inline]
@@ -142,7 +139,6 @@ impl sealed::Limits for DualQuat {
 }
 
 impl PaletteEntry for DualQuat {
-    const METHOD: Method = Method::DualQuat;
     const FORMAT: PaletteFormat = PaletteFormat::DualQuat;
 
     #[inline]
@@ -175,7 +171,6 @@ impl sealed::Limits for DualQuatStretch {
 }
 
 impl PaletteEntry for DualQuatStretch {
-    const METHOD: Method = Method::DualQuat;
     const FORMAT: PaletteFormat = PaletteFormat::DualQuatStretch;
 
     #[inline]
@@ -245,7 +240,6 @@ impl sealed::Limits for QuatOffset {
 }
 
 impl PaletteEntry for QuatOffset {
-    const METHOD: Method = Method::QuatOffset;
     const FORMAT: PaletteFormat = PaletteFormat::QuatOffset;
 
     #[inline]

@@ -68,6 +68,24 @@ impl PaletteFormat {
         }
     }
 
+    /// The shortest format that a skinning method reads.
+    pub(crate) const fn least(method: Method) -> Self {
+        match method {
+            Method::Linear => Self::Mat3x4,
+            Method::DualQuat => Self::DualQuat,
+            Method::QuatOffset => Self::QuatOffset,
+        }
+    }
+
+    /// The format that holds what this one and `other` hold, both of one skinning method.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::DualQuat, Self::DualQuatStretch) => other,
+            _ => self,
+        }
+    }
+
     /// The skinning method that reads such palettes.
     #[must_use]
     pub const fn method(self) -> Method {

@@ -39,7 +39,7 @@ impl Tolerance {
         matrix: &Affine,
     ) -> Result<E, Unheld> {
         let entry = E::project(matrix);
-        if E::METHOD == Method::Linear {
+        if E::FORMAT.method() == Method::Linear {
             return Ok(entry);
         }
         if let Some(why) = outside(matrix) {

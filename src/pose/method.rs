@@ -2,46 +2,17 @@
 
 use super::additive::put_onto;
 use super::held::{Tolerance, unheld};
-use super::{DualQuat, DualQuatStretch, Method, QuatOffset, model_pose};
+use super::{DualQuat, DualQuatStretch, Method, PaletteFormat, QuatOffset, model_pose};
 use crate::character::{
     Affine, Character, CurveClip, Joint, NO_PARENT, PaletteJoint, PlayedClip, Skeleton,
     TrackValues, Transform,
 };
 use crate::error::{PoseAt, Result, Unheld};
 
-/// What a character needs to be skinned by a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct MethodPlan {
-    /// The method.
-    pub method: Method,
-    /// Whether [`Method::DualQuat`] needs [`DualQuatStretch`] for what was checked; [`DualQuat`] will do
-    /// otherwise. `false` for the other methods.
-    pub stretch: bool,
-}
-
-impl MethodPlan {
-    /// The plan that serves both what this and what `other` was made for, which are of one method.
-    #[must_use]
-    pub const fn with(self, other: Self) -> Self {
-        Self {
-            method: self.method,
-            stretch: self.stretch || other.stretch,
-        }
-    }
-
-    /// Bytes of one palette entry: 48 or 32.
-    #[must_use]
-    pub const fn entry_bytes(&self) -> usize {
-        match (self.method, self.stretch) {
-            (Method::Linear, _) => size_of::<super::Mat3x4>(),
-            (Method::DualQuat, false) => size_of::<DualQuat>(),
-            (Method::DualQuat, true) => size_of::<DualQuatStretch>(),
-            (Method::QuatOffset, _) => size_of::<QuatOffset>(),
-        }
-    }
-}
-
-/// Whether `method` can skin `character`, in its rest pose and all of its clips, and with which entries. The
+/// Checks that `method` can skin `character`, in its rest pose and all of its clips, and finds the
+/// palette format that this takes.
+///
+/// For [`Method::DualQuat`] that is [`PaletteFormat::DualQuatStretch`] if something stretches. The
 /// packed clips are checked, which are what is played, additive ones on the rest pose; the curves if there are only
 /// those.
 ///
@@ -57,7 +28,7 @@ impl MethodPlan {
 ///
 /// # Errors
 /// [`Error::Unheld`](crate::Error::Unheld), naming method, joint, clip and time, and what is too much.
-pub fn check_method(character: &Character, method: Method) -> Result<MethodPlan> {
+pub fn check_method(character: &Character, method: Method) -> Result<PaletteFormat> {
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
@@ -72,20 +43,24 @@ pub fn check_method(character: &Character, method: Method) -> Result<MethodPlan>
             check.clip(name, clip, is_additive)?;
         }
     }
-    Ok(check.plan)
+    Ok(check.format)
 }
 
 /// [`check_method`] for curves on the joints of `character`, which need not be its own, with its rest pose.
 ///
 /// # Errors
 /// As [`check_method`]; [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the character lacks.
-pub fn check_clip(character: &Character, method: Method, clip: &CurveClip) -> Result<MethodPlan> {
+pub fn check_clip(
+    character: &Character,
+    method: Method,
+    clip: &CurveClip,
+) -> Result<PaletteFormat> {
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
         check.clip(clip.name(), PlayedClip::Curves(clip), false)?;
     }
-    Ok(check.plan)
+    Ok(check.format)
 }
 
 /// Joints × times that a clip is looked at at most.
@@ -96,7 +71,7 @@ const LEAST_TIMES: usize = 1024;
 struct Check<'a> {
     character: &'a Character,
     tolerance: Tolerance,
-    plan: MethodPlan,
+    format: PaletteFormat,
     rest: Vec<Transform>,
     local: Vec<Transform>,
     model: Vec<Affine>,
@@ -109,10 +84,7 @@ impl<'a> Check<'a> {
         Self {
             character,
             tolerance: Tolerance::of(character),
-            plan: MethodPlan {
-                method,
-                stretch: false,
-            },
+            format: PaletteFormat::least(method),
             local: rest.clone(),
             rest,
             model: vec![Affine::IDENTITY; skeleton.len()],
@@ -165,7 +137,7 @@ impl<'a> Check<'a> {
         for entry in entries {
             let matrix = self.model[usize::from(entry.joint)] * entry.inverse_bind;
             if let Err(why) = self.entry(entry, &matrix) {
-                let method = self.plan.method;
+                let method = self.format.method();
                 return Err(unheld(self.character, method, entry.joint, at(), why));
             }
         }
@@ -174,16 +146,15 @@ impl<'a> Check<'a> {
 
     fn entry(&mut self, joint: &PaletteJoint, matrix: &Affine) -> Result<(), Unheld> {
         let tolerance = self.tolerance;
-        match self.plan.method {
-            Method::Linear => Ok(()),
-            Method::DualQuat => {
-                if self.plan.stretch || tolerance.entry::<DualQuat>(joint, matrix).is_err() {
-                    tolerance.entry::<DualQuatStretch>(joint, matrix)?;
-                    self.plan.stretch = true;
-                }
+        match self.format {
+            PaletteFormat::Mat3x4 => Ok(()),
+            PaletteFormat::DualQuat if tolerance.entry::<DualQuat>(joint, matrix).is_ok() => Ok(()),
+            PaletteFormat::DualQuat | PaletteFormat::DualQuatStretch => {
+                tolerance.entry::<DualQuatStretch>(joint, matrix)?;
+                self.format = PaletteFormat::DualQuatStretch;
                 Ok(())
             }
-            Method::QuatOffset => tolerance.entry::<QuatOffset>(joint, matrix).map(drop),
+            PaletteFormat::QuatOffset => tolerance.entry::<QuatOffset>(joint, matrix).map(drop),
         }
     }
 }

@@ -89,6 +89,7 @@ mod ray;
 pub mod retarget;
 mod root_motion;
 mod sample_list;
+mod simd_level;
 mod skin;
 mod skinned_layout;
 mod skinner;
@@ -96,7 +97,6 @@ mod socket;
 pub mod state_machine;
 mod sync;
 mod turned;
-mod unit;
 mod wrap;
 mod write_only;
 
@@ -118,14 +118,12 @@ pub use inertia::{Inertia, Moving};
 pub use layer::{Layer, LoopMode};
 pub use layer_stack::LayerStack;
 pub use mask::Mask;
-pub use method::{MethodPlan, check_clip, check_method};
+pub use method::{check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
 pub(crate) use pack_clips::PackCount;
 pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub(crate) use palette::expect_len;
-pub use palette::{
-    Mat3x4, model_pose, model_pose_from, palette, palette_checked, palette_projected,
-};
+pub use palette::{Mat3x4, PaletteFit, model_pose, model_pose_from, palette};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use ramp::{Ease, Ramp};
 pub use root_motion::{
@@ -133,13 +131,13 @@ pub use root_motion::{
     RootReference,
 };
 pub use sample_list::{ClipSample, SampleList};
+pub use simd_level::SimdLevel;
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
 pub use socket::{Playing, Samples, Socket, Sockets, joint_model};
 pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
-pub use unit::Code;
 pub use wrap::ClipSpan;
 pub use write_only::WriteOnly;
 
@@ -224,7 +222,7 @@ impl Poser {
         out: WriteOnly<'_, Mat3x4>,
     ) -> Result<()> {
         self.pose(character, clip)?;
-        palette(character, &self.model, out)
+        palette(character, &self.model, PaletteFit::Projected, out)
     }
 
     /// The local pose that was computed last: one transform per joint.

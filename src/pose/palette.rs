@@ -118,71 +118,51 @@ fn pose_below(
     Ok(())
 }
 
-/// The palette from the model pose: `out[i] = model[joint(i)] × inverse_bind(i)`, written in order.
-///
-/// # Errors
-/// [`Error::Argument`] if `model` does not have one element per joint, or `out` one per entry of
-/// the palette; nothing is written then.
-pub fn palette(
-    character: &Character,
-    model: &[Affine],
-    mut out: WriteOnly<'_, Mat3x4>,
-) -> Result<()> {
-    expect_len("model pose", model.len(), character.skeleton().len())?;
-    expect_len("palette", out.len(), character.palette().len())?;
-    out.fill_with(
-        character.palette().iter().map(|entry| {
-            Mat3x4::from_affine(&(model[usize::from(entry.joint)] * entry.inverse_bind))
-        }),
-    )
+/// The treatment of skinning matrices that a palette's format cannot represent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PaletteFit {
+    /// The nearest entry is written, see [`PaletteEntry::project`].
+    #[default]
+    Projected,
+    /// They are refused. The tolerance is that of [`check_method`](super::check_method()).
+    Checked,
 }
 
-/// The palette in one of the formats, by [`PaletteEntry::project`]: what the format can't hold is left away, as that
-/// says. The frame's path; for [`Mat3x4`] the same as [`palette`].
+/// Writes the palette of a model pose, in order: entry `i` holds `model[joint(i)] × inverse_bind(i)`.
+///
+/// The format is that of the elements of `out`. [`Mat3x4`] holds every matrix.
 ///
 /// # Errors
-/// As [`palette`].
-pub fn palette_projected<E: PaletteEntry>(
+/// - [`Error::Argument`] if `model` does not have one element per joint, or `out` one per entry of
+///   the palette. Nothing is written then.
+/// - [`Error::Unheld`] with the joint, if `fit` is [`PaletteFit::Checked`] and the format cannot
+///   represent a matrix. The entries before it have then been written.
+pub fn palette<E: PaletteEntry>(
     character: &Character,
     model: &[Affine],
+    fit: PaletteFit,
     mut out: WriteOnly<'_, E>,
 ) -> Result<()> {
     expect_len("model pose", model.len(), character.skeleton().len())?;
     expect_len("palette", out.len(), character.palette().len())?;
-    let matrix =
-        |entry: &PaletteJoint| E::project(&(model[usize::from(entry.joint)] * entry.inverse_bind));
-    out.fill_with(character.palette().iter().map(matrix))
-}
-
-/// The palette in one of the formats, or what the pose has that the format can't hold: as poses do that
-/// callers change or blend. What it can hold is measured as by [`check_method`](super::check_method()).
-///
-/// # Errors
-/// As [`palette`]; [`Error::Unheld`], naming the joint, if the format can't hold a skinning matrix. The
-/// entries before it have then been written.
-pub fn palette_checked<E: PaletteEntry>(
-    character: &Character,
-    model: &[Affine],
-    mut out: WriteOnly<'_, E>,
-) -> Result<()> {
-    expect_len("model pose", model.len(), character.skeleton().len())?;
-    expect_len("palette", out.len(), character.palette().len())?;
-    let held = Tolerance::of(character);
+    let matrix = |entry: &PaletteJoint| model[usize::from(entry.joint)] * entry.inverse_bind;
+    let entries = character.palette().iter();
+    if fit == PaletteFit::Projected {
+        return out.fill_with(entries.map(|entry| E::project(&matrix(entry))));
+    }
+    let tolerance = Tolerance::of(character);
     let mut fault = None;
-    let entries = character.palette().iter().map_while(|entry| {
-        let matrix = model[usize::from(entry.joint)] * entry.inverse_bind;
-        match held.entry::<E>(entry, &matrix) {
-            Ok(held) => Some(held),
-            Err(why) => {
-                fault = Some((entry.joint, why));
-                None
-            }
-        }
+    let checked = entries.map_while(|entry| {
+        let fits = tolerance.entry::<E>(entry, &matrix(entry));
+        fits.map_err(|why| fault = Some((entry.joint, why))).ok()
     });
-    let written = out.fill_from(entries);
+    let written = out.fill_from(checked);
     match fault {
         None => written,
-        Some((joint, why)) => Err(unheld(character, E::METHOD, joint, PoseAt::Given, why)),
+        Some((joint, why)) => {
+            let method = E::FORMAT.method();
+            Err(unheld(character, method, joint, PoseAt::Given, why))
+        }
     }
 }
 

@@ -247,7 +247,7 @@ fn an_instance_has_the_same_bits_in_any_company() {
                 alone,
                 together[number * entries..][..entries],
                 "instance {number}, {}",
-                poser.code()
+                poser.simd_level()
             );
         }
         let mut backwards = all.clone();
@@ -293,7 +293,7 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
             let off = over(&character, &one, |entry, point| {
                 image(&other[entry], point).0
             });
-            assert!(off <= 1.0, "{off}, {}", poser.code());
+            assert!(off <= 1.0, "{off}, {}", poser.simd_level());
         }
     }
 }

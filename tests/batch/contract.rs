@@ -5,7 +5,8 @@ use crate::reference::rig::{chain, keys};
 use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Code, Mask, Mat3x4, WriteOnly, animate,
+    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mask, Mat3x4, SimdLevel, WriteOnly,
+    animate,
 };
 use throng::{Error, Threads};
 
@@ -303,7 +304,7 @@ fn weights_of_any_size_give_finite_poses() {
         let poser = poser.with_masks(std::slice::from_ref(&mask)).unwrap();
         let all = palettes(&poser, &character, &clips, &instances);
         let mut numbers = all.iter().flat_map(|m| m.rows.as_flattened());
-        assert!(numbers.all(|v| v.is_finite()), "{}", poser.code());
+        assert!(numbers.all(|v| v.is_finite()), "{}", poser.simd_level());
     }
 }
 
@@ -317,8 +318,8 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     for threshold in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(poser().with_threshold(threshold).is_err());
     }
-    let can_neither = [Code::Neon, Code::Sse2];
-    let refused = can_neither.map(|code| poser().with_code(code).is_err());
+    let can_neither = [SimdLevel::Neon, SimdLevel::Sse2];
+    let refused = can_neither.map(|code| poser().with_simd_level(code).is_err());
     assert_eq!(refused.iter().filter(|one| **one).count(), 1);
     let models = vec![throng::character::Affine::IDENTITY; 5];
     let mut out = vec![Mat3x4::IDENTITY; 6];

@@ -7,8 +7,8 @@ use std::fmt::Debug;
 use throng::character::{Affine, Character};
 use throng::glam::{EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use throng::pose::{
-    BatchPoser, Clip, ClipSample, DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset,
-    WriteOnly, palette_projected,
+    BatchPoser, Clip, ClipSample, DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit,
+    QuatOffset, WriteOnly, palette,
 };
 
 /// How far an entry may be from the projected one, in the numbers of the matrices that both stand for, by the
@@ -40,7 +40,7 @@ fn both<E: PaletteEntry>(
     let to = WriteOnly::over(&mut finished[1..=count]);
     poser.finish(&models, to).unwrap();
     let bytes = |list: &[E]| bytemuck::cast_slice::<E, u8>(list).to_vec();
-    assert!(bytes(&direct) == bytes(&finished), "{}", poser.code());
+    assert!(bytes(&direct) == bytes(&finished), "{}", poser.simd_level());
     for end in [&direct[0], &direct[count + 1]] {
         assert!(bytemuck::bytes_of(end).iter().all(|byte| *byte == 0xA5));
     }
@@ -192,7 +192,13 @@ fn degenerate_matrices_are_projected_as_the_plain_code_does() {
 /// A model pose's palette has the projected entries, up to the sign of the quaternion.
 fn same<E: PaletteEntry + Debug>(character: &Character, model: &[Affine]) {
     let mut want = vec![guard::<E>(); character.palette().len()];
-    palette_projected(character, model, WriteOnly::over(&mut want)).unwrap();
+    palette(
+        character,
+        model,
+        PaletteFit::Projected,
+        WriteOnly::over(&mut want),
+    )
+    .unwrap();
     for poser in codes(character) {
         let mut got = vec![guard::<E>(); character.palette().len()];
         poser.finish(model, WriteOnly::over(&mut got)).unwrap();

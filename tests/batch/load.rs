@@ -8,7 +8,7 @@ use throng::character::{Affine, Character};
 use throng::glam::{DMat4, DVec3, Mat4};
 use throng::import::{self, ImportOptions};
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipSample, Code, Mat3x4, SampleList, WriteOnly,
+    BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, SampleList, SimdLevel, WriteOnly,
 };
 
 /// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a point lies for that.
@@ -62,8 +62,13 @@ pub(crate) fn clips(character: &Character) -> Vec<Clip> {
 
 /// One for every code that this CPU can run.
 pub(crate) fn codes(character: &Character) -> Vec<BatchPoser> {
-    let one = |code| BatchPoser::new(character).unwrap().with_code(code).unwrap();
-    Code::available().map(one).collect()
+    let one = |level| {
+        BatchPoser::new(character)
+            .unwrap()
+            .with_simd_level(level)
+            .unwrap()
+    };
+    SimdLevel::available().map(one).collect()
 }
 
 /// A list of what each instance plays.

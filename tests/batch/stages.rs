@@ -152,7 +152,7 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
             for poser in codes(&character) {
                 let all = stages(&poser, &character, &clips, &crowd);
                 // Poses that nothing changed in between have the same bits.
-                assert_eq!(all.palettes, all.finished, "{}", poser.code());
+                assert_eq!(all.palettes, all.finished, "{}", poser.simd_level());
                 for (instance, samples) in crowd.iter().enumerate() {
                     let mine = |each: usize| instance * each..(instance + 1) * each;
                     let local = &all.local[mine(joints)];
@@ -190,7 +190,7 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
                 assert!(
                     worst < OFF,
                     "{joints} joints, {count}, {}: {worst:e}",
-                    poser.code()
+                    poser.simd_level()
                 );
             }
         }

@@ -114,10 +114,7 @@ fn a_chain_is_where_exact_products_have_it() {
             chain.push(child);
         }
         for (child, parent, joint, offset) in &links {
-            stage
-                .crowd
-                .attach(*child, *parent, *joint, offset)
-                .unwrap();
+            stage.crowd.attach(*child, *parent, *joint, offset).unwrap();
             let wanted = Attachment {
                 parent: *parent,
                 socket: Socket::at(*joint),

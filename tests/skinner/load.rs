@@ -7,8 +7,8 @@ use throng::character::{Character, Transform};
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, Poser, QuatOffset, Skinner,
-    WriteOnly, palette_projected,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteRef, Poser, QuatOffset,
+    SimdLevel, Skinner, WriteOnly, palette,
 };
 
 /// Influences a vertex.
@@ -163,7 +163,10 @@ impl Palettes {
 pub(crate) fn both(character: &Character) -> [Skinner; 2] {
     [
         Skinner::new(character).unwrap(),
-        Skinner::new(character).unwrap().portable(),
+        Skinner::new(character)
+            .unwrap()
+            .with_simd_level(SimdLevel::Portable)
+            .unwrap(),
     ]
 }
 
@@ -176,7 +179,13 @@ pub(crate) fn rest_weights(character: &Character) -> Vec<f32> {
 pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palettes {
     fn all<E: PaletteEntry>(character: &Character, model: &[Affine3A], nothing: E) -> Vec<E> {
         let mut list = vec![nothing; character.palette().len()];
-        palette_projected(character, model, WriteOnly::over(&mut list)).unwrap();
+        palette(
+            character,
+            model,
+            PaletteFit::Projected,
+            WriteOnly::over(&mut list),
+        )
+        .unwrap();
         list
     }
     let mut poser = Poser::new();

@@ -1,6 +1,6 @@
 //! Palettes from model poses, entries in the lanes.
 
-use super::super::unit::{Code, Unit};
+use super::super::simd_level::{SimdLevel, Unit};
 use super::BatchPoser;
 use super::lanes::{Plain, Row, WIDTH, Wide};
 use super::project::{LaneFormat, Rows, entries, product_row};
@@ -59,13 +59,13 @@ unsafe fn palette(
 ) {
     // SAFETY: the caller's contract.
     unsafe {
-        match unit.code() {
+        match unit.level() {
             #[cfg(target_arch = "x86_64")]
-            Code::Avx512 | Code::Avx2 => palette_avx2(list, model, format, to),
+            SimdLevel::Avx512 | SimdLevel::Avx2 => palette_avx2(list, model, format, to),
             #[cfg(target_arch = "x86_64")]
-            Code::Sse2 => write_palette::<Sse2<false>>(list, model, format, to),
+            SimdLevel::Sse2 => write_palette::<Sse2<false>>(list, model, format, to),
             #[cfg(target_arch = "aarch64")]
-            Code::Neon => write_palette::<Neon>(list, model, format, to),
+            SimdLevel::Neon => write_palette::<Neon>(list, model, format, to),
             _ => write_palette::<Plain<4>>(list, model, format, to),
         }
     }

@@ -1,6 +1,6 @@
 //! A group of instances together: what they are, and the loop over the blocks.
 
-use super::super::unit::{Code, Unit};
+use super::super::simd_level::{SimdLevel, Unit};
 use super::clip::{COMPONENTS, Clip};
 use super::compose::compose_block;
 use super::lanes::{Eight, Plain, Row, WIDTH, Wide};
@@ -121,8 +121,8 @@ impl Scratch {
 
 /// How many instances a group has on this unit.
 pub(super) const fn group_size(unit: Unit) -> usize {
-    match unit.code() {
-        Code::Avx512 => GROUP,
+    match unit.level() {
+        SimdLevel::Avx512 => GROUP,
         _ => 8,
     }
 }
@@ -136,15 +136,15 @@ pub(super) const fn group_size(unit: Unit) -> usize {
 pub(super) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     // SAFETY: the caller's contract. No part is wider than the group's rows.
     unsafe {
-        match unit.code() {
+        match unit.level() {
             #[cfg(target_arch = "x86_64")]
-            Code::Avx512 => run_avx512(rig, group, scratch),
+            SimdLevel::Avx512 => run_avx512(rig, group, scratch),
             #[cfg(target_arch = "x86_64")]
-            Code::Avx2 => run_avx2(rig, group, scratch),
+            SimdLevel::Avx2 => run_avx2(rig, group, scratch),
             #[cfg(target_arch = "x86_64")]
-            Code::Sse2 => run_either::<Pair<Sse2<false>>, Sse2<false>, 8>(rig, group, scratch),
+            SimdLevel::Sse2 => run_either::<Pair<Sse2<false>>, Sse2<false>, 8>(rig, group, scratch),
             #[cfg(target_arch = "aarch64")]
-            Code::Neon => run_either::<Pair<Neon>, Neon, 8>(rig, group, scratch),
+            SimdLevel::Neon => run_either::<Pair<Neon>, Neon, 8>(rig, group, scratch),
             _ => run_either::<Plain<8>, Plain<8>, 8>(rig, group, scratch),
         }
     }
@@ -153,7 +153,7 @@ pub(super) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut
 /// A group that is not full takes narrower registers, so that few instances cost little.
 ///
 /// # Safety
-/// As [`run`]; the CPU has what [`Code::Avx512`] says.
+/// As [`run`]; the CPU has what [`SimdLevel::Avx512`] says.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
 unsafe fn run_avx512(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {

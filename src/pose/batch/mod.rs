@@ -56,7 +56,7 @@ pub(crate) use {
 
 use super::lanes::{self, Row, WIDTH};
 use super::palette::expect_len;
-use super::unit::{Code, Unit};
+use super::simd_level::{SimdLevel, Unit};
 use super::{Mask, PaletteEntry, SampleList, WriteOnly};
 use crate::Threads;
 use crate::character::{Affine, Character, Transform};
@@ -70,8 +70,8 @@ use run::{Output, Spare};
 ///
 /// It keeps nothing from call to call: any time costs the same, forward or back, and instances may play whatever clips at
 /// whatever times, as [`ClipSample`](super::ClipSample) says. For one clip, the result is that of [`Clip::sample`],
-/// [`model_pose`](super::model_pose()) and [`palette`](super::palette()) but for rounding. The code is the best that the
-/// CPU has where the program runs, see [`Code`]. With one code, an instance has the same bits whatever else is in the batch,
+/// [`model_pose`](super::model_pose()) and [`palette`](super::palette()) but for rounding. The best [`SimdLevel`] of
+/// the CPU is used. With one level, an instance has the same bits whatever else is in the batch,
 /// and on any number of threads.
 ///
 /// After the first calls nothing is allocated: what a call needs besides its output is kept, once for each
@@ -174,22 +174,19 @@ impl BatchPoser {
         Ok(Self { threshold, ..self })
     }
 
-    /// The same with code that need not be the best: for tests, and to see what each is worth.
+    /// The same with another SIMD level than the best: for tests and comparisons.
     ///
     /// # Errors
-    /// [`Error::Argument`] if this CPU can't run it.
-    pub fn with_code(self, code: Code) -> Result<Self> {
-        let unit = Unit::of(code).ok_or(Error::Argument {
-            what: "code",
-            why: ArgumentFault::Invalid("needs a vector unit that this CPU lacks"),
-        })?;
+    /// [`Error::Argument`] if this CPU cannot run it.
+    pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
+        let unit = Unit::of(level)?;
         Ok(Self { unit, ..self })
     }
 
-    /// Which code runs.
+    /// The SIMD level that runs.
     #[must_use]
-    pub const fn code(&self) -> Code {
-        self.unit.code()
+    pub const fn simd_level(&self) -> SimdLevel {
+        self.unit.level()
     }
 
     /// The same on these threads; without this, on the calling one.

@@ -1,6 +1,6 @@
 //! A whole list, group after group, on one thread or on all.
 
-use super::super::unit::Unit;
+use super::super::simd_level::Unit;
 use super::kernel::{self, GROUP, Group, Instance, Played, Product, Scratch};
 use super::plan::{Distinct, Library, Listed, PlanSource, Planner};
 use super::{BatchPoser, WriteOnly};

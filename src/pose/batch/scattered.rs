@@ -4,7 +4,7 @@ use super::clip::Clip;
 use super::kernel::Product;
 use super::plan::Listed;
 use super::run::Starts;
-use super::{BatchPoser, Code};
+use super::{BatchPoser, SimdLevel};
 use crate::Threads;
 use crate::character::{Affine, Character};
 use crate::pose::{ClipSample, PaletteFormat, SampleList};
@@ -60,10 +60,11 @@ fn scattered_outputs_equal_even_ones_and_nothing_else_is_written() {
     let clips = &character.clips()[..3];
     let products = PaletteFormat::ALL.map(Product::Palette);
     let products = products.into_iter().chain([Product::Model]);
-    for (product, code) in products.flat_map(|product| Code::available().map(move |c| (product, c)))
+    for (product, code) in
+        products.flat_map(|product| SimdLevel::available().map(move |c| (product, c)))
     {
         let poser = BatchPoser::new(&character).unwrap();
-        let poser = poser.with_code(code).unwrap();
+        let poser = poser.with_simd_level(code).unwrap();
         let chunks = product.bytes(&poser.rig) / size_of::<Chunk>();
         for count in [1, 2, 4, 5, 8, 9, 15, 16, 17, 35] {
             let list = crowd(clips, count);
@@ -95,9 +96,9 @@ fn scattered_palettes_of_model_poses_equal_even_ones() {
     let clips = &character.clips()[..1];
     let count = 9;
     let list = crowd(clips, count);
-    for code in Code::available() {
+    for code in SimdLevel::available() {
         let poser = BatchPoser::new(&character).unwrap();
-        let poser = poser.with_code(code).unwrap();
+        let poser = poser.with_simd_level(code).unwrap();
         let mut models = vec![Affine::IDENTITY; count * character.skeleton().len()];
         poser.model_poses(clips, &list, &mut models).unwrap();
         for format in PaletteFormat::ALL {

@@ -1,7 +1,7 @@
 //! The loop over a primitive's blocks, for every method and vector unit.
 
 use super::super::Mat3x4;
-use super::super::unit::{Code, Unit};
+use super::super::simd_level::{SimdLevel, Unit};
 use super::dual::Dual;
 use super::lanes::{Block, Influence, Lanes, Plain, WIDTH};
 use super::matrix::Matrix;
@@ -51,10 +51,10 @@ pub(super) trait Deformer<L: Lanes>: Sized {
 }
 
 /// What runs for a unit: the wider ones have no code of their own here, and the narrower ones that which the compiler makes.
-pub(super) const fn code(unit: Unit) -> Code {
-    match unit.code() {
-        Code::Avx512 | Code::Avx2 => Code::Avx2,
-        _ => Code::Portable,
+pub(super) const fn level(unit: Unit) -> SimdLevel {
+    match unit.level() {
+        SimdLevel::Avx512 | SimdLevel::Avx2 => SimdLevel::Avx2,
+        _ => SimdLevel::Portable,
     }
 }
 
@@ -67,13 +67,13 @@ pub(super) const fn code(unit: Unit) -> Code {
 pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
     // SAFETY: the caller's contract.
     unsafe {
-        match (code(unit), task.entries) {
+        match (level(unit), task.entries) {
             #[cfg(target_arch = "x86_64")]
-            (Code::Avx2, Entries::Matrix) => write_avx2::<Matrix<Avx2>>(task, out),
+            (SimdLevel::Avx2, Entries::Matrix) => write_avx2::<Matrix<Avx2>>(task, out),
             #[cfg(target_arch = "x86_64")]
-            (Code::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
+            (SimdLevel::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
             #[cfg(target_arch = "x86_64")]
-            (Code::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
+            (SimdLevel::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
             (_, Entries::Matrix) => write_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task, out),
             (_, Entries::Dual) => {
                 write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task, out)
@@ -92,13 +92,13 @@ pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
 pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
     // SAFETY: the caller's contract.
     unsafe {
-        match (code(unit), task.entries) {
+        match (level(unit), task.entries) {
             #[cfg(target_arch = "x86_64")]
-            (Code::Avx2, Entries::Matrix) => bounds_avx2::<Matrix<Avx2>>(task),
+            (SimdLevel::Avx2, Entries::Matrix) => bounds_avx2::<Matrix<Avx2>>(task),
             #[cfg(target_arch = "x86_64")]
-            (Code::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
+            (SimdLevel::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
             #[cfg(target_arch = "x86_64")]
-            (Code::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
+            (SimdLevel::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
             (_, Entries::Matrix) => bounds_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task),
             (_, Entries::Dual) => bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task),
             (_, Entries::DualStretch) => {

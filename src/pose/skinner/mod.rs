@@ -23,8 +23,8 @@ pub use many::{SkinJob, skin_many};
 
 use super::morph::expect_finite;
 use super::palette::expect_len;
+use super::simd_level::{SimdLevel, Unit};
 use super::skinned_layout::{TANGENT_WORDS, VECTOR_WORDS};
-use super::unit::Unit;
 use super::{Mat3x4, PaletteRef, PosedVertices, Poser, SkinnedLayout, WriteOnly};
 use crate::character::{Aabb, Character, Facing};
 use crate::error::{ArgumentFault, Error, Result};
@@ -98,19 +98,20 @@ impl Skinner {
         })
     }
 
-    /// The same with plain code, whatever the CPU has: for tests, and to see what the CPU's own is worth.
-    #[must_use]
-    pub fn portable(self) -> Self {
-        Self {
-            unit: Unit::PLAIN,
-            ..self
-        }
+    /// The same with another SIMD level than the best: for tests and comparisons.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if this CPU cannot run it.
+    pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
+        let unit = Unit::of(level)?;
+        Ok(Self { unit, ..self })
     }
 
-    /// Which code runs: `AVX2 and FMA` or `portable`.
+    /// The SIMD level that runs: [`SimdLevel::Avx2`] or [`SimdLevel::Portable`]. Other levels run
+    /// the better of these that they include.
     #[must_use]
-    pub fn code(&self) -> &'static str {
-        kernel::code(self.unit).name()
+    pub const fn simd_level(&self) -> SimdLevel {
+        kernel::level(self.unit)
     }
 
     /// Where [`Self::skin`] puts what.

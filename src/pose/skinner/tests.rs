@@ -74,7 +74,10 @@ fn check(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) {
     let (mut got, mut want) = (PosedVertices::default(), PosedVertices::default());
     for skinner in [
         Skinner::new(character).unwrap(),
-        Skinner::new(character).unwrap().portable(),
+        Skinner::new(character)
+            .unwrap()
+            .with_simd_level(SimdLevel::Portable)
+            .unwrap(),
     ] {
         let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for (number, primitive) in character.primitives().iter().enumerate() {

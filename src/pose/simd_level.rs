@@ -1,13 +1,14 @@
-//! Which vector unit the kernels of the pose level run on, told once at run time.
+//! The SIMD instruction set that kernels run on, detected once at run time.
 
+use crate::error::{ArgumentFault, Error, Result};
 use core::fmt;
 
-/// Code for a vector unit, as [`BatchPoser`](super::BatchPoser) has it for each.
+/// SimdLevel for a vector unit, as [`BatchPoser`](super::BatchPoser) has it for each.
 ///
 /// All of them give the same results up to rounding: those without fused products and sums round once more for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Code {
+pub enum SimdLevel {
     /// Sixteen instances in the lanes: x86-64 with the parts F, VL, DQ and BW of AVX-512, and all of AVX2.
     Avx512,
     /// Eight instances in the lanes: x86-64 with AVX2 and FMA.
@@ -20,7 +21,7 @@ pub enum Code {
     Portable,
 }
 
-impl Code {
+impl SimdLevel {
     /// All, best first.
     const ALL: [Self; 5] = [
         Self::Avx512,
@@ -30,9 +31,15 @@ impl Code {
         Self::Portable,
     ];
 
-    /// Those that this CPU can run, best first.
+    /// The levels that this CPU can run, best first.
     pub fn available() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|code| code.is_available())
+        Self::ALL.into_iter().filter(|level| level.is_available())
+    }
+
+    /// The best level that this CPU can run.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::available().next().unwrap_or(Self::Portable)
     }
 
     /// Whether this CPU can run it.
@@ -70,30 +77,36 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for SimdLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// Code that this CPU can run: a value proves that.
+/// A level that this CPU can run: a value proves that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unit(Code);
+pub(super) struct Unit(SimdLevel);
 
 impl Unit {
-    pub(super) const PLAIN: Self = Self(Code::Portable);
-
     /// The best that this CPU has.
     pub(super) fn best() -> Self {
-        Code::available().next().map_or(Self::PLAIN, Self)
+        Self(SimdLevel::best())
     }
 
-    /// For this code, if the CPU can run it.
-    pub(super) fn of(code: Code) -> Option<Self> {
-        code.is_available().then_some(Self(code))
+    /// For this level.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the CPU cannot run it.
+    pub(super) fn of(level: SimdLevel) -> Result<Self> {
+        level.is_available().then_some(Self(level)).ok_or({
+            Error::Argument {
+                what: "SIMD level",
+                why: ArgumentFault::Invalid("is not supported by this CPU"),
+            }
+        })
     }
 
-    pub(super) const fn code(self) -> Code {
+    pub(super) const fn level(self) -> SimdLevel {
         self.0
     }
 }
