@@ -45,7 +45,7 @@ fn frame_s(rng: &mut Rng) -> f64 {
 fn poses_and_events_are_those_of_plain_code() {
     let world = world();
     let (mut worst, mut shaky, mut joints, mut told) = (0.0_f64, 0, 0, 0);
-    for seed in 0..40 {
+    for seed in 0..60 {
         let mut rng = Rng::new(seed);
         let mut animator = world.animator();
         let mut exact = Exact::new(world);

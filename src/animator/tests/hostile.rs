@@ -297,7 +297,7 @@ fn nothing_breaks() {
         }
     }
     println!("{done} done, {refused} refused");
-    assert!(done > 20_000 && refused > 20_000);
+    assert!(done > 15_000 && refused > 20_000);
 }
 
 /// What is wrong is said, and nothing changes.
