@@ -2,6 +2,7 @@
 
 mod desc;
 mod range;
+mod saved;
 mod unheld;
 
 use crate::character::AnimationError;
@@ -9,6 +10,7 @@ use crate::pose::state_machine::StateMachineError;
 
 pub(crate) use desc::cut;
 pub use desc::{DescError, DescFault};
+pub use saved::SavedFault;
 pub use unheld::{PoseAt, Unheld};
 
 /// A result whose error is [`Error`].
@@ -111,6 +113,12 @@ pub enum Error {
         joints: usize,
         /// How many a part may use.
         cap: usize,
+    },
+    /// Bytes that are no saved character, or no longer.
+    #[error("saved character: {why}")]
+    Saved {
+        /// What is wrong with them.
+        why: SavedFault,
     },
     /// An argument outside what its function takes.
     #[error("{what}: {why}")]

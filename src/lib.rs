@@ -98,6 +98,21 @@ pub use gpu_allocator;
 pub use pass::skin::SkinStage;
 pub use threads::Threads;
 
+/// So that the crate's own tests share code with those in `tests`.
+#[cfg(test)]
+extern crate self as throng;
+
+#[cfg(test)]
+#[path = "../tests/reference/rng.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
+mod rng;
+
+/// Where tests look for it.
+#[cfg(test)]
+mod reference {
+    pub(crate) use crate::rng;
+}
+
 /// The README's integration, compiled.
 #[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]
 #[doc = include_str!("../README.md")]

@@ -151,3 +151,19 @@ fn methods_are_checked_against_the_packed_clips() {
         assert_eq!(of_packed, check_method(&curves, method).unwrap());
     }
 }
+
+/// Packing takes room for each joint of each clip, so it has a cap of its own; curves have none.
+#[test]
+fn joints_of_packed_clips_are_capped() {
+    let capped = |max_clip_joints, clips| ImportOptions {
+        max_clip_joints,
+        clips,
+        ..ImportOptions::default()
+    };
+    // Four clips on 57 joints.
+    assert!(builtin::mannequin_with(&capped(228, ClipImport::Packed)).is_ok());
+    let error = builtin::mannequin_with(&capped(227, ClipImport::Packed)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.ends_with("228 is more than the cap of 227"), "{text}");
+    assert!(builtin::mannequin_with(&capped(227, ClipImport::Curves)).is_ok());
+}

@@ -2,10 +2,12 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use throng::glam::Vec2;
+use throng::character::{CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
+use throng::glam::{Vec2, Vec3};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{
-    BLEND_THRESHOLD, BlendSpace2, Ease, GradientBands, Inertia, Layer, LayerStack, Mask, Moving,
-    PoseLayer, SampleList, blend,
+    BLEND_THRESHOLD, BlendSpace2, Clip, ClipOptions, Ease, GradientBands, Inertia, Layer,
+    LayerStack, Mask, Moving, PoseLayer, SampleList, WeightSample, blend, blend_weights,
 };
 
 /// Counts what is allocated.
@@ -30,9 +32,47 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Two clips of 40 morph weights: one that is sampled evenly, and one that steps.
+fn morphing() -> [Clip; 2] {
+    let raw = RawCharacter {
+        nodes: vec![RawNode {
+            name: "node".into(),
+            parent: None,
+            transform: RawTransform::Trs(throng::character::Transform::IDENTITY),
+        }],
+        primitives: vec![RawPrimitive {
+            positions: vec![Vec3::ZERO; 3],
+            indices: vec![0, 1, 2],
+            morph: Some(0),
+            targets: vec![MorphTarget::default(); 40],
+            ..RawPrimitive::default()
+        }],
+        morphs: vec![RawMorph {
+            weights: vec![0.0; 40],
+            ..RawMorph::default()
+        }],
+        ..RawCharacter::default()
+    };
+    let character = raw.build(&ImportOptions::curves_only()).unwrap().character;
+    [Interpolation::Linear, Interpolation::Step].map(|interpolation| {
+        let track = WeightTrack {
+            first_weight: 0,
+            count: 40,
+            keys: Keys {
+                times_s: (0..30).map(|key| key as f32 * 0.1).collect(),
+                values: (0..1200).map(|value| (value % 7) as f32 * 0.1).collect(),
+                interpolation,
+            },
+        };
+        let clip = CurveClip::new("clip", Vec::new(), character.skeleton()).unwrap();
+        let clip = clip.with_weight_tracks(vec![track], 40).unwrap();
+        Clip::new(&character, &clip, &ClipOptions::default()).unwrap()
+    })
+}
+
 #[test]
 fn nothing_is_allocated_after_the_first_round() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
         .unwrap()
         .character;
     let skeleton = character.skeleton();
@@ -47,6 +87,8 @@ fn nothing_is_allocated_after_the_first_round() {
         (LayerStack::new(), SampleList::new(), Inertia::new());
     let (mut out, mut weights) = (rest.clone(), [0.0; 4]);
     let durations_s = [1.2, 0.8];
+    let faces = morphing();
+    let (at_rest, mut face) = ([0.0; 40], [0.0; 40]);
     let mut round = |number: u32| {
         layers.clear();
         layers.play(Layer::new(0, 0.0));
@@ -74,6 +116,8 @@ fn nothing_is_allocated_after_the_first_round() {
         )
         .unwrap();
         inertia.apply(0.5, &mut out).unwrap();
+        let both = faces.iter().map(|clip| WeightSample::new(clip, 0.3));
+        blend_weights(&at_rest, BLEND_THRESHOLD, both, &mut face).unwrap();
     };
     round(0);
     let before = COUNT.load(Relaxed);

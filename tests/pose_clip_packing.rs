@@ -7,6 +7,8 @@ mod bound;
 mod curves;
 #[path = "clip_packing/loops.rs"]
 mod loops;
+#[path = "clip_packing/many.rs"]
+mod many;
 #[path = "clip_packing/odd.rs"]
 mod odd;
 mod reference;

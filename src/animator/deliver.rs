@@ -126,7 +126,9 @@ impl Sink<'_> {
     fn pass_one_way(&mut self, library: &Library, passing: &Passing) -> u8 {
         let record = &passing.record;
         let mut flags = record.flags;
-        if record.has(FLAG_POSE) || passing.to_s < passing.from_s {
+        // Where no time passes nothing happens: a clip that is paused at its end comes there later.
+        let nothing = passing.to_s <= passing.from_s || passing.to_s.is_nan();
+        if record.has(FLAG_POSE) || nothing {
             return flags;
         }
         let spans = [passing.from_s, passing.to_s].map(|time_s| record.unwrapped_s(time_s));

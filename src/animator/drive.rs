@@ -121,6 +121,11 @@ impl Clock {
     /// The animator's time of an event of the actor's.
     pub(crate) fn event_s(&self, local_s: f64, now_s: f64) -> f64 {
         let time_s = self.animator_s(local_s);
-        if time_s.is_finite() { time_s } else { now_s }
+        // Rounding must not take it beyond what has passed.
+        if time_s.is_finite() {
+            time_s.min(now_s)
+        } else {
+            now_s
+        }
     }
 }

@@ -57,6 +57,8 @@ mod record;
 mod root;
 mod socket;
 mod step;
+#[cfg(test)]
+mod tests;
 mod update;
 mod wake;
 mod weights;
@@ -83,6 +85,9 @@ use library::Library;
 use pool::RecordPool;
 use wake::WakeHeap;
 
+/// For how many actors room is made at most before they come.
+const MOST_RESERVED: usize = 1 << 20;
+
 /// How much weight layer 0 needs so that nothing of the rest pose is seen: 1 but for rounding.
 const THRESHOLD: f32 = 0.999;
 
@@ -103,6 +108,8 @@ pub struct Animator {
     solvers: Vec<IkSolver>,
     rig: Option<IkRig>,
     work: Work,
+    /// The most records of an actor that the evaluation has room for.
+    warmed: usize,
     now_s: f64,
     /// How many actors were visited.
     #[cfg(test)]
@@ -115,7 +122,10 @@ impl Animator {
     /// # Errors
     /// None for a character that an importer made.
     pub fn new(character: &Character, desc: &AnimatorDesc) -> Result<Self> {
-        let library = Library::new(character)?;
+        Self::with_library(character, Library::new(character)?, desc)
+    }
+
+    fn with_library(character: &Character, library: Library, desc: &AnimatorDesc) -> Result<Self> {
         let poser = BatchPoser::new(character)?
             .with_masks(&library.masks)?
             .with_threshold(THRESHOLD)?;
@@ -127,10 +137,11 @@ impl Animator {
             pool: RecordPool::default(),
             wake: WakeHeap::default(),
             due: Vec::new(),
-            queue: EventQueue::with_capacity(desc.actors),
+            queue: EventQueue::with_capacity(desc.actors.min(MOST_RESERVED)),
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
+            warmed: 0,
             now_s: 0.0,
             #[cfg(test)]
             visits: 0,
@@ -139,8 +150,10 @@ impl Animator {
         Ok(animator)
     }
 
-    /// Makes room for this many actors in all, so that adding them allocates little.
+    /// Makes room for this many actors in all, so that adding them allocates little; for 1,048,576
+    /// at most, and the others as they come.
     pub fn reserve(&mut self, actors: usize) {
+        let actors = actors.min(MOST_RESERVED);
         self.actors.reserve(actors);
         self.pool.reserve(actors);
         self.wake.reserve(actors);
@@ -209,6 +222,8 @@ impl Animator {
     /// The threads that poses are evaluated on.
     pub fn set_threads(&mut self, threads: crate::Threads) {
         self.threads = threads;
+        self.warmed = 0;
+        self.warm();
     }
 
     /// What happened in the last update, in the order of time.

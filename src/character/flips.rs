@@ -1,5 +1,6 @@
 //! Which palette entries a clip may mirror.
 
+use super::save::save_structs;
 use super::{Affine, Character, CurveClip, Interpolation, Keys, NO_PARENT, Skeleton, TrackValues};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
@@ -72,7 +73,18 @@ struct ScaleRange {
     driven: bool,
 }
 
+save_structs! {
+    ScaleRanges { joints }
+    ScaleRange { hull, driven }
+    Hull { least, greatest }
+}
+
 impl ScaleRanges {
+    /// How many joints there are.
+    pub(super) fn len(&self) -> usize {
+        self.joints.len()
+    }
+
     /// Those of the rest pose.
     pub(crate) fn at_rest(skeleton: &Skeleton) -> Self {
         let rest = skeleton.joints().iter().map(|joint| joint.rest.scale);

@@ -21,6 +21,7 @@ mod played_clip;
 mod ranges;
 mod reach;
 mod repack;
+pub(crate) mod save;
 mod skeleton;
 mod skeleton_build;
 mod split;

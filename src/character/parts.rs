@@ -2,6 +2,8 @@
 
 use super::{Character, Primitive, listed};
 use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// A part of a character: the primitives of a node, or a single one of them. See [`Character::part`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,25 +35,36 @@ pub(crate) struct Parts(Vec<Part>);
 
 impl Parts {
     pub(crate) fn new(primitives: &[Primitive]) -> Self {
-        let atoms = atoms(primitives);
+        let atoms = atoms(primitives).list;
         let mut parts: Vec<Part> = Vec::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut siblings: HashMap<&str, usize> = HashMap::new();
         let of = |name: &str, number: usize| Part {
             name: name.into(),
             bits: bit(number),
             past: (number >= MAX_HIDEABLE).then_some(number + 1),
         };
         for (number, atom) in atoms.iter().enumerate() {
-            match parts.iter_mut().find(|part| part.name == atom.part) {
-                Some(part) => {
+            *siblings.entry(&atom.part).or_default() += 1;
+            let next = parts.len();
+            match known.entry(&atom.part) {
+                Entry::Occupied(at) => {
+                    let part = &mut parts[*at.get()];
                     part.bits |= bit(number);
                     part.past = (number >= MAX_HIDEABLE).then_some(number + 1);
                 }
-                None => parts.push(of(&atom.part, number)),
+                Entry::Vacant(at) => {
+                    at.insert(next);
+                    parts.push(of(&atom.part, number));
+                }
             }
         }
         for (number, atom) in atoms.iter().enumerate() {
-            let siblings = atoms.iter().filter(|other| other.part == atom.part).count();
-            if siblings > 1 && !parts.iter().any(|part| part.name == atom.name) {
+            let next = parts.len();
+            if siblings.get(&*atom.part).is_some_and(|count| *count > 1)
+                && let Entry::Vacant(at) = known.entry(&atom.name)
+            {
+                at.insert(next);
                 parts.push(of(&atom.name, number));
             }
         }
@@ -62,27 +75,38 @@ impl Parts {
 /// The bit of each primitive; 0 past [`MAX_HIDEABLE`]. The pieces of a split one share theirs.
 #[cfg(feature = "vulkan")]
 pub(crate) fn bits(primitives: &[Primitive]) -> Vec<u128> {
-    let atoms = atoms(primitives);
-    let number = |primitive: &Primitive| {
-        let same = |atom: &&Primitive| is_same(atom, primitive);
-        atoms.iter().position(same).map_or(0, bit)
-    };
-    primitives.iter().map(number).collect()
+    let numbers = atoms(primitives).numbers;
+    numbers.into_iter().map(bit).collect()
 }
 
-/// The first of each set of primitives that share both names.
-fn atoms(primitives: &[Primitive]) -> Vec<&Primitive> {
-    let mut atoms: Vec<&Primitive> = Vec::new();
+/// The first of each set of primitives that share both names, and for each primitive which set it
+/// belongs to.
+struct Atoms<'a> {
+    list: Vec<&'a Primitive>,
+    #[cfg_attr(
+        not(feature = "vulkan"),
+        allow(dead_code, reason = "asked for by draws alone")
+    )]
+    numbers: Vec<usize>,
+}
+
+fn atoms(primitives: &[Primitive]) -> Atoms<'_> {
+    let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut atoms = Atoms {
+        list: Vec::new(),
+        numbers: Vec::with_capacity(primitives.len()),
+    };
     for primitive in primitives {
-        if !atoms.iter().any(|atom| is_same(atom, primitive)) {
-            atoms.push(primitive);
+        let next = atoms.list.len();
+        let number = *known
+            .entry((&primitive.part, &primitive.name))
+            .or_insert(next);
+        if number == next {
+            atoms.list.push(primitive);
         }
+        atoms.numbers.push(number);
     }
     atoms
-}
-
-fn is_same(one: &Primitive, other: &Primitive) -> bool {
-    one.part == other.part && one.name == other.name
 }
 
 fn bit(number: usize) -> u128 {

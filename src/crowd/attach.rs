@@ -2,9 +2,9 @@
 
 use super::socket::JointRef;
 use super::{CharacterId, Crowd, Frame, InstanceId};
-use crate::character::{Affine, JointId};
+use crate::character::Affine;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::Mat3x4;
+use crate::pose::{Mat3x4, Socket};
 
 /// What becomes of an attached instance when the one that it is attached to is despawned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -21,36 +21,42 @@ pub enum AttachEnd {
 pub struct Attachment {
     /// The instance that it follows.
     pub parent: InstanceId,
-    /// The joint of the parent.
-    pub joint: JointId,
-    /// The joint's space from the child's own character space.
-    pub joint_from_child: Affine,
+    /// The joint of the parent, and the place on it.
+    pub socket: Socket,
+    /// The socket's space from the child's own character space.
+    pub socket_from_child: Affine,
     /// What happens when the parent is despawned.
     pub end: AttachEnd,
 }
 
 impl Crowd {
-    /// Attaches an instance to a joint of another one. From the next prepared frame on it stands at the parent's world
-    /// transform × the joint's model matrix × `joint_from_child`, as of that frame's time; nothing is left to do for the
+    /// Attaches an instance to a joint or a socket of another one. From the next prepared frame on it stands at the parent's world
+    /// transform × the socket's model matrix × `socket_from_child`, as of that frame's time; nothing is left to do for the
     /// caller. If it is attached already, this replaces that. See [`Self::attach_with`].
     ///
     /// Attached instances may have others attached to them: a sword in the hand of a rider on a horse. Motion vectors see
     /// the motion, and none where something that it hangs on is teleported. An instance whose parent is not animated,
     /// because no view shows that, follows all the same; one whose parent is hidden ([`Self::set_visible`]) is
-    /// hidden, too. Where the product overflows, the instance stays where it was.
+    /// hidden, too. Root motion does not move an instance that is attached. Where the product overflows, the instance stays where it was.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a
-    /// joint that the parent lacks; [`Error::Argument`] for an offset that is not finite, and for a parent that is the child
+    /// joint or socket that the parent lacks; [`Error::Argument`] for an offset that is not finite, and for a parent that is the child
     /// itself or attached to it.
     pub fn attach<'a>(
         &mut self,
         child: InstanceId,
         parent: InstanceId,
-        joint: impl Into<JointRef<'a>>,
-        joint_from_child: &Affine,
+        socket: impl Into<JointRef<'a>>,
+        socket_from_child: &Affine,
     ) -> Result<()> {
-        self.attach_with(child, parent, joint, joint_from_child, AttachEnd::default())
+        self.attach_with(
+            child,
+            parent,
+            socket,
+            socket_from_child,
+            AttachEnd::default(),
+        )
     }
 
     /// [`Self::attach`], with a say in what becomes of the child when its parent is despawned.
@@ -61,22 +67,14 @@ impl Crowd {
         &mut self,
         child: InstanceId,
         parent: InstanceId,
-        joint: impl Into<JointRef<'a>>,
-        joint_from_child: &Affine,
+        socket: impl Into<JointRef<'a>>,
+        socket_from_child: &Affine,
         end: AttachEnd,
     ) -> Result<()> {
         self.instances.get(child)?;
         let character = CharacterId(self.instances.get(parent)?.record.character);
-        let skeleton = self.entry(character)?.rig.skeleton();
-        let joint = joint.into().find(skeleton)?;
-        if joint.index() >= skeleton.len() {
-            return Err(Error::NotFound {
-                what: "joint",
-                index: joint.index() as u64,
-                count: skeleton.len() as u64,
-            });
-        }
-        check_offset(joint_from_child)?;
+        let socket = socket.into().find(&self.entry(character)?.rig)?;
+        check_offset(socket_from_child)?;
         let mut above = Some(parent.index);
         while let Some(index) = above {
             if index == child.index {
@@ -93,15 +91,15 @@ impl Crowd {
             child.index,
             Attachment {
                 parent,
-                joint,
-                joint_from_child: *joint_from_child,
+                socket,
+                socket_from_child: *socket_from_child,
                 end,
             },
         );
         Ok(())
     }
 
-    /// Moves an attached instance against the joint that it follows, from the next prepared frame on.
+    /// Moves an attached instance against what it follows, from the next prepared frame on.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if it is not attached, and for an
@@ -109,17 +107,17 @@ impl Crowd {
     pub fn set_attach_offset(
         &mut self,
         child: InstanceId,
-        joint_from_child: &Affine,
+        socket_from_child: &Affine,
     ) -> Result<()> {
         self.instances.get(child)?;
-        check_offset(joint_from_child)?;
+        check_offset(socket_from_child)?;
         let node = self.attachments.nodes.get_mut(child.index as usize);
         let Some(attachment) = node.and_then(|node| node.attachment.as_mut()) else {
             let why = ArgumentFault::Invalid("is not attached");
             let what = "instance";
             return Err(Error::Argument { what, why });
         };
-        attachment.joint_from_child = *joint_from_child;
+        attachment.socket_from_child = *socket_from_child;
         Ok(())
     }
 
@@ -170,6 +168,15 @@ impl Crowd {
     }
 
     fn let_go(&mut self, child: u32) {
+        if self.attachments.of(child).is_some() {
+            // Root motion, if it moves the child, goes on from here.
+            let rooted =
+                |id: &InstanceId| self.instances.get(*id).is_ok_and(|s| s.rooted.is_some());
+            if let Some(id) = self.instances.id(child).filter(rooted) {
+                let moved = self.root_at(id);
+                debug_assert!(moved.is_ok(), "the child is alive");
+            }
+        }
         self.attachments.unlink(child);
         if let Some(marks) = self.visibility.marks.get_mut(child as usize) {
             marks.parent_hidden = false;
@@ -231,15 +238,16 @@ impl Crowd {
         let Some(attachment) = self.attachments.of(child.index).copied() else {
             return Ok(());
         };
-        let Attachment { parent, joint, .. } = attachment;
+        let Attachment { parent, socket, .. } = attachment;
         if let Some(above) = self.visibility.marks.get(parent.index as usize) {
             let parent_hidden = above.parent_hidden || !above.visible;
             if let Some(marks) = self.visibility.marks.get_mut(child.index as usize) {
                 marks.parent_hidden = parent_hidden;
             }
         }
-        let world_from_joint = self.joint_transform(parent, joint, self.time_s)?;
-        let world_from_child = world_from_joint * attachment.joint_from_child;
+        let above = self.transform(parent)?;
+        let model = self.socket_model(parent, &socket, self.time_s)?;
+        let world_from_child = above * model * attachment.socket_from_child;
         let node = self.attachments.nodes.get_mut(child.index as usize);
         let jumps = node.is_some_and(|node| core::mem::take(&mut node.jumps));
         let slot = self.instances.get(child)?;
@@ -251,13 +259,13 @@ impl Crowd {
     }
 }
 
-fn check_offset(joint_from_child: &Affine) -> Result<()> {
-    if joint_from_child.is_finite() {
+fn check_offset(socket_from_child: &Affine) -> Result<()> {
+    if socket_from_child.is_finite() {
         return Ok(());
     }
     let why = ArgumentFault::Invalid("must be finite");
     Err(Error::Argument {
-        what: "joint_from_child",
+        what: "socket_from_child",
         why,
     })
 }

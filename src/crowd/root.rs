@@ -105,6 +105,10 @@ impl Crowd {
             let Some(Rooted { rest }) = slot.rooted else {
                 continue;
             };
+            // What it is attached to gives its place.
+            if self.attachments.of(id.index).is_some() {
+                continue;
+            }
             let actor = slot.actor;
             if entry.animator.root_delta(actor)? == RootDelta::IDENTITY {
                 continue;

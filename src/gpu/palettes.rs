@@ -1,6 +1,5 @@
 //! Palettes in the format of a character's method.
 
-use super::PaletteRing;
 use super::layout::{
     METHOD_DUAL_QUAT, METHOD_DUAL_QUAT_STRETCH, METHOD_LINEAR, METHOD_QUAT_OFFSET,
 };
@@ -52,44 +51,6 @@ pub(crate) fn format(method: u32) -> PaletteFormat {
         METHOD_QUAT_OFFSET => PaletteFormat::QuatOffset,
         _ => PaletteFormat::Mat3x4,
     }
-}
-
-/// Writes the palette of a model pose in the format of `method` into `slot` of the ring, from `row` on.
-///
-/// # Safety
-/// As [`PaletteRing::writer_as`].
-pub(crate) unsafe fn write(
-    ring: &mut PaletteRing,
-    (slot, row): (u32, u32),
-    character: &Character,
-    method: u32,
-    model: &[Affine],
-) -> Result<()> {
-    // SAFETY: the caller's word.
-    unsafe {
-        match method {
-            METHOD_DUAL_QUAT => write_as::<DualQuat>(ring, (slot, row), character, model),
-            METHOD_DUAL_QUAT_STRETCH => {
-                write_as::<DualQuatStretch>(ring, (slot, row), character, model)
-            }
-            METHOD_QUAT_OFFSET => write_as::<QuatOffset>(ring, (slot, row), character, model),
-            _ => write_as::<Mat3x4>(ring, (slot, row), character, model),
-        }
-    }
-}
-
-/// # Safety
-/// As [`write`].
-unsafe fn write_as<E: PaletteEntry>(
-    ring: &mut PaletteRing,
-    (slot, row): (u32, u32),
-    character: &Character,
-    model: &[Affine],
-) -> Result<()> {
-    let count = character.palette().len() as u32;
-    // SAFETY: the caller's word.
-    let out = unsafe { ring.writer_as::<E>(slot, row, count)? };
-    palette_projected::<E>(character, model, out)
 }
 
 /// The palette of a model pose in the format of `method`, into as many rows as it has.
@@ -162,27 +123,6 @@ pub(crate) fn as_ref(method: u32, rows: &[Row]) -> PaletteRef<'_> {
 /// Empty, if they are not whole entries.
 fn entries<E: PaletteEntry>(rows: &[Row]) -> &[E] {
     bytemuck::try_cast_slice(rows).unwrap_or_default()
-}
-
-/// Copies rows of [`evaluate`] into `slot` of the ring, from `row` on.
-///
-/// # Safety
-/// As [`PaletteRing::writer_as`].
-pub(crate) unsafe fn copy(
-    ring: &mut PaletteRing,
-    (slot, row): (u32, u32),
-    palette: PaletteRef<'_>,
-) -> Result<()> {
-    let count = palette.len() as u32;
-    // SAFETY: the caller's word.
-    unsafe {
-        match palette {
-            PaletteRef::Mat3x4(list) => ring.writer_as(slot, row, count)?.copy_from(list),
-            PaletteRef::DualQuat(list) => ring.writer_as(slot, row, count)?.copy_from(list),
-            PaletteRef::DualQuatStretch(list) => ring.writer_as(slot, row, count)?.copy_from(list),
-            PaletteRef::QuatOffset(list) => ring.writer_as(slot, row, count)?.copy_from(list),
-        }
-    }
 }
 
 /// The rest pose's palette.

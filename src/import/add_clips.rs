@@ -1,6 +1,6 @@
 //! Clips that belong to other files.
 
-use super::build::{Adopted, adopt};
+use super::build::{Adopted, adopt, check_clip_joints};
 use super::weight_match::{match_weights, matched_parts};
 use super::{ImportOptions, RawCharacter, Repair};
 use crate::character::{
@@ -138,6 +138,8 @@ impl RawCharacter {
     pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<AddedClips> {
         let weights = &character.morph_weights;
         let found = fitted(self, character.skeleton(), weights, options)?;
+        let clips = character.clip_count() + found.clips.len();
+        check_clip_joints(options, clips, character)?;
         let mut names = Names::of(character.clip_names());
         let (mut list, mut clips) = (Vec::new(), Vec::new());
         for (name_in_file, clip, events) in found.clips {

@@ -117,6 +117,9 @@ pub struct ImportOptions {
     pub max_morph_elements: u64,
     /// Most keys, all clips together.
     pub max_keys: usize,
+    /// Most joints of packed clips, all clips together: a clip takes room and time for each joint of the skeleton, even for
+    /// those that it does not drive. Curves have no such cap.
+    pub max_clip_joints: u64,
     /// Most texels of one image.
     pub max_image_texels: u64,
 }
@@ -145,6 +148,7 @@ impl Default for ImportOptions {
             max_morph_targets: 1 << 18,
             max_morph_elements: 1 << 28,
             max_keys: 16 << 20,
+            max_clip_joints: 4 << 20,
             max_image_texels: 8192 * 8192,
         }
     }

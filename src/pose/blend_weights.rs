@@ -48,14 +48,16 @@ const CHUNK: usize = 32;
 /// Blends the morph weights of samples into `out`, one for each of
 /// [`Character::morph_weights`](crate::character::Character::morph_weights), for each weight:
 ///
-/// - The first level lies over `rest`, each level over the one below it. A level shows the mean of what its clips that are not
-///   additive have, by the samples' weights. A clip that does not drive the morph weight has what lies below. Where
-///   the samples' weights sum to less than the threshold, what lies below has the part that is missing. The threshold is
-///   `threshold` on level 0 and 1 on those above.
+/// - The first level lies over `rest`, each level over the one below it. A level shows the mean of
+///   what its clips that are not additive have, by the samples' weights. A clip that does not drive
+///   the morph weight has what lies below. Where the samples' weights sum to less than the
+///   threshold, what lies below has the part that is missing. The threshold is `threshold` on level
+///   0 and 1 on those above.
 /// - Then each additive clip of the level adds its difference, times its sample's weight.
 ///
-/// So a fade from a clip without morph weights to one with them is even, as it is for joints that only one of the clips
-/// drives. Sums are `f64`; nothing is allocated. Weights beyond `out` are left out.
+/// So a fade from a clip without morph weights to one with them is even, as it is for joints that
+/// only one of the clips drives. Sums are `f64`; nothing is allocated. Weights beyond `out` are
+/// left out.
 ///
 /// ```
 /// use throng::pose::{BLEND_THRESHOLD, WeightSample, blend_weights};
@@ -73,7 +75,8 @@ const CHUNK: usize = 32;
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) if `out` is not as long as `rest`; nothing is written then.
+/// [`Error::Argument`](crate::Error::Argument) if `out` is not as long as `rest`; nothing is
+/// written then.
 pub fn blend_weights<'a>(
     rest: &[f32],
     threshold: f32,

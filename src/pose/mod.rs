@@ -20,6 +20,8 @@
 //! | hold a sword | [`Socket`], [`joint_model`] |
 //! | play another skeleton's clips | [`retarget`], and `import::add_clips` for the same names |
 //! | blend poses of one's own | [`blend()`] |
+//! | sample and blend morph weights | [`Clip::sample_weights`], [`blend_weights()`] |
+//! | pack clips of one's own | [`Clip::new`], [`pack_clips()`] |
 //!
 //! ```
 //! use throng::character::{Affine, Transform};
@@ -118,6 +120,7 @@ pub use layer_stack::LayerStack;
 pub use mask::Mask;
 pub use method::{MethodPlan, check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
+pub(crate) use pack_clips::PackCount;
 pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub(crate) use palette::expect_len;
 pub use palette::{
@@ -156,15 +159,6 @@ impl Poser {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Room for a character of `joints` joints and `weights` morph weights, which then allocates nothing.
-    #[cfg(feature = "vulkan")]
-    pub(crate) fn make_room(&mut self, joints: usize, weights: usize) {
-        let more = weights.saturating_sub(self.weights.len());
-        self.weights.reserve(more);
-        self.local.reserve(joints.saturating_sub(self.local.len()));
-        self.model.reserve(joints.saturating_sub(self.model.len()));
     }
 
     /// Local and model pose and morph weights of `character`: of a clip at a time (its index, and seconds in the

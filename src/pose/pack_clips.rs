@@ -21,8 +21,8 @@ pub struct PackProgress<'a> {
 
 /// A function that is told of each packed clip, such as one that draws a progress bar.
 ///
-/// It is called from the threads that pack, several at once: with every number of clips done from 1 on, but not
-/// always in that order.
+/// It is called from the threads that pack, several at once: with every number of clips done from 1
+/// on, but not always in that order.
 #[derive(Clone)]
 pub struct PackObserver(Arc<dyn Fn(PackProgress<'_>) + Send + Sync>);
 
@@ -51,8 +51,33 @@ impl PartialEq for PackObserver {
     }
 }
 
-/// Packs `curves`, of `character` or for its skeleton, on the threads of rayon's current pool, and tells `progress`
-/// after each. The clips are in the order of the curves, and the same whatever the number of threads.
+/// Counts packed clips, from any number of threads.
+pub(crate) struct PackCount {
+    done: AtomicUsize,
+    total: usize,
+}
+
+impl PackCount {
+    pub(crate) const fn new(total: usize) -> Self {
+        Self {
+            done: AtomicUsize::new(0),
+            total,
+        }
+    }
+
+    /// One more, of this name.
+    pub(crate) fn add(&self, clip: &str, tell: impl FnOnce(PackProgress<'_>)) {
+        tell(PackProgress {
+            done: self.done.fetch_add(1, Ordering::Relaxed) + 1,
+            total: self.total,
+            clip,
+        });
+    }
+}
+
+/// Packs `curves`, of `character` or for its skeleton, on the threads of rayon's current pool, and
+/// tells `progress` after each. The clips are in the order of the curves, and the same whatever the
+/// number of threads.
 ///
 /// ```
 /// use throng::pose::{ClipOptions, pack_clips};
@@ -74,14 +99,10 @@ pub fn pack_clips(
     options: &ClipOptions,
     progress: impl Fn(PackProgress<'_>) + Sync,
 ) -> Result<Vec<Clip>> {
-    let done = AtomicUsize::new(0);
+    let told = PackCount::new(curves.len());
     let pack = |curve: &CurveClip| {
         let clip = Clip::new(character, curve, options)?;
-        progress(PackProgress {
-            done: done.fetch_add(1, Ordering::Relaxed) + 1,
-            total: curves.len(),
-            clip: curve.name(),
-        });
+        told.add(curve.name(), &progress);
         Ok(clip)
     };
     // One by one, since clips are of very different lengths.

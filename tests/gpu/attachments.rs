@@ -7,6 +7,7 @@ use crate::support::{SMALL, Setup, each, view};
 use throng::character::{Affine, JointId};
 use throng::crowd::{AttachEnd, Attachment};
 use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
+use throng::pose::Socket;
 use throng::{CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View};
 
 fn camera() -> View {
@@ -83,9 +84,9 @@ fn place(rng: &mut Rng) -> Affine {
     Affine::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-3.0, 3.0))
 }
 
-/// The joint's model matrix, as the crowd tells it; `sockets.rs` has how true that is.
-fn joint(crowd: &Crowd, id: InstanceId, joint: u16, time_s: f64) -> Affine {
-    crowd.joint_model(id, JointId(joint), time_s).unwrap()
+/// The joint's model matrix; `sockets.rs` holds it against the whole pose.
+fn joint(crowd: &Crowd, id: InstanceId, joint: JointId, time_s: f64) -> Affine {
+    crowd.joint_model(id, joint, time_s).unwrap()
 }
 
 /// A chain of three on a moving instance, with offsets that scale and mirror. Two products of 32-bit affine matrices: each
@@ -107,17 +108,17 @@ fn a_chain_is_where_exact_products_have_it() {
             let play = if at == 1 { Play::REST } else { "turn".into() };
             let child = stage.spawn(place(&mut rng), play);
             let parent = *chain.last().unwrap();
-            let (at, offset) = (rng.below(4) as u16, place(&mut rng));
+            let (at, offset) = (JointId(rng.below(4) as u16), place(&mut rng));
             // Out of order, so that children are older than parents in the list.
             links.insert(0, (child, parent, at, offset));
             chain.push(child);
         }
         for (child, parent, joint, offset) in &links {
-            stage.crowd.attach(*child, *parent, JointId(*joint), offset).unwrap();
+            stage.crowd.attach(*child, *parent, *joint, offset).unwrap();
             let wanted = Attachment {
                 parent: *parent,
-                joint: JointId(*joint),
-                joint_from_child: *offset,
+                socket: Socket::at(*joint),
+                socket_from_child: *offset,
                 end: AttachEnd::Despawn,
             };
             assert_eq!(stage.crowd.attachment(*child), Ok(Some(wanted)));
@@ -178,8 +179,11 @@ fn attachments_that_make_no_sense_are_refused() {
         refused(crowd.attach(horse, rider, JointId(0), &offset), "parent");
         refused(crowd.attach(horse, sword, JointId(0), &offset), "parent");
         let nan = Affine::from_translation(Vec3::NAN);
-        refused(crowd.attach(sword, horse, JointId(0), &nan), "joint_from_child");
-        refused(crowd.set_attach_offset(sword, &nan), "joint_from_child");
+        refused(
+            crowd.attach(sword, horse, JointId(0), &nan),
+            "socket_from_child",
+        );
+        refused(crowd.set_attach_offset(sword, &nan), "socket_from_child");
         refused(crowd.set_attach_offset(horse, &offset), "instance");
         refused(crowd.set_transform(sword, &offset), "world_from_model");
         refused(crowd.teleport(sword, &offset), "world_from_model");
@@ -189,7 +193,10 @@ fn attachments_that_make_no_sense_are_refused() {
             Err(Error::NotFound { what: "joint", .. })
         ));
         let missing = crowd.attach(sword, horse, "tail", &offset);
-        assert!(matches!(missing, Err(Error::UnknownName { what: "joint", .. })));
+        assert!(matches!(
+            missing,
+            Err(Error::UnknownName { what: "joint", .. })
+        ));
         for (child, parent) in [(dead, horse), (sword, dead)] {
             let stale = crowd.attach(child, parent, JointId(0), &offset);
             assert!(matches!(stale, Err(Error::Stale { .. })));
@@ -228,7 +235,9 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         crowd.attach(rider, horse, JointId(2), &up).unwrap();
         crowd.attach(sword, rider, JointId(3), &up).unwrap();
         let end = AttachEnd::Detach;
-        crowd.attach_with(shield, rider, JointId(1), &up, end).unwrap();
+        crowd
+            .attach_with(shield, rider, JointId(1), &up, end)
+            .unwrap();
         stage.frame(setup, 0.4);
         let before = stage.crowd.transform(shield).unwrap();
         assert_ne!(before, Affine::IDENTITY);
@@ -275,7 +284,7 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         stage.crowd.set_visible(horse, true).unwrap();
         stage.crowd.set_view_mask(horse, 0).unwrap();
         assert_eq!(stage.frame(setup, 0.3).animated, 2);
-        let model = joint(&stage.crowd, horse, 3, 0.3);
+        let model = joint(&stage.crowd, horse, JointId(3), 0.3);
         assert_eq!(stage.crowd.transform(rider), Ok(model * up));
         stage.destroy(setup);
     });
@@ -289,7 +298,10 @@ fn what_does_not_move_costs_no_upload() {
         let turn = Affine::from_quat(Quat::from_rotation_y(0.5));
         let parent = stage.spawn(turn, Play::REST);
         let child = stage.spawn(Affine::IDENTITY, Play::REST);
-        stage.crowd.attach(child, parent, JointId(3), &turn).unwrap();
+        stage
+            .crowd
+            .attach(child, parent, JointId(3), &turn)
+            .unwrap();
         assert_eq!(stage.frame(setup, 0.1).changes, 2);
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
         stage.crowd.play(parent, "sway").unwrap();

@@ -170,7 +170,11 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
         let place = Vec3::new(at as f32 * 0.5 - 1.8, -0.2, 0.3 * (at % 2) as f32);
         let spawn = Spawn {
             world_from_model: Affine::from_scale_rotation_translation(scale, turn, place),
-            play: if at == 3 { ClipId(0).into() } else { "sway".into() },
+            play: if at == 3 {
+                ClipId(0).into()
+            } else {
+                "sway".into()
+            },
             skin: [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu][at % 3],
             ..Spawn::default()
         };

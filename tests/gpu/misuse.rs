@@ -78,9 +78,21 @@ fn descriptions_that_make_no_sense_are_refused() {
             ..fine.clone()
         };
         make(fine.clone()).unwrap();
-        is_argument(make(CrowdDesc { slots: 0, ..fine.clone() }), "CrowdDesc::slots");
+        is_argument(
+            make(CrowdDesc {
+                slots: 0,
+                ..fine.clone()
+            }),
+            "CrowdDesc::slots",
+        );
         for slots in [MAX_SLOTS + 1, u32::MAX] {
-            is_full(make(CrowdDesc { slots, ..fine.clone() }), "slots");
+            is_full(
+                make(CrowdDesc {
+                    slots,
+                    ..fine.clone()
+                }),
+                "slots",
+            );
         }
         make(CrowdDesc {
             slots: MAX_SLOTS,
@@ -280,18 +292,9 @@ fn instances_take_only_what_makes_sense() {
         );
         let play = Play::new(ClipId(0));
         for (what, play) in [
-            (
-                "Play::start_s",
-                play.start_s(f64::NAN),
-            ),
-            (
-                "Play::offset_s",
-                play.offset_s(f64::INFINITY),
-            ),
-            (
-                "Play::speed",
-                play.speed(f64::NEG_INFINITY),
-            ),
+            ("Play::start_s", play.start_s(f64::NAN)),
+            ("Play::offset_s", play.offset_s(f64::INFINITY)),
+            ("Play::speed", play.speed(f64::NEG_INFINITY)),
             ("Play::weight", play.weight(f32::NAN)),
         ] {
             is_argument(wrong(Spawn { play, ..fine }, &mut crowd), what);

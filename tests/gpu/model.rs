@@ -135,9 +135,15 @@ impl Member {
 
 /// How far palettes are apart, by the largest number of the second.
 fn apart(a: &[Mat3x4], b: &[Mat3x4]) -> f32 {
-    let numbers = |list: &[Mat3x4]| list.iter().flat_map(|m| m.rows.into_iter().flatten()).collect();
+    let numbers = |list: &[Mat3x4]| {
+        list.iter()
+            .flat_map(|m| m.rows.into_iter().flatten())
+            .collect()
+    };
     let [a, b]: [Vec<f32>; 2] = [a, b].map(numbers);
-    let most = b.iter().fold(f32::MIN_POSITIVE, |most, v| most.max(v.abs()));
+    let most = b
+        .iter()
+        .fold(f32::MIN_POSITIVE, |most, v| most.max(v.abs()));
     let off = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
     off.fold(0.0, f32::max) / most
 }
@@ -337,7 +343,7 @@ impl Model {
             crowd.user(id).map(drop),
             crowd.is_visible(id).map(drop),
             crowd.view_mask(id).map(drop),
-            crowd.morph_weights(id, &mut []),
+            crowd.morph_overrides(id).map(drop),
             crowd.character_of(id).map(drop),
             crowd.attachment(id).map(drop),
             crowd.attached_to(id).map(drop),

@@ -29,7 +29,11 @@ fn populated(setup: &mut Setup) -> Crowd {
                 Quat::IDENTITY,
                 place,
             ),
-            play: if at == 0 { ClipId(0).into() } else { "sway".into() },
+            play: if at == 0 {
+                ClipId(0).into()
+            } else {
+                "sway".into()
+            },
             ..Spawn::default()
         };
         crowd.spawn(id, &spawn).unwrap();

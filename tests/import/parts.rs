@@ -1,6 +1,7 @@
 //! Parts by name, and nodes that are left out.
 
 use throng::Error;
+use throng::character::Transform;
 use throng::glam::{Mat4, Vec3};
 use throng::import::{
     ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
@@ -11,7 +12,7 @@ fn armed() -> RawCharacter {
     let node = |name: &str, parent| RawNode {
         name: name.into(),
         parent,
-        transform: RawTransform::Trs(Default::default()),
+        transform: RawTransform::Trs(Transform::IDENTITY),
     };
     let part = |part: &str, name: &str, node, skin: Option<usize>| RawPrimitive {
         name: name.into(),
@@ -80,10 +81,17 @@ fn parts_are_nodes_and_the_primitives_of_nodes_that_have_several() {
         missing,
         "no part is called \"shield\": there are body, sword, gem.0, blade, hilt"
     );
-    // Pieces of a primitive are one part.
-    let (split, report) = whole.split(1).unwrap();
-    assert_eq!(report.primitives, 0, "a triangle has no pieces");
-    assert_eq!(split.parts().count(), 5);
+    // Pieces of a primitive are one part: here a triangle for each joint.
+    let mut raw = armed();
+    let body = &mut raw.primitives[0];
+    body.positions.extend([Vec3::Z, Vec3::X, Vec3::NEG_Y]);
+    body.joints = vec![0, 0, 0, 1, 1, 1];
+    body.weights = vec![1.0; 6];
+    body.indices = (0..6).collect();
+    let whole = raw.build(&ImportOptions::default()).unwrap();
+    let (split, _) = whole.split(1).unwrap();
+    assert_eq!(split.primitives().len(), whole.primitives().len() + 1);
+    assert!(split.parts().eq(whole.parts()));
 }
 
 #[test]

@@ -13,6 +13,9 @@ use glam::BVec3;
 /// The most clips that a description may speak of, and the most additive ones.
 const MAX_CLIPS: usize = 16_384;
 
+/// The most keys of all additive clips together.
+const MAX_MADE_KEYS: usize = 16 << 20;
+
 /// What the parts of a description are checked against.
 pub(super) struct Draft<'a> {
     pub(super) character: &'a Character,
@@ -29,16 +32,18 @@ impl Draft<'_> {
         check_cap(At::Whole, "clips", clips.len(), MAX_CLIPS)?;
         check_cap(At::Whole, "additive clips", additive.len(), MAX_PARTS)?;
         check_names(clips.iter().map(|clip| clip.name.as_str()), At::clip)?;
-        let own = self.clips.len();
         for (index, desc) in clips.iter().enumerate() {
             if let Some(options) = &desc.root_motion {
                 self.extract(At::clip(index), &desc.name, options, additive)?;
             }
         }
-        // Of what the clips are after that.
-        let sources = self.clips.clone();
-        for (index, desc) in additive.iter().enumerate() {
-            self.add(At::additive(index), desc, &sources[..own])?;
+        if !additive.is_empty() {
+            // Of what the clips are after that.
+            let sources = self.clips.clone();
+            let mut keys = 0;
+            for (index, desc) in additive.iter().enumerate() {
+                keys += self.add(At::additive(index), desc, &sources, MAX_MADE_KEYS - keys)?;
+            }
         }
         for (index, desc) in clips.iter().enumerate() {
             self.describe(At::clip(index), desc)?;
@@ -87,7 +92,14 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn add(&mut self, at: At, desc: &AdditiveDesc, sources: &[ClipDraft]) -> Checked<()> {
+    /// Makes an additive clip, of so many keys at most; how many it has.
+    fn add(
+        &mut self,
+        at: At,
+        desc: &AdditiveDesc,
+        sources: &[ClipDraft],
+        cap: usize,
+    ) -> Checked<usize> {
         let named = |name: &str, field: &str| {
             let names = || sources.iter().map(ClipDraft::name);
             let index = find(at, field, "clip", name, names)?;
@@ -104,6 +116,8 @@ impl Draft<'_> {
                 return Err(Fault::new(at, "name", DescFault::Duplicate { of }));
             }
         }
+        let keys = source.key_count();
+        check_cap(at, "keys of additive clips together", keys, cap)?;
         let reference = match &desc.reference {
             AdditiveReferenceDesc::Rest => AdditiveReference::Rest,
             AdditiveReferenceDesc::Start => AdditiveReference::Frame { time_s: 0.0 },
@@ -137,11 +151,11 @@ impl Draft<'_> {
             }
             Some(own) => {
                 self.clips[own] = made;
-                Ok(())
+                Ok(keys)
             }
             None => {
                 self.clips.push(made);
-                Ok(())
+                Ok(keys)
             }
         }
     }

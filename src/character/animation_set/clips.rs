@@ -7,8 +7,7 @@ use super::source::AnimationSource;
 use super::{AnimationDesc, AnimationSet, MAX_EVENT_NAMES, OfClip};
 use crate::character::{Character, mark_flips};
 use crate::error::{Error, Result};
-use crate::pose::{ClipEvents, PackObserver, PackProgress};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use crate::pose::{ClipEvents, PackCount, PackObserver};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -76,7 +75,8 @@ impl Character {
         self.push_clips(clips, observer)
     }
 
-    /// Puts these after the clips that there are, packed if they are to be. The observer is told of each.
+    /// Puts these after the clips that there are, packed if they are to be. The observer is told of
+    /// each that is packed.
     ///
     /// # Errors
     /// As [`Self::set_clips`].
@@ -86,20 +86,19 @@ impl Character {
         observer: Option<&PackObserver>,
     ) -> Result<()> {
         let (character, count) = (&*self, self.clip_count() + clips.len());
-        let (done, total) = (AtomicUsize::new(0), clips.len());
-        let pack = |clip: &mut ClipDraft| {
-            clip.pack(character)?;
-            if let Some(observer) = observer {
-                observer.tell(PackProgress {
-                    done: done.fetch_add(1, Ordering::Relaxed) + 1,
-                    total,
-                    clip: clip.name(),
-                });
-            }
-            Ok(())
-        };
+        let mut left: Vec<&mut ClipDraft> = clips.iter_mut().collect();
+        left.retain(|clip| clip.is_to_be_packed(character));
+        let told = PackCount::new(left.len());
         // One by one, since clips are of very different lengths.
-        let packed = clips.par_iter_mut().with_max_len(1).map(pack);
+        let packed = left.into_par_iter().with_max_len(1).map(|clip| {
+            clip.pack(character)?;
+            told.add(clip.name(), |progress| {
+                if let Some(observer) = observer {
+                    observer.tell(progress);
+                }
+            });
+            Ok(())
+        });
         packed.collect::<Result<()>>()?;
         let measure = GaitMeasure::new(character, count);
         clips.par_iter_mut().for_each(|clip| {

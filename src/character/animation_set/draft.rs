@@ -97,6 +97,12 @@ impl ClipDraft {
         self.curve.as_ref()
     }
 
+    /// How many keys its curves have.
+    pub(super) fn key_count(&self) -> usize {
+        let tracks = self.curve.iter().flat_map(CurveClip::tracks);
+        tracks.map(|track| track.values.times_s().len()).sum()
+    }
+
     /// Takes other curves instead.
     pub(crate) fn set_curve(&mut self, curve: CurveClip) {
         self.duration_s = curve.duration_s().into();
@@ -133,13 +139,20 @@ impl ClipDraft {
         Ok(Some(made))
     }
 
+    /// Whether the clip is not packed and is to be.
+    pub(super) fn is_to_be_packed(&self, character: &Character) -> bool {
+        self.packed.is_none()
+            && self.curve.is_some()
+            && character.packing.clips != ClipImport::Curves
+    }
+
     /// Packs the clip if it is not packed and is to be.
     ///
     /// # Errors
     /// As [`Clip::new`].
     pub(super) fn pack(&mut self, character: &Character) -> Result<()> {
         let packing = &character.packing;
-        if self.packed.is_some() || packing.clips == ClipImport::Curves {
+        if !self.is_to_be_packed(character) {
             return Ok(());
         }
         if let Some(curve) = &self.curve {

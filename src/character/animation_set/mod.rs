@@ -14,6 +14,7 @@ mod draft;
 mod fault;
 mod gait;
 mod parts;
+mod save;
 mod source;
 #[cfg(feature = "toml")]
 mod text;
@@ -80,6 +81,8 @@ pub struct AnimationSet {
     /// For each mask of the state machine, which of the masks it is.
     machine_masks: Vec<MaskId>,
     event_names: Arc<[Box<str>]>,
+    /// What masks, sockets, blend spaces and the state machine were made of.
+    desc: AnimationDesc,
     /// One a clip.
     clips: Vec<OfClip>,
     /// What a clip has that there is not.

@@ -8,7 +8,7 @@ use super::{AnimationSet, BlendShape, BlendSpace, MAX_PARTS, MAX_SOCKETS, NamedS
 use crate::character::{Affine, ClipId, JointId, MaskId};
 use crate::desc_check::{check_cap, check_names, check_value, find};
 use crate::error::{DescFault, Error};
-use crate::pose::state_machine::{MaskDesc, StateMachineClip, build_mask};
+use crate::pose::state_machine::{MAX_MASKS, MaskDesc, StateMachineClip, build_mask};
 use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS, Mask, Socket};
 use glam::{Quat, Vec2, Vec3};
 
@@ -19,12 +19,18 @@ impl Draft<'_> {
         let desc = source.desc();
         self.lists(desc, &mut set)
             .map_err(|fault| source.error(fault))?;
+        set.desc = AnimationDesc {
+            masks: desc.masks.clone(),
+            sockets: desc.sockets.clone(),
+            blend_spaces: desc.blend_spaces.clone(),
+            ..AnimationDesc::default()
+        };
         self.machine(source, &mut set)?;
         Ok(set)
     }
 
     fn lists(&self, desc: &AnimationDesc, set: &mut AnimationSet) -> Checked<()> {
-        check_cap(At::Whole, "masks", desc.masks.len(), MAX_PARTS)?;
+        check_cap(At::Whole, "masks", desc.masks.len(), MAX_MASKS)?;
         check_cap(At::Whole, "sockets", desc.sockets.len(), MAX_SOCKETS)?;
         check_cap(
             At::Whole,
@@ -148,15 +154,16 @@ impl Draft<'_> {
         let clips: Vec<_> = clips.collect();
         let skeleton = self.character.skeleton();
         let built = source.machine(skeleton, &clips)?;
-        let Some((machine, masks)) = built else {
+        let Some((machine, desc)) = built else {
             return Ok(());
         };
-        for (mask, weights) in masks.iter().zip(machine.masks()) {
+        for (mask, weights) in desc.masks.iter().zip(machine.masks()) {
             let id = set.machine_mask(mask, weights);
             let id = id.map_err(|fault| source.error(fault))?;
             set.machine_masks.push(id);
         }
         set.state_machine = Some(machine);
+        set.desc.state_machine = Some(desc);
         Ok(())
     }
 }

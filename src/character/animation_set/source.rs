@@ -88,6 +88,12 @@ impl AnimationSource {
         self.error(Fault::new(At::Whole, "state_machine_file", why))
     }
 
+    /// How many clips are made besides those of the file.
+    pub(crate) fn made_clips(&self) -> usize {
+        let made = self.desc.additive.iter();
+        made.filter(|clip| clip.name.is_some()).count()
+    }
+
     pub(super) fn desc(&self) -> &AnimationDesc {
         &self.desc
     }
@@ -110,7 +116,7 @@ impl AnimationSource {
         error.into_error()
     }
 
-    /// The state machine, and what its masks are made of: its own, and those of the description that its layers name.
+    /// The state machine, and what it is made of: with masks of its own, and those of the description that its layers name.
     ///
     /// # Errors
     /// [`Error::StateMachine`].
@@ -118,7 +124,7 @@ impl AnimationSource {
         &self,
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],
-    ) -> Result<Option<(StateMachine, Vec<MaskDesc>)>> {
+    ) -> Result<Option<(StateMachine, StateMachineDesc)>> {
         #[cfg(feature = "toml")]
         {
             let inline = || {
@@ -129,7 +135,7 @@ impl AnimationSource {
                 let more = self.masks_for(text.desc());
                 text.add_masks(more);
                 let machine = text.build_with(skeleton, clips)?;
-                return Ok(Some((machine, text.desc().masks.clone())));
+                return Ok(Some((machine, text.desc().clone())));
             }
         }
         let Some(machine) = &self.desc.state_machine else {
@@ -138,7 +144,7 @@ impl AnimationSource {
         let mut machine = machine.clone();
         machine.masks.extend(self.masks_for(&machine));
         let built = StateMachine::new(&machine, skeleton, clips)?;
-        Ok(Some((built, machine.masks)))
+        Ok(Some((built, machine)))
     }
 
     /// The masks that the layers of a machine name, and that only the description has.

@@ -17,7 +17,7 @@ mod targets;
 mod weld;
 mod winding;
 
-use super::{ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
+use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{
     Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
     ScaleRanges, SkinInfo, mark_flips, reaches,
@@ -140,7 +140,11 @@ fn assemble(
     let curves = std::mem::take(&mut character.curves);
     let drafts = curves.into_iter().zip(events);
     let drafts = drafts.map(|(curve, events)| ClipDraft::new(curve, events));
-    character.set_clips(drafts.collect(), animation, options.on_packed.as_ref())?;
+    let drafts: Vec<ClipDraft> = drafts.collect();
+    let made = animation.made_clips();
+    check_clip_joints(options, drafts.len() + made, &character)?;
+    let observer = options.on_packed.as_ref();
+    character.set_clips(drafts, animation, observer)?;
     character.parts = Parts::new(&character.primitives);
     Ok(Imported {
         character,
@@ -148,6 +152,22 @@ fn assemble(
         influence_loss,
         narrowing,
     })
+}
+
+/// Whether so many clips may be packed for the character.
+pub(super) fn check_clip_joints(
+    options: &ImportOptions,
+    clips: usize,
+    character: &Character,
+) -> Result<()> {
+    let asked = clips as u64 * character.skeleton.len() as u64;
+    let cap = options.max_clip_joints;
+    if options.clips == ClipImport::Curves || asked <= cap {
+        return Ok(());
+    }
+    let what = "joints of all clips";
+    let why = AssetFault::Cap { what, asked, cap };
+    Err(fault(ObjectKind::File, None, "animations", why))
 }
 
 /// The nodes that the skeleton is made for; their ancestors follow.

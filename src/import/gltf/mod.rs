@@ -90,7 +90,12 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// from its folder and the folders in that, never from elsewhere: relative, percent-decoded paths
 /// without `..` that still lie in the folder after all links are followed, and plain files only.
 ///
+/// What belongs to the character's animation and glTF has no place for may lie beside the file as TOML under the same name:
+/// `knight.toml` beside `knight.glb`. [`AnimationDesc`](crate::character::AnimationDesc) says what is in it,
+/// [`ImportOptions::sidecar`] whether it is read.
+///
 /// # Errors
+/// [`Error::Animation`] and [`Error::StateMachine`] for such a file that does not fit, with file, line and part.
 /// [`Error::Io`] if the file itself can't be read; [`Error::Asset`], naming the object at fault and
 /// the reason; [`Error::NotFound`] if [`ImportOptions::scene`] names a scene that the file lacks.
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {

@@ -3,17 +3,18 @@
 use super::rates::timings_over;
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
-use crate::character::{Affine, Character, CurveClip, Interpolation, WeightTrack};
+use crate::character::{Affine, Character, CurveClip, Interpolation, PaletteJoint, WeightTrack};
 use crate::error::{Error, Result};
 use crate::pose::animate::Playhead;
 use crate::pose::animate_weights::{sample_weights, weight_range};
 
-/// What a weight may be off by, at most and at least: the one for normals, which turn with it; the other because `f32` has no
-/// more for weights around 1.
+/// What a weight may be off by, at most and at least: the one for normals, which turn with it; the
+/// other because `f32` has no more for weights around 1.
 const MOST_OFF: f32 = 1e-3;
 const LEAST_OFF: f32 = 1e-6;
-/// Of what a weight may be off by, its step: half of it is what rounding to fields costs. The rest is for the curve's bends.
-const STEP: f32 = 1.0;
+/// A weight's step, at most, in parts of what it may be off by: half of it is what rounding to
+/// fields costs, and the rest is left for the curve's bends. The first that does is taken.
+const STEPS: [f32; 2] = [1.9, 1.0];
 /// A track of more keys is kept as it is.
 const MAX_KEYS: usize = 1 << 16;
 
@@ -43,9 +44,17 @@ pub(super) fn weights(character: &Character, raw: &CurveClip, bound_m: f32) -> R
     if raw.weight_tracks().is_empty() {
         return Ok(made);
     }
-    let reaches = reaches(character);
+    let mut moving = vec![false; count];
     for track in raw.weight_tracks() {
-        let packed = pack(track, &reaches[weight_range(track)], bound_m);
+        for (moving, [min, max]) in moving[weight_range(track)].iter_mut().zip(ranges(track)) {
+            *moving = min < max;
+        }
+    }
+    let reaches = reaches(character, &moving);
+    for track in raw.weight_tracks() {
+        let range = weight_range(track);
+        let moves = moving[range.clone()].contains(&true);
+        let packed = pack(track, &reaches[range], moves, bound_m);
         let kept = WeightKeys::Curve(track.clone());
         match packed {
             Some((even, error)) if WeightKeys::size(&even) < kept.size() => {
@@ -58,8 +67,36 @@ pub(super) fn weights(character: &Character, raw: &CurveClip, bound_m: f32) -> R
     Ok(made)
 }
 
-/// For each morph weight, how far a unit of it moves the vertex that it moves furthest, in metres of the rest pose.
-fn reaches(character: &Character) -> Vec<f32> {
+/// For each morph weight, the furthest that a vertex that it moves is moved by a unit of all
+/// weights of `moving`, in metres of the rest pose: so if each is off by its part of a bound, all
+/// together move no vertex beyond that.
+fn reaches(character: &Character, moving: &[bool]) -> Vec<f32> {
+    let scales = scales(character);
+    let mut reaches = vec![0.0_f32; moving.len()];
+    let mut moves = Vec::new();
+    for primitive in character.primitives() {
+        let first = primitive.first_weight as usize;
+        let targets = primitive.targets.iter().zip(first..);
+        let targets = targets.filter(|(_, weight)| moving.get(*weight) == Some(&true));
+        let entries = scales[character.palette_range(primitive)].iter();
+        let scale = entries.copied().fold(0.0, f32::max);
+        moves.clear();
+        moves.resize(primitive.vertex_count(), 0.0_f32);
+        for (target, _) in targets.clone() {
+            for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+                moves[*vertex as usize] += delta.length() * scale;
+            }
+        }
+        for (target, weight) in targets {
+            let own = target.vertices.iter().map(|vertex| moves[*vertex as usize]);
+            reaches[weight] = own.fold(reaches[weight], f32::max);
+        }
+    }
+    reaches
+}
+
+/// How many times longer a vector becomes, at most, in the rest pose of each palette entry.
+fn scales(character: &Character) -> Vec<f32> {
     let mut models: Vec<Affine> = Vec::new();
     for joint in character.skeleton().joints() {
         let own = joint.rest.to_affine();
@@ -68,32 +105,29 @@ fn reaches(character: &Character) -> Vec<f32> {
             None => own,
         });
     }
-    let mut reaches = vec![0.0_f32; character.morph_weights().len()];
-    for reach in &character.morph_reaches {
-        let entry = &character.palette()[reach.entry as usize];
+    let scale = |entry: &PaletteJoint| {
         let m = (models[usize::from(entry.joint)] * entry.inverse_bind).matrix3;
         let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());
-        let scale = axes.into_iter().fold(0.0, f32::max);
-        let most = &mut reaches[reach.weight as usize];
-        *most = most.max(reach.reach.length() * scale);
-    }
-    reaches
+        axes.into_iter().fold(0.0, f32::max)
+    };
+    character.palette().iter().map(scale).collect()
 }
 
 /// A track at even times, and its worst error; none if no rate follows it.
-fn pack(track: &WeightTrack, reaches: &[f32], bound_m: f32) -> Option<(WeightKeys, f32)> {
+fn pack(
+    track: &WeightTrack,
+    reaches: &[f32],
+    moves: bool,
+    bound_m: f32,
+) -> Option<(WeightKeys, f32)> {
     let times = &track.keys.times_s;
-    if times.len() > MAX_KEYS {
-        return None;
-    }
-    let ranges = ranges(track);
-    let moving = ranges.iter().filter(|[min, max]| min < max).count();
-    if moving > 0 && track.keys.interpolation == Interpolation::Step {
+    let steps = track.keys.interpolation == Interpolation::Step;
+    if times.len() > MAX_KEYS || moves && steps {
         return None;
     }
     let tolerances: Vec<f32> = reaches
         .iter()
-        .map(|reach| (bound_m / (moving as f32 * reach)).clamp(LEAST_OFF, MOST_OFF))
+        .map(|reach| (bound_m / reach).clamp(LEAST_OFF, MOST_OFF))
         .collect();
     let single = Timing {
         start_s: times.first().copied()?.into(),
@@ -102,14 +136,15 @@ fn pack(track: &WeightTrack, reaches: &[f32], bound_m: f32) -> Option<(WeightKey
         rate: 0.0,
         offsets: Vec::new(),
     };
-    if moving == 0 {
-        return even(track, &single, &tolerances);
-    }
-    let timings = timings_over(&single, times, reaches.len() * size_of::<f32>());
-    let found = timings
+    let timings = if moves {
+        timings_over(&single, times, reaches.len() * size_of::<f32>())
+    } else {
+        vec![single]
+    };
+    let mut tried = timings
         .iter()
-        .find_map(|timing| even(track, timing, &tolerances));
-    found
+        .flat_map(|timing| STEPS.map(|step| (timing, step)));
+    tried.find_map(|(timing, step)| even(track, timing, &tolerances, step))
 }
 
 /// The least and the most of each weight at the keys; of a spline, the tangents make it move, too.
@@ -131,7 +166,12 @@ fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
 }
 
 /// The track with the frames of `timing`, if it stays within the tolerances; and its worst error.
-fn even(track: &WeightTrack, timing: &Timing, tolerances: &[f32]) -> Option<(WeightKeys, f32)> {
+fn even(
+    track: &WeightTrack,
+    timing: &Timing,
+    tolerances: &[f32],
+    step: f32,
+) -> Option<(WeightKeys, f32)> {
     let count = tolerances.len();
     let mut values = vec![0.0; timing.frames * count];
     for (frame, values) in values.chunks_exact_mut(count).enumerate() {
@@ -141,7 +181,7 @@ fn even(track: &WeightTrack, timing: &Timing, tolerances: &[f32]) -> Option<(Wei
     let mut bits = 0;
     for (number, tolerance) in tolerances.iter().enumerate() {
         let frames = values.iter().skip(number).step_by(count);
-        let column = column(frames.copied(), *tolerance, bits)?;
+        let column = column(frames.copied(), tolerance * step, bits)?;
         bits += column.width;
         columns.push(column);
     }
@@ -168,8 +208,9 @@ fn even(track: &WeightTrack, timing: &Timing, tolerances: &[f32]) -> Option<(Wei
     Some((WeightKeys::Even(even), error))
 }
 
-/// What the fields of a weight mean that takes on these values, the first of them at a bit.
-fn column(values: impl Iterator<Item = f32> + Clone, tolerance: f32, bit: u32) -> Option<Column> {
+/// What the fields of a weight mean that takes on these values, in steps of at most `step`, the
+/// first of them at a bit.
+fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Option<Column> {
     let min = values.clone().fold(f32::INFINITY, f32::min);
     let max = values.fold(f32::NEG_INFINITY, f32::max);
     if min == max {
@@ -180,7 +221,7 @@ fn column(values: impl Iterator<Item = f32> + Clone, tolerance: f32, bit: u32) -
             width: 0,
         });
     }
-    let scale = (tolerance * STEP).log2().floor().exp2();
+    let scale = step.log2().floor().exp2();
     let [first, last] = [min, max].map(|value| (f64::from(value) / f64::from(scale)).round());
     // All multiples between are of 24 bits, and so are differences.
     let exact = first.abs().max(last.abs()) <= f64::from(1 << MAX_BITS);
@@ -194,7 +235,8 @@ fn column(values: impl Iterator<Item = f32> + Clone, tolerance: f32, bit: u32) -
     })
 }
 
-/// The worst error, if all are within their tolerances: at the keys, between keys of splines, and between frames.
+/// The worst error, if all are within their tolerances: at the keys, between keys of splines, and
+/// between frames.
 fn error(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<f32> {
     let times = &track.keys.times_s;
     let cubic = track.keys.interpolation == Interpolation::CubicSpline;

@@ -9,7 +9,8 @@ use crate::pose::animate::animate_tracks;
 
 /// At most so many poses of joints are kept; the others are computed whenever they are looked at.
 const MAX_KEPT: usize = 1 << 18;
-/// A frame that is nearer to a time that is looked at than this part of an interval need not be looked at, too.
+/// A frame that is nearer to a time that is looked at than this part of an interval need not be
+/// looked at, too.
 const NEAR: f64 = 1e-3;
 
 /// Times, eight together, and the exact model poses at them.
@@ -120,7 +121,8 @@ fn compute(
 impl Times {
     /// How many parts there are, first what the file's keys ask for.
     pub(super) const PARTS: usize = 4;
-    /// These are looked at while searching, since errors of single keys are at their largest at them.
+    /// These are looked at while searching, since errors of single keys are at their largest at
+    /// them.
     pub(super) const SEARCHED: [usize; 3] = [0, 1, 3];
 
     pub(super) fn new(timing: &Timing, keys: &Part) -> Self {

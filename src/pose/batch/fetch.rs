@@ -1,8 +1,8 @@
 //! Reading a block's joints from a clip, joints in the lanes.
 
-use super::build::driven;
 use super::clip::components;
 use super::clip::{Block, COMPONENTS, Keys, Property};
+use super::frames::driven;
 use super::kernel::Played;
 use super::lanes::{Eight, Row, WIDTH};
 use crate::character::{Track, Transform};

@@ -65,6 +65,8 @@ pub(super) struct Group<'a> {
     pub(super) product: Product,
     /// Aligned to 16 bytes. Those from number `count` on are the scratch's spill.
     pub(super) out: [*mut u8; GROUP],
+    /// How far into a line of 64 bytes each of them points, if all point equally far.
+    pub(super) phase: Option<usize>,
 }
 
 impl Product {
@@ -97,7 +99,7 @@ pub(super) struct Scratch {
     pub(super) local: [[Line; WIDTH]; COMPONENTS],
     /// For each slot a matrix by rows, instances in the lanes.
     pub(super) model: Vec<[Line; 12]>,
-    /// Where lanes without an instance write: as much as one instance takes of any product.
+    /// Where lanes without an instance write: as much as one instance takes of any product, and a line.
     pub(super) spill: Vec<Line>,
     /// Of the group at hand.
     pub(super) played: Vec<Played<'static>>,
@@ -111,7 +113,7 @@ impl Scratch {
             sampled: [[Row::default(); GROUP]; COMPONENTS],
             local: [[line; WIDTH]; COMPONENTS],
             model: vec![[line; 12]; rig.slots],
-            spill: vec![line; most.div_ceil(size_of::<Line>())],
+            spill: vec![line; most.div_ceil(size_of::<Line>()) + 1],
             played: Vec::new(),
         })
     }

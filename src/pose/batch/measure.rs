@@ -4,6 +4,7 @@ use super::base::Base;
 use super::clip::{Clip, ClipOptions};
 use super::exact::{Part, Pick, Times, picks};
 use super::key_times;
+use super::look::{Far, Look, apart};
 use super::octet::{EIGHT, Matrices, Octet};
 use super::unpacked::{Moments, Unpacked};
 use crate::character::{
@@ -11,19 +12,19 @@ use crate::character::{
 };
 use crate::pose::additive::put_onto;
 use crate::pose::animate::animate_tracks;
-use glam::{Vec3, Vec3A};
+use glam::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Of a character of [`HUMAN_M`], in metres: where the points lie, seen from their joints, and how far they may be off.
-/// The measure is that of the Animation Compression Library.
+/// Of a character of [`HUMAN_M`], in metres: where the points lie, seen from their joints, and how
+/// far they may be off. The measure is that of the Animation Compression Library.
 const POINT_M: f32 = 0.03;
 const ERROR_M: f32 = 1e-4;
 const HUMAN_M: f32 = 1.8;
 /// Of the bound, what may be used at the times that are looked at, so that it holds between them.
 const MARGIN: f32 = 0.9;
-/// At most so many of the times that the file's own keys ask for are looked at: beyond it, of each stretch the one where the
-/// curves bend the most.
+/// At most so many of the times that the file's own keys ask for are looked at: beyond it, of each
+/// stretch the one where the curves bend the most.
 const MAX_KEY_TIMES: usize = 1 << 15;
 /// And fewer where there are so many joints that their poses are more than these.
 const MAX_POSES: usize = 1 << 24;
@@ -66,13 +67,6 @@ pub(super) struct Scratch {
     made: Vec<Matrices>,
 }
 
-/// The worst of a joint's errors so far, for each of eight lanes: its square, and the group that has it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Far {
-    squared: Octet,
-    group: [u32; EIGHT],
-}
-
 impl<'a> Measure<'a> {
     pub(super) fn new(
         character: &'a Character,
@@ -104,7 +98,8 @@ impl<'a> Measure<'a> {
             let m = model.matrix3;
             Vec3::from([m.x_axis, m.y_axis, m.z_axis].map(|axis| reach(axis.length())))
         });
-        // In parts of a human's size, as far as an end of that length follows a turn or a scale of 1.
+        // In parts of a human's size, as far as an end of that length follows a turn or a scale of
+        // 1.
         let worth = |track: &Track| {
             let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent));
             let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
@@ -132,7 +127,8 @@ impl<'a> Measure<'a> {
         measure
     }
 
-    /// The times to look at for a clip: what the file's keys ask for, the clip's frames, and between any two of them.
+    /// The times to look at for a clip: what the file's keys ask for, the clip's frames, and
+    /// between any two of them.
     pub(super) fn times(&self, clip: &Clip) -> Times {
         Times::new(&clip.timing, &self.keys)
     }
@@ -176,8 +172,8 @@ impl<'a> Measure<'a> {
         Some(worst)
     }
 
-    /// The worst error, and joints that cause what is beyond the bound: for each joint beyond it, the one among it and its
-    /// ancestors that moves its point the most.
+    /// The worst error, and joints that cause what is beyond the bound: for each joint beyond it,
+    /// the one among it and its ancestors that moves its point the most.
     pub(super) fn blame(&self, clip: &Clip) -> (Worst, BTreeSet<u16>) {
         let limit = self.limit_m();
         let times = self.times(clip);
@@ -200,7 +196,8 @@ impl<'a> Measure<'a> {
         (worst, blamed)
     }
 
-    /// Which joint's local pose moves the worst point of `joint` the most at a time; among those that a clip drives.
+    /// Which joint's local pose moves the worst point of `joint` the most at a time; among those
+    /// that a clip drives.
     fn culprit(&self, clip: &Clip, joint: usize, time_s: f64) -> Option<u16> {
         let rest = (0..self.skeleton.len()).map(|joint| self.base.at_rest(joint));
         let mut exact: Vec<Transform> = rest.collect();
@@ -240,7 +237,8 @@ impl<'a> Measure<'a> {
         most.1
     }
 
-    /// Sets the worst errors at these times of those joints that `changed` or have an ancestor that did.
+    /// Sets the worst errors at these times of those joints that `changed` or have an ancestor that
+    /// did.
     pub(super) fn errors(
         &self,
         made: &Unpacked<'_>,
@@ -291,17 +289,17 @@ impl<'a> Measure<'a> {
         }
         let most = found.iter().map(|far| {
             let (error_m, number, lane) = far.worst();
-            let pick = &picks[number as usize];
+            let pick = picks.get(number as usize);
             Most {
                 error_m,
-                time_s: pick.part.time_s(pick.group, lane),
+                time_s: pick.map_or(0.0, |pick| pick.part.time_s(pick.group, lane)),
             }
         });
         most.collect()
     }
 
-    /// Looks at eight times, which are number `number`: the squares of the worst errors of joints that are counted. `which`
-    /// joints are wanted, and counted.
+    /// Looks at eight times, which are number `number`: the squares of the worst errors of joints
+    /// that are counted. `which` joints are wanted, and counted.
     fn look(
         &self,
         made: &Unpacked<'_>,
@@ -347,133 +345,6 @@ impl<'a> Measure<'a> {
     pub(super) fn point_m(&self) -> f32 {
         self.point_m
     }
-}
-
-/// What eight times are looked at with.
-struct Look<'a> {
-    made: &'a Unpacked<'a>,
-    at: &'a Moments,
-    exact: &'a [Matrices],
-    reaches: &'a [Vec3],
-    number: u32,
-    which: [&'a [bool]; 2],
-}
-
-impl Look<'_> {
-    fn run(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the CPU has AVX2, as was just found.
-            return unsafe { self.run_avx2(models, found) };
-        }
-        self.run_any(models, found)
-    }
-
-    /// # Safety
-    /// The CPU has AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run_avx2(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
-        self.run_any(models, found)
-    }
-
-    #[inline(always)]
-    fn run_any(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
-        let [wanted, counted] = self.which;
-        self.made.model_poses(self.at, wanted, models);
-        let mut most = Octet::default();
-        for joint in 0..models.len() {
-            if !counted[joint] {
-                continue;
-            }
-            let squared = squared(&self.exact[joint], &models[joint], self.reaches[joint]);
-            most = most.max(squared);
-            found[joint].take(squared, self.number);
-        }
-        most
-    }
-
-    /// The same where the file's own pose may not be finite, which is no error of the clip's.
-    #[cold]
-    fn carefully(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
-        let [wanted, counted] = self.which;
-        self.made.model_poses(self.at, wanted, models);
-        let mut most = Octet::default();
-        for joint in (0..models.len()).filter(|joint| counted[*joint]) {
-            let squared = core::array::from_fn(|lane| {
-                let [exact, made] = [&self.exact[joint], &models[joint]].map(|m| affine(m, lane));
-                apart(&exact, &made, self.reaches[joint]).0.powi(2)
-            });
-            most = most.max(Octet(squared));
-            found[joint].take(Octet(squared), self.number);
-        }
-        most
-    }
-}
-
-impl Far {
-    #[inline(always)]
-    fn take(&mut self, squared: Octet, number: u32) {
-        for lane in 0..EIGHT {
-            let worse = squared.0[lane] > self.squared.0[lane];
-            self.group[lane] = if worse { number } else { self.group[lane] };
-        }
-        self.squared = self.squared.max(squared);
-    }
-
-    /// The worst error of all lanes, its group and its lane.
-    fn worst(&self) -> (f32, u32, usize) {
-        let mut worst = (0.0, 0, 0);
-        for (lane, squared) in self.squared.0.into_iter().enumerate() {
-            if squared > worst.0 {
-                worst = (squared, self.group[lane], lane);
-            }
-        }
-        (worst.0.sqrt(), worst.1, worst.2)
-    }
-}
-
-/// The squared distances of the worst of a joint's points; infinite where there is none.
-#[inline(always)]
-fn squared(exact: &Matrices, made: &Matrices, reach: Vec3) -> Octet {
-    let off: Matrices = core::array::from_fn(|k| exact[k] - made[k]);
-    let mut worst = Octet::default();
-    for (axis, reach) in reach.to_array().into_iter().enumerate() {
-        let mut sum = Octet::default();
-        for row in 0..3 {
-            let off = off[axis * 3 + row] * Octet::splat(reach) + off[9 + row];
-            sum = sum + off * off;
-        }
-        worst = worst.max(sum.map(|sum| if sum.is_nan() { f32::INFINITY } else { sum }));
-    }
-    worst
-}
-
-/// One of eight matrices.
-fn affine(matrices: &Matrices, lane: usize) -> Affine {
-    let column = |axis: usize| Vec3A::from([0, 1, 2].map(|row| matrices[axis * 3 + row].0[lane]));
-    Affine {
-        matrix3: glam::Mat3A::from_cols(column(0), column(1), column(2)),
-        translation: column(3),
-    }
-}
-
-/// How far apart the worst of a joint's points is, and which it is. 0 where the file's own pose is not finite.
-fn apart(exact: &Affine, made: &Affine, reach: Vec3) -> (f32, Vec3) {
-    let mut worst = (0.0, Vec3::ZERO);
-    for point in [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * reach) {
-        let want = exact.transform_point3(point);
-        let error = (want - made.transform_point3(point)).length();
-        let error = match (want.is_finite(), error.is_nan()) {
-            (false, _) => 0.0,
-            (true, true) => f32::INFINITY,
-            (true, false) => error,
-        };
-        if error > worst.0 {
-            worst = (error, point);
-        }
-    }
-    worst
 }
 
 impl Worst {

@@ -1,7 +1,10 @@
 //! Animate and palette, fast: many instances of one skeleton together.
 //!
-//! - [`Clip`]: keys at even times, in blocks of eight joints; `build`: how it is made from the file's curves, and
-//!   `measure`: how far it is from them, at `key_times` among others;
+//! - [`Clip`]: keys at even times, in blocks of eight joints. `build`: how it is made from the
+//!   file's curves, with `frames` at one of some `rates`; `measure`: how far it is from them, at
+//!   the times of `exact`, `key_times` among others, eight together (`look`, `unpacked`, `octet`);
+//!   `widths`: how many bits that leaves for each key;
+//! - `weights`, `build_weights`: the morph weights of a clip; `save`: clips as bytes;
 //! - `plan`: what a group of instances plays; `rig`: the character as the kernel needs it;
 //! - `kernel`: the loop over blocks of joints, for every vector unit; `fetch`: reading keys and `sample`: blending them, joints
 //!   in the lanes, `levels`: with masks, levels and additive clips; then a transpose puts the instances into the lanes,
@@ -18,9 +21,11 @@ mod exact;
 mod fetch;
 mod finish;
 mod fold;
+mod frames;
 mod kernel;
 mod key_times;
 mod levels;
+mod look;
 mod measure;
 mod octet;
 mod pack;
@@ -31,6 +36,7 @@ mod rates;
 mod rig;
 mod run;
 mod sample;
+mod save;
 #[cfg(test)]
 mod scattered;
 mod single;

@@ -1,7 +1,7 @@
 //! Eight numbers side by side, in plain code that compilers vectorise.
 //!
-//! Packing runs at import and must give the same bits on every CPU: so nothing here is fused, and a wider vector unit only
-//! changes how many numbers an instruction takes.
+//! Packing runs at import and must give the same bits on every CPU: so nothing here is fused, and a
+//! wider vector unit only changes how many numbers an instruction takes.
 
 use core::ops::{Add, Mul, Sub};
 
@@ -109,7 +109,8 @@ pub(super) fn normalised(q: [Octet; 4]) -> [Octet; 4] {
     ]
 }
 
-/// The matrices of transforms, whose components are in the order of a clip's rows: rotation, translation, scale.
+/// The matrices of transforms, whose components are in the order of a clip's rows: rotation,
+/// translation, scale.
 #[inline(always)]
 pub(super) fn matrices(transforms: &[Octet; 10]) -> Matrices {
     let [x, y, z, w, tx, ty, tz, sx, sy, sz] = *transforms;

@@ -98,6 +98,16 @@ impl PackedRow {
         self.scale[lane] = scale / (1_u32 << self.shift(lane)) as f32;
     }
 
+    /// Whether these upper 16 bits are a scale that a lane may have.
+    pub(super) fn is_scale(upper: u16) -> bool {
+        upper == 0 || (LEAST_SCALE..=0x7F7F).contains(&upper)
+    }
+
+    /// How many bits each lane's field has.
+    pub(super) fn widths(&self) -> [u8; WIDTH] {
+        self.mask.map(|mask| mask.count_ones() as u8)
+    }
+
     /// What a lane's field stands for.
     pub(super) fn value(&self, lane: usize, field: u32) -> f32 {
         // No field has more than 24 bits.
@@ -145,6 +155,31 @@ impl Packed {
             bytes: vec![0; stride * frames + PADDING],
             stride,
         }
+    }
+
+    /// The same with the bytes of all frames, without the padding. None if they are not as many as that takes.
+    pub(super) fn of_frames(
+        rows: Vec<PackedRow>,
+        windows: Vec<u32>,
+        (bits, frames): (u32, usize),
+        mut bytes: Vec<u8>,
+    ) -> Option<Self> {
+        let stride = bits.div_ceil(8) as usize;
+        if stride.checked_mul(frames)? != bytes.len() {
+            return None;
+        }
+        bytes.resize(bytes.len().checked_add(PADDING)?, 0);
+        Some(Self {
+            rows,
+            windows,
+            bytes,
+            stride,
+        })
+    }
+
+    /// The bytes of all frames, without the padding.
+    pub(super) fn frames_bytes(&self) -> &[u8] {
+        &self.bytes[..self.bytes.len().saturating_sub(PADDING)]
     }
 
     /// The key of a lane of a row.

@@ -180,6 +180,10 @@ impl<'p, 'a> Planner<'p, 'a> {
     #[inline]
     fn normalize(&mut self) {
         let threshold = f64::from(self.threshold);
+        if self.sum >= threshold && self.played.len() == self.start + 1 {
+            // The weight of the only one makes no difference.
+            return;
+        }
         let by = 1.0 / self.sum.max(threshold);
         for one in &mut self.played[self.start..] {
             one.weight = (f64::from(one.weight) * by) as f32;

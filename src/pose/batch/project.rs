@@ -17,6 +17,8 @@ pub(super) type Rows<W> = [[W; 4]; 3];
 pub(super) trait LaneFormat: PaletteEntry {
     /// Rows of an entry.
     const ROWS: usize;
+    /// Whether the rows are those of the skinning matrix, so that each can be had alone.
+    const BY_ROWS: bool = false;
 
     /// The entries of matrices given by their rows, and the lanes that must go through
     /// [`PaletteEntry::project`] instead because their matrix is degenerate: one bit each.
@@ -28,6 +30,7 @@ pub(super) trait LaneFormat: PaletteEntry {
 
 impl LaneFormat for Mat3x4 {
     const ROWS: usize = 3;
+    const BY_ROWS: bool = true;
 
     #[inline(always)]
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32) {
@@ -276,17 +279,33 @@ pub(super) unsafe fn skinning<W: Wide, const ROW: usize>(
 ) -> Rows<W> {
     // SAFETY: the caller's contract.
     unsafe {
+        [
+            skinning_row::<W, ROW>(from, entry, 0),
+            skinning_row::<W, ROW>(from, entry, 1),
+            skinning_row::<W, ROW>(from, entry, 2),
+        ]
+    }
+}
+
+/// Row `number` of [`skinning`].
+///
+/// # Safety
+/// As [`skinning`].
+#[inline(always)]
+pub(super) unsafe fn skinning_row<W: Wide, const ROW: usize>(
+    from: *const f32,
+    entry: &Entry,
+    number: usize,
+) -> [W; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
         let mut bind = [[W::splat(0.0); 4]; 3];
         for (row, numbers) in bind.iter_mut().zip(&entry.inverse_bind.rows) {
             for (value, number) in row.iter_mut().zip(numbers) {
                 *value = W::splat(*number);
             }
         }
-        [
-            product_row(row::<W, ROW>(from, 0), &bind),
-            product_row(row::<W, ROW>(from, 1), &bind),
-            product_row(row::<W, ROW>(from, 2), &bind),
-        ]
+        product_row(row::<W, ROW>(from, number), &bind)
     }
 }
 

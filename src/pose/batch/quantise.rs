@@ -7,7 +7,8 @@ use super::measure::{Measure, Worst};
 use super::pack::{LEAST_SCALE, MAX_BITS, Packed, PackedRow};
 use super::widths::search;
 
-/// A field of so many bits times the 8 of its scale is exact, and so are opposite values of opposite fields.
+/// A field of so many bits times the 8 of its scale is exact, and so are opposite values of
+/// opposite fields.
 const EXACT_BITS: u32 = 16;
 
 /// What a lane of a row takes on.
@@ -15,8 +16,9 @@ const EXACT_BITS: u32 = 16;
 pub(super) struct Span {
     pub(super) min: f32,
     pub(super) max: f32,
-    /// Whether the last key of the clip is the opposite of the first: a rotation that ends with a full turn. Then fields stand for
-    /// values that lie evenly around 0, so that both keys are opposites and the loop closes to the bit.
+    /// Whether the last key of the clip is the opposite of the first: a rotation that ends with a
+    /// full turn. Then fields stand for values that lie evenly around 0, so that both keys are
+    /// opposites and the loop closes to the bit.
     opposite: bool,
 }
 
@@ -29,7 +31,8 @@ pub(super) struct Lane {
     pub(super) spans: [Span; WIDTH],
 }
 
-/// `clip`, whose keys are plain, with the least bits that stay in the bound; and the worst error. None if none do.
+/// `clip`, whose keys are plain, with the least bits that stay in the bound; and the worst error.
+/// None if none do.
 pub(super) fn quantise(
     clip: &Clip,
     measure: &Measure<'_>,
@@ -121,7 +124,8 @@ impl Span {
         let last = ((1_u32 << width) - 1) as f32;
         let step = self.length() / last;
         let bits = step.to_bits();
-        // Up to the next of 8 significant bits; never too small for all of them, nor beyond what is finite.
+        // Up to the next of 8 significant bits; never too small for all of them, nor beyond what is
+        // finite.
         let scale = bits.div_ceil(1 << 16).clamp(LEAST_SCALE.into(), 0x7F7F) as u16;
         let step = f32::from_bits(u32::from(scale) << 16);
         let min = if self.opposite {

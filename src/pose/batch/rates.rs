@@ -7,7 +7,8 @@ use crate::character::{CurveClip, Transform};
 const RATES_HZ: [f64; 16] = [
     2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0,
 ];
-/// More frames than this are not made, nor more bytes while making them: a clip that would need more keeps its tracks.
+/// More frames than this are not made, nor more bytes while making them: a clip that would need
+/// more keeps its tracks.
 const MAX_FRAMES: usize = 1 << 14;
 const MAX_BYTES: usize = 1 << 28;
 /// A length that is nearer than this to a whole number of intervals is one.
@@ -26,7 +27,8 @@ pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
     timings_over(&single, longest(raw), joints * size_of::<Transform>())
 }
 
-/// The same for keys at these times, which lie in the time of `single`; a frame takes so many bytes.
+/// The same for keys at these times, which lie in the time of `single`; a frame takes so many
+/// bytes.
 pub(super) fn timings_over(single: &Timing, times: &[f32], frame_bytes: usize) -> Vec<Timing> {
     let span = single.end_s - single.start_s;
     let most = (MAX_BYTES / frame_bytes.max(1)).clamp(2, MAX_FRAMES) - 1;
@@ -91,8 +93,8 @@ fn longest(raw: &CurveClip) -> &[f32] {
     times.max_by_key(|times| times.len()).unwrap_or(&[])
 }
 
-/// The rates at which the file's own keys lie, if they lie near a grid: their usual distance, and that which divides the clip
-/// evenly. None beyond the highest rate.
+/// The rates at which the file's own keys lie, if they lie near a grid: their usual distance, and
+/// that which divides the clip evenly. None beyond the highest rate.
 fn own_rates(times: &[f32], span: f64) -> impl Iterator<Item = f64> {
     let mut gaps: Vec<f64> = times
         .windows(2)

@@ -70,6 +70,9 @@ impl Output {
     }
 }
 
+/// A line of memory, in bytes.
+const LINE_BYTES: usize = 64;
+
 /// A batch in work.
 struct Job<'a, S> {
     poser: &'a BatchPoser,
@@ -87,23 +90,54 @@ impl<S: PlanSource> Job<'_, S> {
         self.source.len().div_ceil(kernel::group_size(self.unit()))
     }
 
-    /// The first instance of a group, and how many there are.
-    fn group(&self, number: usize) -> (usize, usize) {
+    /// How many instances a group has.
+    fn count(&self, number: usize) -> usize {
         let size = kernel::group_size(self.unit());
-        let first = number * size;
-        (first, size.min(self.source.len() - first))
+        size.min(self.source.len() - number * size)
+    }
+
+    /// Which instance stands in a lane of a group. Where instances lie side by side, and each starts at another place of
+    /// a line of 64 bytes, a group has every fourth: they start at the same place, so that whole lines can be stored.
+    #[inline]
+    fn instance(&self, number: usize, lane: usize) -> usize {
+        let size = kernel::group_size(self.unit());
+        let four = number / 4 * 4 * size;
+        match self.starts {
+            Starts::Even(_, bytes)
+                if bytes % LINE_BYTES != 0 && four + 4 * size <= self.source.len() =>
+            {
+                four + 4 * lane + number % 4
+            }
+            _ => number * size + lane,
+        }
+    }
+
+    /// Where the instances of a group go, and how far into a line of 64 bytes if all go equally far. Lanes without an
+    /// instance go to the spill.
+    fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], Option<usize>) {
+        let count = self.count(number);
+        let mut out = [std::ptr::null_mut(); GROUP];
+        for (lane, out) in out.iter_mut().enumerate().take(count) {
+            *out = self.starts.at(self.instance(number, lane));
+        }
+        let phase = out[0].addr() % LINE_BYTES;
+        let spill = scratch.spill.as_mut_ptr().cast::<u8>();
+        out[count..].fill(spill.wrapping_add(phase));
+        let same = out.iter().all(|out| out.addr() % LINE_BYTES == phase);
+        (out, same.then_some(phase))
     }
 
     /// # Safety
     /// The group exists, and was checked. The output has room for all instances, and no one else writes to this group's.
     unsafe fn run(&self, number: usize, scratch: &mut Scratch) {
-        let (first, count) = self.group(number);
+        let count = self.count(number);
+        let (out, phase) = self.out(number, scratch);
         let mut played: Vec<Played<'_>> = mem::take(&mut scratch.played);
         let mut instances = [Instance::default(); GROUP];
         for (lane, instance) in instances.iter_mut().enumerate().take(count) {
             let (rig, threshold) = (&self.poser.rig, self.poser.threshold);
             let mut planner = Planner::new(rig, threshold, &mut played);
-            self.source.plan(first + lane, &mut planner);
+            self.source.plan(self.instance(number, lane), &mut planner);
             *instance = planner.finish();
         }
         let group = Group {
@@ -114,13 +148,8 @@ impl<S: PlanSource> Job<'_, S> {
             masks: &self.poser.masks,
             threshold: self.poser.threshold,
             product: self.product,
-            out: std::array::from_fn(|lane| {
-                if lane < count {
-                    self.starts.at(first + lane)
-                } else {
-                    scratch.spill.as_mut_ptr().cast()
-                }
-            }),
+            out,
+            phase,
         };
         // SAFETY: the unit was detected; all clips and masks were checked; the scratch was made for the rig; the caller's
         // contract.
@@ -192,6 +221,11 @@ impl BatchPoser {
             // SAFETY: the caller's contract; each group is taken once.
             |scratch, number| unsafe { scratch.run(&job, number) },
         );
+    }
+
+    /// Allocates now what [`Self::run_planned`] would for instances with up to `samples` samples.
+    pub(crate) fn make_room(&self, samples: usize, threads: &Threads) {
+        self.spare.make_room(self, threads.count(), samples * GROUP);
     }
 
     /// A scratch for groups of up to `samples` samples.

@@ -1,7 +1,7 @@
 //! A clip's keys component by component, and the poses that they give at eight times at once.
 //!
-//! What [`Clip::sample`] says for one time, this says for eight, so that packing can look at many. Keys can be changed one
-//! component at a time.
+//! What [`Clip::sample`] says for one time, this says for eight, so that packing can look at many.
+//! Keys can be changed one component at a time.
 
 use super::base::Base;
 use super::clip::{COMPONENTS, Clip, Keys, Property, components};
@@ -268,7 +268,8 @@ fn put(joints: &[Joint], joint: usize, own: &Matrices, out: &mut [Matrices]) {
     };
 }
 
-/// The model poses of eight local ones, which are `base`'s differences if it has a reference: `[time][joint]`.
+/// The model poses of eight local ones, which are `base`'s differences if it has a reference:
+/// `[time][joint]`.
 pub(super) fn models_of(
     joints: &[Joint],
     base: Base<'_>,

@@ -35,7 +35,8 @@ pub(super) struct EvenWeights {
 
 /// What the fields of one weight mean: `min + scale * field`.
 ///
-/// The scale is a power of 2 and `min` a multiple of it, and so no sum is rounded: 0, 1/2 and 1 are themselves.
+/// The scale is a power of 2 and `min` a multiple of it, and so no sum is rounded: 0, 1/2 and 1 are
+/// themselves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
     pub(super) min: f32,
@@ -60,7 +61,8 @@ impl EvenWeights {
         column.min + column.scale * (field & ((1 << column.width) - 1)) as f32
     }
 
-    /// The values at a time of those weights that lie in `range`, which are numbered from the first of all.
+    /// The values at a time of those weights that lie in `range`, which are numbered from the first
+    /// of all.
     pub(super) fn sample(
         &self,
         time_s: f64,
@@ -131,11 +133,13 @@ impl Clip {
         self.weights.iter().map(WeightKeys::range)
     }
 
-    /// Calls `each` with the index and the value of each morph weight that it drives, at `time_s`, clamped to the clip;
-    /// in ascending order. Not a number counts as 0. Of an additive clip, the differences from its reference's weights.
+    /// Calls `each` with the index and the value of each morph weight that it drives, at `time_s`,
+    /// clamped to the clip; in ascending order. Not a number counts as 0. Of an additive clip, the
+    /// differences from its reference's weights.
     ///
-    /// A weight is off by at most 1e-3 from what the file's curves say, and by less where a target moves vertices far: see
-    /// [`ClipOptions::error_m`](super::ClipOptions::error_m). Nothing is allocated, and any time takes as long.
+    /// A weight is off by at most 1e-3 from what the file's curves say, and by less where a target
+    /// moves vertices far: see [`ClipOptions::error_m`](super::ClipOptions::error_m). Nothing is
+    /// allocated, and any time takes as long.
     pub fn sample_weights(&self, time_s: f64, each: impl FnMut(usize, f32)) {
         self.sample_weights_in(time_s, 0..usize::MAX, each);
     }

@@ -1,8 +1,9 @@
 //! How many bits each component of each joint needs.
 //!
-//! What a key may be off by, its tolerance, is guessed from how far the joint's descendants reach, and from how many joints of
-//! a chain add up their errors. Then it is measured: tolerances of joints whose descendants all lie within the bound
-//! grow, those of others shrink, a few times over; and the least that lay within the bound is kept.
+//! What a key may be off by, its tolerance, is guessed from how far the joint's descendants reach,
+//! and from how many joints of a chain add up their errors. Then it is measured: tolerances of
+//! joints whose descendants all lie within the bound grow, those of others shrink, a few times
+//! over; and the least that lay within the bound is kept.
 
 use super::clip::{Clip, Property};
 use super::exact::{Pick, Times, picks};
@@ -20,15 +21,17 @@ use glam::Vec3;
 const ROUNDS: usize = 16;
 /// At most so many poses of joints are looked at in each.
 const MAX_POSES: usize = 1 << 17;
-/// Of what may be used, what the search uses, so that times that it did not look at are within, too.
+/// Of what may be used, what the search uses, so that times that it did not look at are within,
+/// too.
 const SEARCHED: f32 = 0.98;
-/// How far tolerances move towards what the errors say, at first and at last, as a power of it; and at most, as a factor of 2 to
-/// that.
+/// How far tolerances move towards what the errors say, at first and at last, as a power of it; and
+/// at most, as a factor of 2 to that.
 const PACE: [f32; 2] = [0.9, 0.1];
 const MOST: f32 = 1.0;
 /// What moves by less than this part of its tolerance is left out.
 const TRIFLE: f32 = 0.1;
-/// By how much more than the measured error asks for tolerances shrink that turn out too large in the end, as a power of 2.
+/// By how much more than the measured error asks for tolerances shrink that turn out too large in
+/// the end, as a power of 2.
 const BEYOND: f32 = 0.02;
 
 /// What is known of a joint.
@@ -113,7 +116,8 @@ fn least(
     best.map_or(powers, |(_, powers)| powers)
 }
 
-/// Gives `made` the keys of fields of new widths, and says for which joints they differ from those before.
+/// Gives `made` the keys of fields of new widths, and says for which joints they differ from those
+/// before.
 fn change(
     clip: &Clip,
     lanes: &[Lane],
@@ -162,7 +166,8 @@ fn without_trifles(clip: &Clip, lanes: &[Lane], base: &[[f32; WIDTH]]) -> Clip {
     })
 }
 
-/// The packed clip, without the properties whose fields have no bits: they become constants, which take less.
+/// The packed clip, without the properties whose fields have no bits: they become constants, which
+/// take less.
 fn finished(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
     let none = |row: &usize| widths[*row] == [0; WIDTH];
     let moves = |first: usize, count: usize| !(first..first + count).all(|row| none(&row));
@@ -206,7 +211,8 @@ fn widths(lanes: &[Lane], base: &[[f32; WIDTH]], powers: &[f32]) -> Vec<[u32; WI
         .collect()
 }
 
-/// Takes bits from the widest fields of a row until it has no more than it may; whether that is enough is measured.
+/// Takes bits from the widest fields of a row until it has no more than it may; whether that is
+/// enough is measured.
 fn fit(row: &mut [u32; WIDTH]) {
     while row.iter().sum::<u32>() > WINDOW_BITS {
         if let Some(widest) = row.iter_mut().max() {
@@ -215,7 +221,8 @@ fn fit(row: &mut [u32; WIDTH]) {
     }
 }
 
-/// For each joint, the power of 2 by which the error of it and of all its descendants is below the limit, at least.
+/// For each joint, the power of 2 by which the error of it and of all its descendants is below the
+/// limit, at least.
 fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
     let mut slack: Vec<f32> = errors
         .iter()

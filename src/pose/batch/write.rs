@@ -3,7 +3,7 @@
 use super::compose::{at, rows};
 use super::kernel::{Group, Product, Scratch};
 use super::lanes::Wide;
-use super::project::{LaneFormat, entries, skinning};
+use super::project::{LaneFormat, Rows, entries, skinning, skinning_row};
 use super::rig::{Entry, Joint};
 use crate::character::Affine;
 use crate::pose::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
@@ -35,7 +35,8 @@ pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
     }
 }
 
-/// [`write_entries`] in one format: whole rows of 16 bytes in order.
+/// [`write_entries`] in one format: whole rows of 16 bytes in order, several of them in one store
+/// where the unit can.
 ///
 /// # Safety
 /// As [`write_entries`].
@@ -45,22 +46,166 @@ unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
     (list, first): (&[Entry], usize),
     scratch: &Scratch,
 ) {
-    let models: *const f32 = scratch.model.as_ptr().cast();
-    for (entry, index) in list.iter().zip(first..) {
-        for part in (0..group.count).step_by(W::WIDTH) {
+    for part in (0..group.count).step_by(W::WIDTH) {
+        let part = Part {
+            models: scratch.model.as_ptr().cast(),
+            part,
+            to: group.out.as_ptr().wrapping_add(part),
+            live: live::<W>(group.count - part),
+        };
+        // SAFETY: the caller's contract.
+        unsafe {
+            match (W::ROWS_AT_ONCE, group.phase) {
+                (4, Some(phase)) if E::BY_ROWS => part.lines::<W, ROW>((list, first), phase),
+                (4, Some(phase)) => part.fours::<W, E, ROW>((list, first), phase),
+                (2, _) if E::BY_ROWS => part.pairs::<W, ROW>((list, first)),
+                _ => part.each::<W, E, ROW>((list, first)),
+            }
+        }
+    }
+}
+
+const ROW_BYTES: usize = size_of::<[f32; 4]>();
+const LINE_BYTES: usize = 64;
+
+/// The instances of a group that stand in one register.
+struct Part {
+    models: *const f32,
+    /// The first of them.
+    part: usize,
+    /// A pointer for each.
+    to: *const *mut u8,
+    /// A bit for each that there is.
+    live: u32,
+}
+
+impl Part {
+    /// Row `number` of an entry's skinning matrices.
+    ///
+    /// # Safety
+    /// As [`write_entries`], and so for all functions here.
+    #[inline(always)]
+    unsafe fn row<W: Wide, const ROW: usize>(&self, entry: &Entry, number: usize) -> [W; 4] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = at::<ROW>(self.models, entry.slot, self.part);
+            skinning_row::<W, ROW>(from, entry, number)
+        }
+    }
+
+    /// An entry of any format.
+    #[inline(always)]
+    unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = at::<ROW>(self.models, entry.slot, self.part);
+            entries::<W, E>(skinning::<W, ROW>(from, entry), self.live)
+        }
+    }
+
+    /// Entry by entry, a row in each store.
+    #[inline(always)]
+    unsafe fn each<W: Wide, E: LaneFormat, const ROW: usize>(&self, (list, first): List<'_>) {
+        for (entry, index) in list.iter().zip(first..) {
             // SAFETY: the caller's contract.
             unsafe {
-                let matrix = skinning::<W, ROW>(at::<ROW>(models, entry.slot, part), entry);
-                let found = entries::<W, E>(matrix, live::<W>(group.count - part));
-                let to = group.out.as_ptr().add(part);
+                let found = self.entry::<W, E, ROW>(entry);
                 for (number, row) in found.into_iter().take(E::ROWS).enumerate() {
-                    let offset = index * size_of::<E>() + number * size_of::<[f32; 4]>();
-                    W::write4(row, to, offset);
+                    W::write4(row, self.to, index * size_of::<E>() + number * ROW_BYTES);
+                }
+            }
+        }
+    }
+
+    /// Matrices, two rows in each store: no more of them fit into sixteen registers.
+    #[inline(always)]
+    unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>) {
+        let (twos, last) = list.as_chunks::<2>();
+        for ([a, b], number) in twos.iter().zip(0..) {
+            let start = (first + 2 * number) * size_of::<Mat3x4>();
+            // SAFETY: the caller's contract.
+            unsafe {
+                let rows = [self.row::<W, ROW>(a, 0), self.row::<W, ROW>(a, 1)];
+                W::write8(rows, self.to, start);
+                let rows = [self.row::<W, ROW>(a, 2), self.row::<W, ROW>(b, 0)];
+                W::write8(rows, self.to, start + 2 * ROW_BYTES);
+                let rows = [self.row::<W, ROW>(b, 1), self.row::<W, ROW>(b, 2)];
+                W::write8(rows, self.to, start + 4 * ROW_BYTES);
+            }
+        }
+        let first = first + list.len() - last.len();
+        // SAFETY: the caller's contract.
+        unsafe { self.each::<W, Mat3x4, ROW>((last, first)) };
+    }
+
+    /// Matrices, four rows in each store: whole lines, but for the first and the last rows.
+    #[inline(always)]
+    unsafe fn lines<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
+        let start = first * size_of::<Mat3x4>();
+        let (mut row, end) = (0, 3 * list.len());
+        while row < end {
+            let offset = start + row * ROW_BYTES;
+            // SAFETY: the caller's contract; rows before the end are those of entries.
+            unsafe {
+                let of = |row: usize| (list.get_unchecked(row / 3), row % 3);
+                let (entry, number) = of(row);
+                let one = self.row::<W, ROW>(entry, number);
+                if !(phase + offset).is_multiple_of(LINE_BYTES) || row + 4 > end {
+                    W::write4(one, self.to, offset);
+                    row += 1;
+                    continue;
+                }
+                let [two, three, four] = [of(row + 1), of(row + 2), of(row + 3)];
+                let rows = [
+                    one,
+                    self.row::<W, ROW>(two.0, two.1),
+                    self.row::<W, ROW>(three.0, three.1),
+                    self.row::<W, ROW>(four.0, four.1),
+                ];
+                W::write16(rows, self.to, offset);
+                row += 4;
+            }
+        }
+    }
+
+    /// Entries of any format, four at a time: whole lines, but for the first and the last entries.
+    #[inline(always)]
+    unsafe fn fours<W: Wide, E: LaneFormat, const ROW: usize>(
+        &self,
+        (mut list, mut index): List<'_>,
+        phase: usize,
+    ) {
+        while let Some((entry, rest)) = list.split_first() {
+            let offset = index * size_of::<E>();
+            let aligned = (phase + offset).is_multiple_of(LINE_BYTES);
+            // SAFETY: the caller's contract.
+            unsafe {
+                if let Some((four, rest)) = list.split_first_chunk::<4>()
+                    && aligned
+                {
+                    let mut found = [[[W::splat(0.0); 4]; 3]; 4];
+                    for (found, entry) in found.iter_mut().zip(four) {
+                        *found = self.entry::<W, E, ROW>(entry);
+                    }
+                    for line in 0..E::ROWS {
+                        let mut rows = [[W::splat(0.0); 4]; 4];
+                        for (row, number) in rows.iter_mut().zip(4 * line..) {
+                            *row = found[number / E::ROWS][number % E::ROWS];
+                        }
+                        W::write16(rows, self.to, offset + line * LINE_BYTES);
+                    }
+                    (list, index) = (rest, index + 4);
+                } else {
+                    self.each::<W, E, ROW>((std::slice::from_ref(entry), index));
+                    (list, index) = (rest, index + 1);
                 }
             }
         }
     }
 }
+
+/// Entries, and the number of the first.
+type List<'a> = (&'a [Entry], usize);
 
 /// A bit for each of the first `count` lanes.
 #[inline(always)]

@@ -188,6 +188,23 @@ impl Wide for Avx2 {
             }
         }
     }
+
+    const ROWS_AT_ONCE: usize = 2;
+
+    #[inline(always)]
+    unsafe fn write8([a, b]: [[Self; 4]; 2], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves AVX2; the caller's contract.
+        unsafe {
+            let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
+            let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
+            for lane in 0..4 {
+                let low = _mm256_permute2f128_ps::<0x20>(a[lane], b[lane]);
+                let high = _mm256_permute2f128_ps::<0x31>(a[lane], b[lane]);
+                _mm256_storeu_ps((*to.add(lane)).add(offset).cast(), low);
+                _mm256_storeu_ps((*to.add(lane + 4)).add(offset).cast(), high);
+            }
+        }
+    }
 }
 
 impl Eight for Avx2 {

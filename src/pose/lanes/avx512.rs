@@ -28,6 +28,27 @@ unsafe fn transpose4(rows: [__m512; 4]) -> [__m512; 4] {
     }
 }
 
+/// Transposes the 4×4 quarters.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn transpose_quarters([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let low = _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b); // a0 a1 b0 b1
+        let high = _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b); // a2 a3 b2 b3
+        let lower = _mm512_shuffle_f32x4::<0b01_00_01_00>(c, d); // c0 c1 d0 d1
+        let higher = _mm512_shuffle_f32x4::<0b11_10_11_10>(c, d); // c2 c3 d2 d3
+        [
+            _mm512_shuffle_f32x4::<0b10_00_10_00>(low, lower),
+            _mm512_shuffle_f32x4::<0b11_01_11_01>(low, lower),
+            _mm512_shuffle_f32x4::<0b10_00_10_00>(high, higher),
+            _mm512_shuffle_f32x4::<0b11_01_11_01>(high, higher),
+        ]
+    }
+}
+
 /// Four numbers from number `half` on, of rows `row`, `row + 4`, `row + 8` and `row + 12`.
 ///
 /// # Safety
@@ -192,6 +213,27 @@ impl Wide for Avx512 {
                 for (quarter, part) in parts.iter().enumerate() {
                     let to = *to.add(lane + 4 * quarter);
                     _mm_store_ps(to.add(offset).cast(), *part);
+                }
+            }
+        }
+    }
+
+    const ROWS_AT_ONCE: usize = 4;
+
+    #[inline(always)]
+    unsafe fn write16(rows: [[Self; 4]; 4], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves AVX-512; the caller's contract.
+        unsafe {
+            let [a, b, c, d] = rows;
+            let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
+            let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
+            let c = transpose4([c[0].0, c[1].0, c[2].0, c[3].0]);
+            let d = transpose4([d[0].0, d[1].0, d[2].0, d[3].0]);
+            for lane in 0..4 {
+                let lines = transpose_quarters([a[lane], b[lane], c[lane], d[lane]]);
+                for (quarter, line) in lines.iter().enumerate() {
+                    let to = *to.add(lane + 4 * quarter);
+                    _mm512_storeu_ps(to.add(offset).cast(), *line);
                 }
             }
         }

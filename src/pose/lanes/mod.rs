@@ -89,6 +89,37 @@ pub(super) trait Wide: Lanes {
     /// # Safety
     /// There are `WIDTH` pointers, each valid for writing them, and aligned to 16 bytes with `offset`.
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize);
+
+    /// How many rows of four numbers are best written at once: 1, 2 with [`Self::write8`], or 4 with
+    /// [`Self::write16`] where that fills whole lines of 64 bytes. Stores that straddle two lines
+    /// cost more than narrow ones.
+    const ROWS_AT_ONCE: usize = 1;
+
+    /// As [`Self::write4`], of two rows.
+    ///
+    /// # Safety
+    /// As [`Self::write4`], with room for both.
+    #[inline(always)]
+    unsafe fn write8([a, b]: [[Self; 4]; 2], to: *const *mut u8, offset: usize) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            Self::write4(a, to, offset);
+            Self::write4(b, to, offset + size_of::<[f32; 4]>());
+        }
+    }
+
+    /// As [`Self::write4`], of four rows.
+    ///
+    /// # Safety
+    /// As [`Self::write4`], with room for all four.
+    #[inline(always)]
+    unsafe fn write16([a, b, c, d]: [[Self; 4]; 4], to: *const *mut u8, offset: usize) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            Self::write8([a, b], to, offset);
+            Self::write8([c, d], to, offset + size_of::<[f32; 8]>());
+        }
+    }
 }
 
 /// Lanes of a block of joints: as many as a [`Row`] has.

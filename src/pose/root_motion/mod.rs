@@ -14,6 +14,7 @@ mod follow;
 mod job;
 mod place;
 mod resample;
+mod save;
 
 pub use delta::RootDelta;
 pub use extract::{RootMotionOptions, RootMotionReport, RootReference};

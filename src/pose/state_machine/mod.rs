@@ -53,6 +53,7 @@ mod pace;
 mod parameter_text;
 mod parameters;
 mod play;
+mod save;
 mod state;
 #[cfg(feature = "toml")]
 #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]

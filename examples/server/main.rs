@@ -1,0 +1,69 @@
+//! A thousand characters on a server: state machines, root motion and events, without Vulkan.
+//!
+//! `cargo run --release --example server`
+
+use std::error::Error;
+use std::time::Instant;
+use throng::animator::{AnimationEventKind, Animator, AnimatorDesc, RootMotionMode};
+use throng::character::{AnimationText, Character, CurveClip, TrackValues};
+use throng::import::ImportOptions;
+
+const CHARACTERS: usize = 1000;
+const TICK_S: f64 = 1.0 / 30.0;
+const TICKS: u32 = 300;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let text = AnimationText::parse("crowd.toml", include_str!("crowd.toml"))?;
+    let character = stroller()?.with_animation(text.desc())?;
+    let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+    let speed = animator.state_machine()?.parameter("speed")?;
+    let mut walkers = Vec::new();
+    for _ in 0..CHARACTERS {
+        let walker = animator.add_driven()?;
+        animator.set_root_motion(walker, RootMotionMode::Apply)?;
+        walkers.push(walker);
+    }
+
+    let (mut steps, mut stops, started) = (0, 0, Instant::now());
+    for tick in 1..=TICKS {
+        // Every tick a few of them start or stop.
+        for walker in walkers.iter().skip(tick as usize % 50).step_by(50) {
+            let goes = (tick / 50) % 2 == 0;
+            animator.set_float(*walker, speed, if goes { 1.4 } else { 0.0 })?;
+        }
+        animator.update(f64::from(tick) * TICK_S)?;
+        for event in animator.events() {
+            match event.kind {
+                AnimationEventKind::Clip { .. } if event.weight > 0.5 => steps += 1,
+                AnimationEventKind::Entered { .. } => {
+                    stops += u32::from(animator.event_name(event) == "stand");
+                }
+                _ => {}
+            }
+        }
+    }
+    let ms = started.elapsed().as_secs_f64() * 1e3 / f64::from(TICKS);
+    let way = |id| animator.place(id).map(|place| place.position.length());
+    let farthest_m = walkers.iter().flat_map(|id| way(*id)).fold(0.0, f64::max);
+    println!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
+    println!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");
+    Ok(())
+}
+
+/// The built-in character, which walks on the spot, with a walk that goes somewhere.
+fn stroller() -> throng::Result<Character> {
+    let options = ImportOptions::with_curves();
+    let character = throng::builtin::mannequin_with(&options)?.character;
+    let walk = &character.curves()[character.clip("Walk")?.index()];
+    let hips = character.skeleton().joint("Hips")?;
+    let mut tracks = walk.tracks().to_vec();
+    for track in tracks.iter_mut().filter(|track| track.joint == hips.0) {
+        if let TrackValues::Translation(keys) = &mut track.values {
+            for (time_s, at) in keys.times_s.iter().zip(&mut keys.values) {
+                at.z += throng::builtin::WALK_SPEED_M_S * time_s;
+            }
+        }
+    }
+    let stroll = CurveClip::new("Stroll", tracks, character.skeleton())?;
+    character.with_clips(vec![stroll])
+}

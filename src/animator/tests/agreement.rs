@@ -1,0 +1,180 @@
+//! Random commands at random times: the animator does what the plain actor does.
+
+use super::exact::Exact;
+use super::exact_events::{Happened, same};
+use super::script::{self, Command};
+use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, world};
+use crate::animator::{ActorId, Animator, Play, RootMotionMode};
+use crate::character::Transform;
+use crate::reference::rng::Rng;
+
+/// Updates, and checks what it tells: in order of time, and of the time that passed.
+fn update(animator: &mut Animator, now_s: f64, out: &mut Vec<Happened>) {
+    let before_s = animator.now_s();
+    animator.update(now_s).unwrap();
+    assert_eq!(animator.events_left_out(), 0);
+    let times = animator.events().iter().map(|event| event.time_s);
+    let times: Vec<_> = times.collect();
+    assert!(times.is_sorted());
+    // An event on the very time of an update may be told with the next one.
+    let span = before_s - 1e-9..=now_s;
+    assert!(
+        times.iter().all(|time_s| span.contains(time_s)),
+        "{times:?} {span:?}"
+    );
+    out.extend(animator.events().iter().map(Happened::from));
+}
+
+/// How far an animator's pose is off, in parts of the bound; how many joints can't be known.
+fn off(animator: &mut Animator, id: ActorId, exact: &Exact<'_>) -> (f64, usize) {
+    let mut local = vec![Transform::IDENTITY; exact.world.joints()];
+    animator.local_poses(&[id], &mut local).unwrap();
+    let pose = exact.pose();
+    let off = pose.iter().zip(&local).map(|(want, got)| want.off(got));
+    let shaky = off.clone().filter(Option::is_none).count();
+    (off.flatten().fold(0.0, f64::max), shaky)
+}
+
+/// A frame's length: mostly short, now and then long.
+fn frame_s(rng: &mut Rng) -> f64 {
+    let most = if rng.chance(10) { 1.5 } else { 0.05 };
+    f64::from(rng.range(0.0, most)) + 1e-7
+}
+
+#[test]
+fn poses_and_events_are_those_of_plain_code() {
+    let world = world();
+    let (mut worst, mut shaky, mut joints, mut told) = (0.0_f64, 0, 0, 0);
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let mut animator = world.animator();
+        let mut exact = Exact::new(world);
+        let id = animator.add(Play::REST).unwrap();
+        let (mut now_s, mut got) = (0.0, Vec::new());
+        for frame in 0..150 {
+            let mut said = Vec::new();
+            while rng.chance(3) {
+                let command = script::command(&mut rng, world, exact.local_s);
+                script::say(&mut animator, id, world, &command);
+                script::tell(&mut exact, &command);
+                said.push(command);
+            }
+            now_s += frame_s(&mut rng);
+            update(&mut animator, now_s, &mut got);
+            exact.advance(now_s);
+            let time_s = animator.time_s(id).unwrap();
+            assert!((time_s - exact.local_s).abs() < 1e-11);
+            let (off, unknown) = off(&mut animator, id, &exact);
+            let playing: Vec<_> = animator.playing(id).unwrap().collect();
+            assert!(
+                off <= 1.0,
+                "seed {seed}, frame {frame}: {off}\n{said:?}\n{playing:#?}\n{:#?}",
+                exact.voices
+            );
+            worst = worst.max(off);
+            shaky += unknown;
+            joints += world.joints();
+        }
+        same(&got, &exact.happened, &format!("seed {seed}"));
+        told += got.len();
+    }
+    println!("off by {worst} of the bound; {shaky} of {joints} joints not known; {told} events");
+    assert!(told > 2000 && shaky * 100 < joints);
+}
+
+/// Commands at their times.
+fn script(seed: u64) -> Vec<(f64, Command)> {
+    let (mut rng, mut time_s) = (Rng::new(seed), 0.0);
+    let commands = (0..60).map(|_| {
+        time_s += frame_s(&mut rng);
+        (time_s, script::command(&mut rng, world(), time_s))
+    });
+    commands.collect()
+}
+
+/// Plays a script with updates at its times, and at others between.
+fn played(seed: u64, between: usize) -> (Vec<Transform>, Vec<Happened>) {
+    let world = world();
+    let (mut animator, mut rng) = (world.animator(), Rng::new(seed ^ 0xABCD));
+    let id = animator.add(Play::REST).unwrap();
+    let mut out = Vec::new();
+    for (time_s, command) in script(seed) {
+        let from_s = animator.now_s();
+        let parts = (0..between).map(|_| f64::from(rng.range(0.0, 1.0)));
+        let mut parts: Vec<_> = parts.collect();
+        parts.sort_by(f64::total_cmp);
+        for part in parts {
+            update(&mut animator, from_s + part * (time_s - from_s), &mut out);
+        }
+        update(&mut animator, time_s, &mut out);
+        script::say(&mut animator, id, world, &command);
+    }
+    let end_s = animator.now_s() + 1.0;
+    update(&mut animator, end_s, &mut out);
+    let mut local = vec![Transform::IDENTITY; world.joints()];
+    animator.local_poses(&[id], &mut local).unwrap();
+    (local, out)
+}
+
+/// Records do not depend on when they were looked at: poses have the same bits, and events the same times.
+#[test]
+fn any_partition_of_time_is_the_same() {
+    for seed in 100..160 {
+        let (pose, events) = played(seed, 0);
+        for between in [1, 17] {
+            let (other, also) = played(seed, between);
+            assert_eq!(pose, other, "seed {seed}");
+            same(&also, &events, &format!("seed {seed}, {between}"));
+        }
+    }
+}
+
+/// A walk, a run in step with it, and back, at any frame rate: the way is the integral of weight times
+/// speed. A frame of length h takes the mean weight times the way of each clip: that is off by at most
+/// h² / 12 times the largest slopes of both. In a fade of 0.5 s the weight rises by 3 per second at most,
+/// and clip speeds change by at most 2 · 3.
+#[test]
+fn root_motion_is_the_same_at_any_frame_rate() {
+    let world = world();
+    let way = |hz: f64| {
+        let mut animator = world.animator();
+        let id = animator.add("Walk").unwrap();
+        animator.set_root_motion(id, RootMotionMode::Apply).unwrap();
+        for (index, clip) in ["Run", "Walk", "Idle", "Run"].into_iter().enumerate() {
+            let play = Play::new(clip).fade_s(0.5);
+            let play = if clip == "Idle" { play } else { play.in_step() };
+            for frame in 1..=hz as u32 {
+                let frame_s = f64::from(frame) / hz;
+                animator.update(index as f64 + frame_s).unwrap();
+            }
+            animator.play(id, play).unwrap();
+        }
+        animator.update(5.0).unwrap();
+        animator.place(id).unwrap().position
+    };
+    let want = way(2000.0);
+    for hz in [15.0, 60.0, 144.0] {
+        let off = (way(hz) - want).length();
+        let (fades, length_s, slopes) = (3.0, 0.5, 3.0 * 6.0);
+        let bound = fades * length_s * slopes * RUN_SPEED / (hz * hz) / 12.0;
+        println!("{hz} Hz: off by {off} m of {bound} m");
+        // The last second is one step.
+        assert!(off <= bound + 1e-9);
+    }
+    assert!(want.z > 3.0 && want.x.abs() < 1e-6);
+    // At one speed, the way is exact.
+    let mut animator = world.animator();
+    for (clip, speed) in [(WALK, WALK_SPEED), (RUN, RUN_SPEED)] {
+        let id = animator.add(world.name(clip)).unwrap();
+        animator
+            .set_root_motion(id, RootMotionMode::Report)
+            .unwrap();
+        let (from_s, mut z) = (animator.now_s(), 0.0);
+        for frame in 1..=500 {
+            animator.update(from_s + 0.037 * f64::from(frame)).unwrap();
+            z += animator.root_delta(id).unwrap().translation.z;
+        }
+        // The motion's own keys are `f32`.
+        assert!((z / (0.037 * 500.0) - speed).abs() < 1e-6, "{z}");
+    }
+}

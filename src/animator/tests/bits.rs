@@ -1,0 +1,124 @@
+//! What changes no bit of a palette: the other actors, their order, and threads.
+
+use super::exact::Exact;
+use super::script;
+use super::world::{World, world};
+use crate::Threads;
+use crate::animator::{ActorId, Animator, AnimatorDesc, Play};
+use crate::character::Affine;
+use crate::pose::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
+use crate::reference::rng::Rng;
+use std::sync::Arc;
+
+/// Some actors after random commands; some have model poses of their own.
+fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
+    let mut rng = Rng::new(5);
+    let mut animator = world.animator_with(
+        None,
+        &AnimatorDesc {
+            actors: count,
+            ..AnimatorDesc::default()
+        },
+    );
+    let ids: Vec<_> = (0..count)
+        .map(|_| animator.add(Play::REST).unwrap())
+        .collect();
+    for frame in 1..=30 {
+        for id in &ids {
+            if rng.chance(3) {
+                let local_s = animator.time_s(*id).unwrap();
+                let command = script::command(&mut rng, world, local_s);
+                script::say(&mut animator, *id, world, &command);
+            }
+        }
+        animator.update(0.07 * f64::from(frame)).unwrap();
+    }
+    let mut model = vec![Affine::IDENTITY; world.joints()];
+    animator.model_poses(&[ids[0]], &mut model).unwrap();
+    for id in ids.iter().step_by(7) {
+        animator
+            .show_model_pose(*id, &model, &crate::animator::ShowPose::default())
+            .unwrap();
+    }
+    animator.update(2.2).unwrap();
+    (animator, ids)
+}
+
+fn palettes<E: PaletteEntry + Clone>(
+    animator: &mut Animator,
+    ids: &[ActorId],
+    zero: E,
+) -> Vec<Vec<E>> {
+    let entries = world().character.palette().len();
+    let mut out = vec![zero; ids.len() * entries];
+    animator.palettes(ids, WriteOnly::over(&mut out)).unwrap();
+    out.chunks(entries).map(<[_]>::to_vec).collect()
+}
+
+#[test]
+fn company_order_and_threads_change_no_bit() {
+    let (mut animator, ids) = crowd(world(), 61);
+    let want = palettes(&mut animator, &ids, Mat3x4::IDENTITY);
+    let duals = palettes(&mut animator, &ids, DualQuat::IDENTITY);
+    assert!(want.iter().any(|palette| *palette != want[1]));
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .unwrap();
+    for threads in [Threads::One, Threads::Pool(Arc::new(pool)), Threads::Rayon] {
+        animator.set_threads(threads);
+        // Alone, backwards, some twice, and every third.
+        for (number, id) in ids.iter().enumerate() {
+            assert_eq!(
+                palettes(&mut animator, &[*id], Mat3x4::IDENTITY),
+                want[number..=number]
+            );
+        }
+        let order: Vec<usize> = (0..ids.len())
+            .rev()
+            .chain((0..ids.len()).step_by(3))
+            .collect();
+        let list: Vec<_> = order.iter().map(|number| ids[*number]).collect();
+        let got = palettes(&mut animator, &list, Mat3x4::IDENTITY);
+        let also = palettes(&mut animator, &list, DualQuat::IDENTITY);
+        for ((got, also), number) in got.iter().zip(&also).zip(order) {
+            assert_eq!((got, also), (&want[number], &duals[number]), "{number}");
+        }
+    }
+}
+
+/// What an actor plays does not depend on other actors, on their removal, or on who had its place before.
+#[test]
+fn other_actors_change_no_bit() {
+    let world = world();
+    let alone = |crowd: bool| {
+        let (mut animator, mut rng) = (world.animator(), Rng::new(9));
+        let mut others = Vec::new();
+        let mut chaos = Rng::new(10);
+        if crowd {
+            others.extend((0..20).map(|_| animator.add("Walk").unwrap()));
+            animator.remove(others.swap_remove(4)).unwrap();
+        }
+        let id = animator.add("Run").unwrap();
+        let mut exact = Exact::new(world);
+        for frame in 1..=200 {
+            for other in &mut others {
+                let command = script::command(&mut chaos, world, exact.local_s);
+                script::say(&mut animator, *other, world, &command);
+                if chaos.chance(30) {
+                    animator.remove(*other).unwrap();
+                    *other = animator.add("Wave").unwrap();
+                }
+            }
+            if rng.chance(3) {
+                let command = script::command(&mut rng, world, exact.local_s);
+                script::say(&mut animator, id, world, &command);
+            }
+            let now_s = 0.03 * f64::from(frame);
+            exact.advance(now_s);
+            animator.update(now_s).unwrap();
+        }
+        palettes(&mut animator, &[id], Mat3x4::IDENTITY)
+    };
+    assert_eq!(alone(false), alone(true));
+}

@@ -1,0 +1,382 @@
+//! Input that makes no sense: typed errors, nothing changed, and nothing breaks.
+
+use super::made;
+use super::world::{World, world};
+use crate::animator::{
+    ActorId, Animator, AnimatorDesc, ClipRef, IkSolver, IkTarget, MaskRef, Play, RootMotionMode,
+    ShowPose, SolverId,
+};
+use crate::character::{Affine, JointId, Skeleton, Transform};
+use crate::error::Result;
+use crate::pose::ik::{TwoBone, TwoBoneTarget};
+use crate::pose::state_machine::{StateMachine, StateMachineClip};
+use crate::pose::{Ease, LoopMode, Mat3x4, RootPlace, WriteOnly};
+use crate::reference::rng::Rng;
+use glam::{DVec3, Vec3};
+
+fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
+    all[rng.below(all.len())]
+}
+
+fn float(rng: &mut Rng) -> f32 {
+    let odd = [
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::MAX,
+        f32::MIN,
+        f32::MIN_POSITIVE,
+        -0.0,
+        0.0,
+        -1.0,
+        1e-30,
+        3600.0,
+        3601.0,
+    ];
+    if rng.chance(2) {
+        one_of(rng, &odd)
+    } else {
+        rng.range(0.0, 2.0)
+    }
+}
+
+fn double(rng: &mut Rng) -> f64 {
+    let odd = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::MAX,
+        f64::MIN,
+        1e300,
+        -1e18,
+        1e12,
+        5e-324,
+        -0.0,
+    ];
+    if rng.chance(2) {
+        one_of(rng, &odd)
+    } else {
+        f64::from(rng.range(-3.0, 3.0))
+    }
+}
+
+fn machine(world: &World, seed: u64) -> StateMachine {
+    let clip = |clip| StateMachineClip {
+        name: world.name(clip),
+        duration_s: world.clips[clip].duration_s(),
+        additive: None,
+    };
+    let clips: Vec<_> = (0..world.clips.len()).map(clip).collect();
+    let desc = made::desc(&mut Rng::new(seed));
+    StateMachine::new(&desc, &Skeleton::default(), &clips).unwrap()
+}
+
+fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
+    let clip = match rng.below(5) {
+        0 => ClipRef::Rest,
+        1 => ClipRef::Name(one_of(rng, &["", "no such clip", "Walk\0"])),
+        _ => ClipRef::Name(one_of(rng, names)),
+    };
+    let mask = match rng.below(5) {
+        0 => MaskRef::Name(one_of(rng, &["", "no such mask"])),
+        1 => MaskRef::Name("upper"),
+        2 => MaskRef::Name("some"),
+        _ => MaskRef::All,
+    };
+    Play {
+        clip,
+        fade_s: if rng.chance(2) { float(rng) } else { 0.3 },
+        ease: one_of(rng, &[Ease::Linear, Ease::Smooth]),
+        layer: one_of(rng, &[0, 0, 1, 2, 3, 255]),
+        mask,
+        weight: if rng.chance(3) { float(rng) } else { 1.0 },
+        start_s: rng.chance(6).then(|| double(rng)),
+        offset_s: if rng.chance(4) { double(rng) } else { 0.0 },
+        speed: if rng.chance(3) { double(rng) } else { 1.0 },
+        loop_mode: one_of(rng, &[LoopMode::Loop, LoopMode::Once, LoopMode::PingPong]),
+        in_step: rng.chance(3),
+    }
+}
+
+/// An actor's id: of one that lives, one that lived, or none.
+fn id(rng: &mut Rng, ids: &[ActorId]) -> ActorId {
+    // Mostly of the newest.
+    let ids = &ids[ids.len().saturating_sub(16)..];
+    match rng.below(12) {
+        0 => ActorId {
+            index: u32::MAX,
+            generation: 0,
+        },
+        1 => ActorId {
+            generation: 77,
+            ..one_of(rng, ids)
+        },
+        _ => one_of(rng, ids),
+    }
+}
+
+fn pose(rng: &mut Rng, world: &World) -> Vec<Transform> {
+    let mut pose = world.rest();
+    match rng.below(6) {
+        0 => pose.truncate(rng.below(pose.len())),
+        1 => pose.push(Transform::IDENTITY),
+        2 => {
+            let joint = rng.below(pose.len());
+            pose[joint].translation.x = float(rng);
+        }
+        3 => {
+            let joint = rng.below(pose.len());
+            pose[joint].rotation.w = float(rng);
+        }
+        _ => {}
+    }
+    pose
+}
+
+/// One random command. `ids` are those that were ever made.
+fn command(
+    rng: &mut Rng,
+    world: &World,
+    animator: &mut Animator,
+    ids: &mut Vec<ActorId>,
+) -> Result<()> {
+    let names: Vec<&str> = (0..world.clips.len())
+        .map(|clip| world.name(clip))
+        .collect();
+    let actor = id(rng, ids);
+    let layer = one_of(rng, &[0, 1, 2, 3, 254]);
+    let parameters = animator.state_machine()?.clone();
+    let parameter = parameters.parameter(one_of(rng, &["x", "y", "z", "count", "flag", "tap"]))?;
+    match rng.below(30) {
+        0 | 1 => {
+            ids.push(animator.add(play(rng, &names))?);
+            Ok(())
+        }
+        2 => {
+            ids.push(animator.add_driven()?);
+            Ok(())
+        }
+        3 => animator.remove(actor),
+        4 => animator.drive(actor),
+        5 => animator.undrive(actor, float(rng)),
+        6 => animator.set_float(actor, parameter, float(rng)),
+        7 => animator.set_float_over(actor, parameter, float(rng), float(rng)),
+        8 => animator.set_int(actor, parameter, rng.bits() as i32),
+        9 => animator.set_trigger(actor, parameter),
+        10 => animator.set_bool(actor, parameter, true),
+        11 => animator.stop(actor, layer, float(rng)),
+        12 => animator.seek(actor, layer, double(rng)),
+        13 => animator.set_speed(actor, layer, double(rng)),
+        14 => animator.pause(actor),
+        15 => animator.resume(actor),
+        16 => animator.set_time_scale(actor, float(rng)),
+        17 => {
+            let show = ShowPose {
+                fade_s: float(rng),
+                layer,
+                weight: float(rng),
+                ..ShowPose::default()
+            };
+            animator.show_pose(actor, &pose(rng, world), &show)
+        }
+        18 => animator.set_pose(actor, &pose(rng, world)),
+        19 => {
+            let model = vec![Affine::from_scale(Vec3::splat(float(rng))); world.joints()];
+            animator.show_model_pose(actor, &model, &ShowPose::default())
+        }
+        20 => {
+            let target = TwoBoneTarget::at(Vec3::splat(float(rng))).weighted(float(rng));
+            let solver = SolverId(rng.below(3) as u16);
+            animator.set_target(actor, solver, IkTarget::TwoBone(target), float(rng))
+        }
+        21 => animator.clear_target(actor, SolverId(rng.below(3) as u16), float(rng)),
+        22 => {
+            let modes = [
+                RootMotionMode::Ignore,
+                RootMotionMode::Report,
+                RootMotionMode::Apply,
+            ];
+            animator.set_root_motion(actor, one_of(rng, &modes))
+        }
+        23 => {
+            let place = RootPlace {
+                position: DVec3::splat(double(rng)),
+                yaw_rad: double(rng),
+            };
+            animator.set_place(actor, place, double(rng))
+        }
+        24 => animator.update(if rng.chance(2) {
+            double(rng)
+        } else {
+            animator.now_s() + 0.02
+        }),
+        25 => {
+            let joint = one_of(rng, &[0, 5, u16::MAX]);
+            let at = animator.joint_model(actor, JointId(joint), double(rng));
+            at.map(|_| ())
+        }
+        26 => animator.set_morph_weight(actor, rng.below(3), Some(float(rng))),
+        _ => animator.play(actor, play(rng, &names)),
+    }
+}
+
+fn animator(world: &World, seed: u64) -> Animator {
+    let mut animator = world.animator_with(Some(machine(world, seed)), &AnimatorDesc::default());
+    let skeleton = world.character.skeleton();
+    let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
+        .map(|name| u16::from(skeleton.joint(name).unwrap()));
+    let arm = TwoBone {
+        start,
+        mid,
+        end,
+        hinge: None,
+        soften: 1.0,
+    };
+    animator.add_solver(IkSolver::TwoBone(arm)).unwrap();
+    animator
+}
+
+/// All of it that the caller sees of an actor.
+fn state(animator: &Animator, id: ActorId) -> String {
+    let playing: Option<Vec<_>> = animator.playing(id).ok().map(Iterator::collect);
+    let rest = (
+        animator.is_paused(id).ok(),
+        animator.time_scale(id).ok(),
+        animator.root_motion(id).ok(),
+    );
+    let place = animator.place(id).ok();
+    format!(
+        "{playing:?} {rest:?} {place:?} {:?}",
+        animator.shows_pose(id).ok()
+    )
+}
+
+/// A hundred thousand commands, most of which make no sense.
+#[test]
+fn nothing_breaks() {
+    let world = world();
+    let (mut done, mut refused) = (0, 0);
+    for seed in 0..10 {
+        let mut rng = Rng::new(seed);
+        let mut animator = animator(world, seed);
+        let mut ids = vec![animator.add("Walk").unwrap()];
+        let mut local = vec![Transform::IDENTITY; world.joints()];
+        let mut palette = vec![Mat3x4::IDENTITY; world.character.palette().len()];
+        for step in 0..10_000 {
+            let watched = one_of(&mut rng, &ids);
+            let before = rng.chance(10).then(|| state(&animator, watched));
+            match command(&mut rng, world, &mut animator, &mut ids) {
+                Ok(()) => done += 1,
+                Err(error) => {
+                    refused += 1;
+                    assert!(!error.to_string().is_empty());
+                    if let Some(before) = before {
+                        assert_eq!(state(&animator, watched), before, "{seed} {step} {error}");
+                    }
+                }
+            }
+            if animator.len() > 12 {
+                let all: Vec<_> = animator.actors().collect();
+                for id in all.iter().step_by(2) {
+                    animator.remove(*id).unwrap();
+                }
+            }
+            if step % 50 == 0 && animator.is_alive(watched) {
+                animator.local_poses(&[watched], &mut local).unwrap();
+                animator
+                    .palettes(&[watched], WriteOnly::over(&mut palette))
+                    .unwrap();
+                assert!(
+                    animator
+                        .events()
+                        .iter()
+                        .all(|event| event.time_s.is_finite())
+                );
+            }
+            let records = animator.records(watched).map(<[_]>::len);
+            assert!(records.unwrap_or(0) <= 256);
+        }
+    }
+    println!("{done} done, {refused} refused");
+    assert!(done > 20_000 && refused > 20_000);
+}
+
+/// What is wrong is said, and nothing changes.
+#[test]
+fn wrong_values_are_named() {
+    let world = world();
+    let many = AnimatorDesc {
+        actors: usize::MAX,
+        ..AnimatorDesc::default()
+    };
+    assert!(world.animator_with(None, &many).is_empty());
+    let mut animator = animator(world, 1);
+    let gone = animator.add("Walk").unwrap();
+    animator.remove(gone).unwrap();
+    let id = animator.add("Walk").unwrap();
+    let driven = animator.add_driven().unwrap();
+    animator.update(0.5).unwrap();
+    let before = state(&animator, id);
+    let none = ActorId {
+        index: 99,
+        generation: 0,
+    };
+    let mut short = [Transform::IDENTITY];
+    let pose = vec![Transform::IDENTITY; 3];
+    let faults = [
+        (animator.play(gone, "Walk"), "actor"),
+        (animator.stop(none, 0, 0.0), "actor 99"),
+        (animator.play(id, "Wolk"), "Wolk"),
+        (animator.play(id, Play::new("Walk").mask("tail")), "tail"),
+        (
+            animator.play(id, Play::new("Run").fade_s(f32::NAN)),
+            "Play::fade_s",
+        ),
+        (animator.play(id, Play::new("Run").fade_s(3601.0)), "3600"),
+        (
+            animator.play(id, Play::new("Run").fade_s(-1.0)),
+            "Play::fade_s",
+        ),
+        (
+            animator.play(id, Play::new("Run").speed(f64::INFINITY)),
+            "Play::speed",
+        ),
+        (
+            animator.play(id, Play::new("Run").offset_s(f64::NAN)),
+            "Play::offset_s",
+        ),
+        (
+            animator.play(id, Play::new("Run").start_s(f64::NAN)),
+            "Play::start_s",
+        ),
+        (
+            animator.play(id, Play::new("Run").weight(-0.5)),
+            "Play::weight",
+        ),
+        (animator.play(driven, "Walk"), "layer"),
+        (animator.set_speed(id, 0, f64::NAN), "speed"),
+        (animator.seek(id, 0, f64::INFINITY), "time_s"),
+        (animator.set_time_scale(id, -1.0), "time scale"),
+        (animator.set_time_scale(id, f32::NAN), "time scale"),
+        (animator.update(f64::NAN), "now_s"),
+        (animator.update(1e13), "now_s"),
+        (animator.local_poses(&[id], &mut short), "local poses"),
+        (
+            animator.show_pose(id, &pose, &ShowPose::default()),
+            "local pose",
+        ),
+        (animator.set_pose(id, &world.rest()), "pose"),
+        (animator.undrive(driven, f32::INFINITY), "fade_s"),
+        (
+            animator.set_place(id, RootPlace::default(), 1.0),
+            "root motion",
+        ),
+        (animator.clear_target(gone, SolverId(0), 0.0), "actor"),
+    ];
+    for (result, name) in faults {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains(name), "{text} does not name {name}");
+    }
+    assert_eq!(state(&animator, id), before);
+    assert_eq!(animator.now_s(), 0.5);
+    assert!(!animator.is_alive(gone) && animator.is_alive(id) && animator.len() == 2);
+}

@@ -1,0 +1,227 @@
+//! State machines of actors against state machines by themselves.
+
+use super::exact_events::{Happened, What};
+use super::made::{self, FLOATS, Input};
+use super::world::{World, world};
+use crate::animator::{ActorId, Animator, AnimatorDesc};
+use crate::character::Skeleton;
+use crate::pose::state_machine::{
+    StateMachine, StateMachineClip, StateMachineEventKind, StateMachineInstance, StateMachineLog,
+};
+use crate::pose::{ClipSample, SampleList};
+use crate::reference::rng::Rng;
+
+/// The weights that a record and a sample may be apart: the record's fade lasts an `f32`, by which a
+/// weight of up to 2 changes by 1.5 · 6e-8 of it, and both are rounded.
+const WEIGHT: f32 = 5e-7;
+
+fn machine(world: &World, rng: &mut Rng) -> StateMachine {
+    let clip = |clip| StateMachineClip {
+        name: world.name(clip),
+        duration_s: world.clips[clip].duration_s(),
+        additive: None,
+    };
+    let clips: Vec<_> = (0..world.clips.len()).map(clip).collect();
+    StateMachine::new(&made::desc(rng), &Skeleton::default(), &clips).unwrap()
+}
+
+fn apply(animator: &mut Animator, id: ActorId, input: Input) {
+    let parameter = |name: &str| animator.state_machine().unwrap().parameter(name).unwrap();
+    match input {
+        Input::Float(name, value) => {
+            let parameter = parameter(name);
+            animator.set_float(id, parameter, value)
+        }
+        Input::Count(value) => {
+            let parameter = parameter("count");
+            animator.set_int(id, parameter, value)
+        }
+        Input::Flag(value) => {
+            let parameter = parameter("flag");
+            animator.set_bool(id, parameter, value)
+        }
+        Input::Trigger(name) => {
+            let parameter = parameter(name);
+            animator.set_trigger(id, parameter)
+        }
+    }
+    .unwrap();
+}
+
+fn samples(machine: &StateMachine, state: &StateMachineInstance, time_s: f64) -> Vec<ClipSample> {
+    let mut list = SampleList::new();
+    machine
+        .play(time_s, std::slice::from_ref(state), &mut list)
+        .unwrap();
+    list.samples(0)
+        .iter()
+        .filter(|sample| sample.weight > WEIGHT)
+        .copied()
+        .collect()
+}
+
+/// The records say at any time what the machine plays then.
+fn same_records(
+    animator: &Animator,
+    id: ActorId,
+    (machine, state): (&StateMachine, &StateMachineInstance),
+    time_s: f64,
+    note: &str,
+) {
+    let want = samples(machine, state, time_s);
+    let records = animator.records(id).unwrap().iter();
+    let got: Vec<_> = records
+        .filter(|record| record.weight_at(time_s) > 2.0 * WEIGHT)
+        .collect();
+    let heavy = want
+        .iter()
+        .filter(|sample| sample.weight > 3.0 * WEIGHT)
+        .count();
+    assert!(
+        got.len() >= heavy && got.len() <= want.len(),
+        "{note}\n{got:?}\n{want:?}"
+    );
+    if got.len() != want.len() {
+        return;
+    }
+    for (got, want) in got.iter().zip(&want) {
+        let place = (usize::from(got.clip), got.layer);
+        assert_eq!(place, (want.clip, want.level), "{note}");
+        let off = (got.weight_at(time_s) - want.weight).abs();
+        assert!(off <= WEIGHT, "{note}: {got:?} {want:?}");
+        let duration_s = animator.library.duration_s(got.clip);
+        let off = (got.clip_time_s(time_s, duration_s) - want.time_s).abs();
+        // Around the loop: which of both ends is told depends on the last bit.
+        assert!(
+            off.min((duration_s - off).abs()) <= 1e-10,
+            "{note}: {got:?} {want:?}"
+        );
+    }
+}
+
+fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize {
+    let events = animator.events().iter().map(Happened::from);
+    let mut got: Vec<_> = events
+        .filter(|event| matches!(event.what, What::Left(_) | What::Entered(_)))
+        .collect();
+    let mut want: Vec<_> = log.events().collect();
+    // Each layer by itself is in order.
+    got.sort_by_key(|event| event.layer);
+    want.sort_by_key(|event| event.layer);
+    assert_eq!(got.len(), want.len(), "{note}");
+    for (got, want) in got.iter().zip(&want) {
+        let what = match want.kind {
+            StateMachineEventKind::Left => What::Left(want.state),
+            StateMachineEventKind::Entered => What::Entered(want.state),
+        };
+        assert_eq!(
+            (usize::from(got.layer), got.what),
+            (want.layer, what),
+            "{note}"
+        );
+        assert!((got.time_s - want.time_s).abs() <= 1e-12, "{note}");
+    }
+    got.len()
+}
+
+/// What the passes of a log give: how often each event of each clip was passed.
+fn counts(world: &World, log: &StateMachineLog, counts: &mut [Vec<usize>]) {
+    for pass in log.passes() {
+        let events = &world.events[pass.clip];
+        let hits = if pass.starts {
+            events.passed_from_start(pass.from_s, pass.to_s, pass.loop_mode)
+        } else {
+            events.passed(pass.from_s, pass.to_s, pass.loop_mode)
+        };
+        for hit in hits {
+            counts[pass.clip][hit.name_id as usize] += 1;
+        }
+    }
+}
+
+/// Frames are visited only where something happens, and yet all is as if each were.
+#[test]
+fn driven_actors_do_what_their_machine_does() {
+    let world = world();
+    let (mut states, mut hits) = (0, 0);
+    for seed in 0..250 {
+        let mut rng = Rng::new(seed);
+        let machine = machine(world, &mut rng);
+        let mut animator = world.animator_with(Some(machine.clone()), &AnimatorDesc::default());
+        let mut now_s = f64::from(rng.range(-10.0, 10.0));
+        animator.update(now_s).unwrap();
+        let id = animator.add_driven().unwrap();
+        let mut state = [machine.start(now_s)];
+        let mut log = StateMachineLog::new();
+        let zero = || {
+            world
+                .events
+                .iter()
+                .map(|events| vec![0; events.len()])
+                .collect::<Vec<_>>()
+        };
+        let (mut got, mut want) = (zero(), zero());
+        for frame in 0..100 {
+            let note = format!("seed {seed}, frame {frame}");
+            while rng.chance(4) {
+                let input = made::input(&mut rng);
+                made::apply(&machine, &mut state[0], input);
+                apply(&mut animator, id, input);
+            }
+            let most = if rng.chance(8) { 2.0 } else { 0.1 };
+            now_s += f64::from(rng.range(0.0, most));
+            machine.update_logged(now_s, &mut state, &mut log).unwrap();
+            animator.update(now_s).unwrap();
+            states += same_states(&animator, &log, &note);
+            counts(world, &log, &mut want);
+            for event in animator.events() {
+                if let What::Clip(clip, event) = Happened::from(event).what {
+                    got[clip][event] += 1;
+                    hits += 1;
+                }
+            }
+            for ahead_s in [0.0, f64::from(rng.range(-0.2, 0.5))] {
+                same_records(&animator, id, (&machine, &state[0]), now_s + ahead_s, &note);
+            }
+            for name in FLOATS {
+                let parameter = machine.parameter(name).unwrap();
+                let value = animator.parameter(id, parameter).unwrap();
+                assert_eq!(value, machine.value(&state[0], parameter).unwrap());
+            }
+        }
+        assert_eq!(got, want, "seed {seed}");
+    }
+    println!("{states} states left and entered, {hits} events");
+    assert!(states > 3000 && hits > 3000);
+}
+
+/// A float that is on its way moves once in each update, and comes to its end.
+#[test]
+fn a_damped_parameter_arrives() {
+    let world = world();
+    let machine = machine(world, &mut Rng::new(3));
+    let mut animator = world.animator_with(Some(machine.clone()), &AnimatorDesc::default());
+    let id = animator.add_driven().unwrap();
+    let x = machine.parameter("x").unwrap();
+    animator.update(0.0).unwrap();
+    animator.set_float(id, x, 0.0).unwrap();
+    animator.set_float_over(id, x, 2.0, 1.0).unwrap();
+    let mut last = 0.0;
+    for frame in 1..=40 {
+        animator.update(0.05 * f64::from(frame)).unwrap();
+        let crate::pose::state_machine::Value::Float(value) = animator.parameter(id, x).unwrap()
+        else {
+            panic!("a float");
+        };
+        let step = value - last;
+        assert!((0.0..=0.1001).contains(&step), "{frame}: {step}");
+        last = value;
+    }
+    assert_eq!(last, 2.0);
+    let error = animator.set_float_over(id, x, f32::NAN, 1.0).unwrap_err();
+    assert!(error.to_string().contains("NaN"), "{error}");
+    assert_eq!(
+        animator.parameter(id, x).unwrap(),
+        crate::pose::state_machine::Value::Float(2.0)
+    );
+}

@@ -1,0 +1,247 @@
+//! Inverse kinematics of actors, and joints at any time.
+
+use super::script;
+use super::world::{World, world};
+use crate::animator::{ActorId, Animator, IkReport, IkSolver, IkTarget, Play, ShowPose};
+use crate::character::{Affine, JointId, Transform};
+use crate::pose::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+use crate::pose::model_pose;
+use crate::reference::rng::Rng;
+use glam::Vec3;
+
+fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {
+    let joints = world().joints();
+    let mut local = vec![Transform::IDENTITY; joints];
+    let mut model = vec![Affine::IDENTITY; joints];
+    animator.local_poses(&[id], &mut local).unwrap();
+    animator.model_poses(&[id], &mut model).unwrap();
+    (local, model)
+}
+
+fn arm(world: &World) -> TwoBone {
+    let skeleton = world.character.skeleton();
+    let [start, mid, end] = ["RightUpperArm", "RightLowerArm", "RightHand"]
+        .map(|name| u16::from(skeleton.joint(name).unwrap()));
+    TwoBone {
+        start,
+        mid,
+        end,
+        hinge: None,
+        soften: 1.0,
+    }
+}
+
+fn head(world: &World) -> Aim {
+    let skeleton = world.character.skeleton();
+    let joint = |name| AimJoint {
+        joint: u16::from(skeleton.joint(name).unwrap()),
+        share: 0.5,
+    };
+    Aim {
+        joints: vec![joint("Neck"), joint("Head")],
+        forward: Vec3::Z,
+        up: Vec3::Y,
+        offset_m: Vec3::ZERO,
+        limit_rad: 3.0,
+    }
+}
+
+fn smooth(u: f64) -> f32 {
+    let u = u.min(1.0);
+    (u * u * (3.0 - 2.0 * u)) as f32
+}
+
+/// Solved by the animator, and by hand on the blended pose; and what is left when a target has gone.
+#[test]
+fn targets_fade_in_and_out() {
+    let world = world();
+    let (arm, head) = (arm(world), head(world));
+    let rig = IkRig::new(world.character.skeleton());
+    let mut animator = world.animator();
+    let solver = animator.add_solver(IkSolver::TwoBone(arm)).unwrap();
+    let look = animator.add_solver(IkSolver::Aim(head.clone())).unwrap();
+    let plain = animator.add(Play::new("Walk")).unwrap();
+    let id = animator.add(Play::new("Walk")).unwrap();
+    animator
+        .play(plain, Play::new("Run").fade_s(1.0).in_step())
+        .unwrap();
+    animator
+        .play(id, Play::new("Run").fade_s(1.0).in_step())
+        .unwrap();
+    let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
+    let reach = TwoBoneTarget::at(Vec3::new(-0.3, 1.2, 0.4)).weighted(0.8);
+    animator
+        .set_target(id, look, IkTarget::Aim(at), 0.0)
+        .unwrap();
+    animator
+        .set_target(id, solver, IkTarget::TwoBone(reach), 0.5)
+        .unwrap();
+    let mut moved = 0.0_f32;
+    for frame in 1..=80 {
+        let now_s = f64::from(frame) * 0.02;
+        if frame == 41 {
+            animator.clear_target(id, solver, 0.4).unwrap();
+        }
+        animator.update(now_s).unwrap();
+        let weight = match frame {
+            ..=25 => smooth(now_s / 0.5),
+            ..=40 => 1.0,
+            _ => 1.0 - smooth((now_s - 0.8) / 0.4),
+        };
+        let (mut local, mut model) = poses(&mut animator, plain);
+        let before = model[usize::from(arm.end)].translation;
+        // In the order in which the solvers were added.
+        if weight > 0.0 {
+            let target = reach.weighted(0.8 * weight);
+            let pose = IkPose {
+                local: &mut local,
+                model: &mut model,
+            };
+            arm.solve(&rig, &target, pose).unwrap();
+        }
+        moved = moved.max((model[usize::from(arm.end)].translation - before).length());
+        let pose = IkPose {
+            local: &mut local,
+            model: &mut model,
+        };
+        let report = head.solve(&rig, &at, pose).unwrap();
+        let (got_local, got_model) = poses(&mut animator, id);
+        for joint in 0..world.joints() {
+            // The same code on the same pose, with a weight of the same rounding.
+            let off = (got_model[joint].translation - model[joint].translation).length();
+            assert!(off < 2e-6, "frame {frame}, joint {joint}: {off}");
+            let off = got_local[joint].rotation.dot(local[joint].rotation).abs();
+            assert!(off > 1.0 - 1e-6, "frame {frame}, joint {joint}");
+        }
+        let got = animator.target_report(id, look).unwrap();
+        assert!(matches!(got, Some(IkReport::Aim(got)) if got.reached == report.reached));
+        assert_eq!(
+            animator.target(id, solver).unwrap().is_some(),
+            frame <= 60,
+            "{frame}"
+        );
+    }
+    assert!(moved > 0.2, "{moved}");
+    animator.clear_target(id, look, 0.0).unwrap();
+    animator.update(3.0).unwrap();
+    assert_eq!(poses(&mut animator, id), poses(&mut animator, plain));
+}
+
+/// The joint where the pose has it, now and at other times: those of an animator that was stopped there.
+#[test]
+fn joints_are_where_poses_have_them() {
+    let world = world();
+    let head = head(world);
+    for seed in 0..30 {
+        let mut rng = Rng::new(seed);
+        let mut animator = world.animator();
+        let id = animator.add("Walk").unwrap();
+        let solver = animator.add_solver(IkSolver::Aim(head.clone())).unwrap();
+        if rng.chance(3) {
+            let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
+            animator
+                .set_target(id, solver, IkTarget::Aim(at), 0.4)
+                .unwrap();
+        }
+        let mut now_s = 0.0;
+        for _ in 0..20 {
+            let local_s = animator.time_s(id).unwrap();
+            let command = script::command(&mut rng, world, local_s);
+            script::say(&mut animator, id, world, &command);
+            let last_s = now_s;
+            now_s += f64::from(rng.range(0.01, 0.3));
+            // What is to come is what will be: nothing is said meanwhile.
+            let joint = rng.below(world.joints());
+            let ahead = animator
+                .joint_model(id, JointId(joint as u16), now_s)
+                .unwrap();
+            animator.update(now_s).unwrap();
+            let (_, model) = poses(&mut animator, id);
+            let near = |got: &Affine, note: &str| {
+                let off = (got.translation - model[joint].translation).length();
+                let turn = (got.matrix3 - model[joint].matrix3).to_cols_array();
+                let turn = turn.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
+                // Blended in `f64` there and in `f32` here, through some ten joints. Where clips lie nearly
+                // half a turn apart, roundings are made larger.
+                assert!(
+                    off < 1e-3 && turn < 2e-3,
+                    "seed {seed}, {note}: {off} {turn}"
+                );
+                off
+            };
+            near(&ahead, "ahead");
+            let now = animator
+                .joint_model(id, JointId(joint as u16), now_s)
+                .unwrap();
+            near(&now, "now");
+            // And the time before is what it would have been.
+            let back_s = 0.5 * (last_s + now_s);
+            let back = animator
+                .joint_model(id, JointId(joint as u16), back_s)
+                .unwrap();
+            assert!(back.is_finite());
+        }
+    }
+}
+
+/// What was, for plays that go on: an animator that was updated to that time only.
+#[test]
+fn joints_were_where_they_have_been() {
+    let world = world();
+    let hand = world.character.skeleton().joint("RightHand").unwrap();
+    let made = |now_s: f64| {
+        let mut animator = world.animator();
+        let id = animator.add("Walk").unwrap();
+        animator.update(0.4).unwrap();
+        animator
+            .play(id, Play::new("Run").fade_s(2.0).in_step())
+            .unwrap();
+        animator
+            .play(id, Play::new("Wave").layer(1).mask("upper").fade_s(1.5))
+            .unwrap();
+        animator.update(now_s).unwrap();
+        (animator, id)
+    };
+    let (late, late_id) = made(1.9);
+    for step in 0..30 {
+        let time_s = 0.4 + 0.05 * f64::from(step);
+        let (early, id) = made(time_s);
+        let want = early.joint_model(id, hand, time_s).unwrap();
+        assert_eq!(late.joint_model(late_id, hand, time_s).unwrap(), want);
+    }
+}
+
+/// A model pose that a local one cannot hold is shown as it is, everywhere.
+#[test]
+fn a_model_pose_is_shown_as_it_is() {
+    let world = world();
+    let mut animator = world.animator();
+    let id = animator.add("Walk").unwrap();
+    let (_, mut model) = poses(&mut animator, id);
+    for (number, joint) in (0..).zip(&mut model) {
+        joint.matrix3.x_axis.y += 0.3;
+        joint.translation.x += 0.01 * number as f32;
+    }
+    animator
+        .show_model_pose(id, &model, &ShowPose::default())
+        .unwrap();
+    animator.update(1.0).unwrap();
+    assert_eq!(poses(&mut animator, id).1, model);
+    for joint in 0..world.joints() as u16 {
+        assert_eq!(
+            animator.joint_model(id, JointId(joint), 7.0).unwrap(),
+            model[usize::from(joint)]
+        );
+    }
+    // Faded out, it is gone, and cannot be set.
+    animator.stop(id, 0, 0.5).unwrap();
+    assert!(animator.set_model_pose(id, &model).is_ok());
+    animator.update(2.0).unwrap();
+    assert!(animator.set_model_pose(id, &model).is_err());
+    let mut rest = vec![Affine::IDENTITY; world.joints()];
+    model_pose(world.character.skeleton(), &world.rest(), &mut rest).unwrap();
+    let (_, got) = poses(&mut animator, id);
+    for (got, want) in got.iter().zip(&rest) {
+        assert!(got.abs_diff_eq(*want, 1e-6));
+    }
+}

@@ -1,0 +1,161 @@
+//! What does not change is not visited.
+
+use super::world::world;
+use crate::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
+use crate::pose::ClipEvents;
+
+/// How many visits some updates make.
+fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
+    let before = animator.visits;
+    for frame in 1..=frames {
+        animator.update(from_s + f64::from(frame) / 60.0).unwrap();
+    }
+    animator.visits - before
+}
+
+/// An animator whose clips have no events, with a hundred actors.
+fn hundred<'a>(play: impl Fn(usize) -> Play<'a>) -> (Animator, Vec<ActorId>) {
+    let mut animator = world().animator();
+    for events in &mut animator.library.events {
+        *events = ClipEvents::default();
+    }
+    let ids = (0..100).map(|number| animator.add(play(number)).unwrap());
+    let ids = ids.collect();
+    animator.update(0.0).unwrap();
+    (animator, ids)
+}
+
+fn still(animator: &Animator, ids: &[ActorId]) -> usize {
+    let still = ids
+        .iter()
+        .filter(|id| animator.still_pose(id.index).is_some());
+    still.count()
+}
+
+#[test]
+fn who_rests_plays_on_or_is_paused_costs_nothing() {
+    // At rest.
+    let (mut animator, ids) = hundred(|_| Play::REST);
+    assert_eq!(visits(&mut animator, 0.0, 60), 0);
+    assert_eq!(still(&animator, &ids), 100);
+    // A loop without events.
+    let (mut animator, ids) = hundred(|_| Play::new("Walk"));
+    assert_eq!(visits(&mut animator, 0.0, 60), 0);
+    assert_eq!(still(&animator, &ids), 0);
+    // Paused in a fade: one visit each for the command.
+    for id in &ids {
+        animator
+            .play(*id, Play::new("Run").fade_s(0.5).in_step())
+            .unwrap();
+        animator.pause(*id).unwrap();
+    }
+    assert!(visits(&mut animator, 1.0, 1) <= 100);
+    assert_eq!(visits(&mut animator, 2.0, 60), 0);
+    assert_eq!(still(&animator, &ids), 100);
+    // One by one, each goes on, and what it faded out is forgotten at its time.
+    for id in &ids {
+        animator.resume(*id).unwrap();
+    }
+    assert!(visits(&mut animator, 3.0, 60) <= 200);
+    assert_eq!(animator.records(ids[0]).unwrap().len(), 1);
+    assert_eq!(visits(&mut animator, 5.0, 60), 0);
+}
+
+#[test]
+fn who_has_finished_costs_nothing() {
+    let (mut animator, ids) = hundred(|number| {
+        let play = Play::new(["Idle", "Walk", "Run", "Wave"][number % 4]);
+        play.once().offset_s(0.01 * number as f64)
+    });
+    // One for the end of each.
+    assert_eq!(visits(&mut animator, 0.0, 300), 100);
+    assert_eq!(visits(&mut animator, 5.0, 60), 0);
+    assert_eq!(still(&animator, &ids), 100);
+    let versions = |animator: &Animator| {
+        ids.iter()
+            .map(|id| animator.still_pose(id.index))
+            .collect::<Vec<_>>()
+    };
+    let before = versions(&animator);
+    animator.update(10.0).unwrap();
+    assert_eq!(before, versions(&animator));
+    animator.seek(ids[7], 0, 0.0).unwrap();
+    animator.update(10.1).unwrap();
+    assert_eq!(still(&animator, &ids), 99);
+    animator.update(20.0).unwrap();
+    assert_ne!(before[7], animator.still_pose(ids[7].index));
+    // A pose of the caller's.
+    let rest = world().rest();
+    for id in &ids {
+        animator
+            .show_pose(
+                *id,
+                &rest,
+                &ShowPose {
+                    fade_s: 0.2,
+                    ..ShowPose::default()
+                },
+            )
+            .unwrap();
+    }
+    assert_eq!(visits(&mut animator, 20.0, 60), 200);
+    assert_eq!(still(&animator, &ids), 100);
+}
+
+/// Events wake an actor when they are due, and not before.
+#[test]
+fn events_wake_an_actor() {
+    let (mut animator, ids) = hundred(|_| Play::REST);
+    animator.library.events = world().events.clone();
+    let walk = &mut animator.library.events[1];
+    let duration_s = walk.duration_s();
+    *walk = ClipEvents::new(duration_s, [("a", 0.1), ("b", 0.6 * duration_s)]).unwrap();
+    animator.play(ids[3], "Walk").unwrap();
+    let mut events = 0;
+    let before = animator.visits;
+    for frame in 1..=1000 {
+        animator.update(f64::from(frame) / 100.0).unwrap();
+        events += animator.events().len() as u64;
+    }
+    assert!(events >= 16, "{events}");
+    // One for the command; an event on the very time of a frame may take two.
+    assert!(animator.visits - before <= 2 + events + 2);
+}
+
+/// Root motion takes a visit in each update, and one more to say that it has ended.
+#[test]
+fn root_motion_is_told_to_have_ended() {
+    let (mut animator, ids) = hundred(|_| Play::REST);
+    let id = ids[0];
+    animator.play(id, Play::new("Walk").once()).unwrap();
+    animator
+        .set_root_motion(id, RootMotionMode::Report)
+        .unwrap();
+    let mut moved = 0;
+    for frame in 1..=300 {
+        animator.update(f64::from(frame) / 60.0).unwrap();
+        moved += u32::from(animator.root_delta(id).unwrap().translation.z > 0.0);
+        // Twice the same time: nothing moves.
+        let before = animator.root_delta(id).unwrap();
+        if before.translation.z > 0.0 && frame % 3 == 0 {
+            animator.update(f64::from(frame) / 60.0).unwrap();
+            assert_eq!(animator.root_delta(id).unwrap().translation.z, 0.0);
+        }
+    }
+    let duration_s = world().clips[1].duration_s();
+    assert_eq!(moved, (duration_s * 60.0).ceil() as u32);
+    assert_eq!(animator.root_delta(id).unwrap().translation.z, 0.0);
+    assert_eq!(visits(&mut animator, 6.0, 60), 0);
+    // Paused in the middle, and with a scale whose product with time is rounded.
+    animator.play(id, "Run").unwrap();
+    animator.set_time_scale(id, 0.3).unwrap();
+    animator.update(8.1).unwrap();
+    assert!(animator.root_delta(id).unwrap().translation.z > 0.0);
+    animator.update(8.1).unwrap();
+    assert_eq!(animator.root_delta(id).unwrap().translation.z, 0.0);
+    animator.update(8.2).unwrap();
+    animator.pause(id).unwrap();
+    animator.update(8.3).unwrap();
+    assert_eq!(animator.root_delta(id).unwrap().translation.z, 0.0);
+    assert_eq!(visits(&mut animator, 9.0, 60), 0);
+}

@@ -1,0 +1,198 @@
+//! What the actors of the tests play: clips with events, root motion and masks.
+
+use crate::animator::library::Library;
+use crate::animator::{Animator, AnimatorDesc};
+use crate::character::{Character, CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
+use crate::pose::state_machine::StateMachine;
+use crate::pose::{
+    AdditiveReference, Clip, ClipEvents, ClipOptions, Mask, RootMotion, RootMotionOptions,
+};
+use crate::reference::rng::Rng;
+use glam::Vec3;
+use std::sync::{Arc, OnceLock};
+
+/// The mannequin's own.
+pub(super) const WALK: usize = 1;
+pub(super) const RUN: usize = 2;
+/// A difference.
+pub(super) const ADDITIVE: usize = 4;
+/// The first of the made clips; they lie behind it.
+pub(super) const MADE: usize = 5;
+/// Names and durations of the made clips, those of the random machines; one is a pose.
+pub(super) const MADE_CLIPS: [(&str, f64); 6] = super::made::CLIPS;
+/// How many there are in all.
+pub(super) const CLIPS: usize = MADE + MADE_CLIPS.len();
+/// Masks, by name.
+pub(super) const MASKS: [&str; 2] = ["upper", "some"];
+/// Metres per clip second along +Z.
+pub(super) const WALK_SPEED: f64 = 1.25;
+pub(super) const RUN_SPEED: f64 = 3.5;
+
+/// A character, and what its actors can play.
+pub(super) struct World {
+    pub(super) character: Character,
+    pub(super) clips: Vec<Clip>,
+    pub(super) events: Vec<ClipEvents>,
+    pub(super) motions: Vec<Option<RootMotion>>,
+    pub(super) masks: Vec<Mask>,
+}
+
+pub(super) fn world() -> &'static World {
+    static WORLD: OnceLock<World> = OnceLock::new();
+    WORLD.get_or_init(World::new)
+}
+
+/// A clip with random keys on every third joint; a single key if it lasts no time.
+fn made_clip(character: &Character, name: &str, duration_s: f32, rng: &mut Rng) -> CurveClip {
+    let skeleton = character.skeleton();
+    let mut times_s = vec![0.0];
+    if duration_s > 0.0 {
+        times_s.extend([0.3, 0.7, 1.0].map(|part| part * duration_s));
+    }
+    let tracks = (0..skeleton.len()).step_by(3).flat_map(|joint| {
+        let rest = skeleton.joints()[joint].rest;
+        let mut turn = || {
+            let axis = rng.direction();
+            rest.rotation * glam::Quat::from_axis_angle(axis, rng.range(-0.8, 0.8))
+        };
+        let rotations = times_s.iter().map(|_| turn()).collect();
+        let translations = times_s
+            .iter()
+            .map(|_| rest.translation + rng.vector(-0.2, 0.2));
+        let translations = translations.collect();
+        let interpolation = Interpolation::Linear;
+        let track = |values| Track {
+            joint: joint as u16,
+            values,
+        };
+        [
+            track(TrackValues::Rotation(Keys {
+                times_s: times_s.clone(),
+                values: rotations,
+                interpolation,
+            })),
+            track(TrackValues::Translation(Keys {
+                times_s: times_s.clone(),
+                values: translations,
+                interpolation,
+            })),
+        ]
+    });
+    CurveClip::new(name, tracks.collect(), skeleton).unwrap()
+}
+
+/// A straight way along +Z, at this speed.
+fn straight(character: &Character, clip: &Clip, speed: f64) -> RootMotion {
+    let duration_s = clip.duration_s() as f32;
+    let values = [0.0, duration_s * speed as f32].map(|z| Vec3::new(0.0, 0.0, z));
+    let keys = Keys {
+        times_s: vec![0.0, duration_s],
+        values: values.into(),
+        interpolation: Interpolation::Linear,
+    };
+    let track = Track {
+        joint: 0,
+        values: TrackValues::Translation(keys),
+    };
+    let clip = CurveClip::new("way", vec![track], character.skeleton()).unwrap();
+    RootMotion::extract(character, &clip, &RootMotionOptions::default())
+        .unwrap()
+        .1
+}
+
+/// Up to five events, some on the clip's start and end.
+fn events(duration_s: f64, rng: &mut Rng) -> ClipEvents {
+    let list = (0..rng.below(6)).map(|number| {
+        let time_s = match rng.below(4) {
+            0 => 0.0,
+            1 => duration_s,
+            _ => duration_s * f64::from(rng.range(0.0, 1.0)),
+        };
+        (format!("event {number}"), time_s)
+    });
+    ClipEvents::new(duration_s, list.collect::<Vec<_>>()).unwrap()
+}
+
+impl World {
+    fn new() -> Self {
+        let options = crate::import::ImportOptions::curves_only();
+        let character = crate::builtin::mannequin_with(&options).unwrap().character;
+        let mut rng = Rng::new(77);
+        let options = ClipOptions::default();
+        let pack = |curves: &CurveClip| Clip::new(&character, curves, &options).unwrap();
+        let mut clips: Vec<Clip> = character.curves().iter().map(pack).collect();
+        assert_eq!([WALK, RUN].map(|clip| clips[clip].name()), ["Walk", "Run"]);
+        assert_eq!(clips.len(), ADDITIVE);
+        let first = AdditiveReference::Frame { time_s: 0.0 };
+        let wave = character.curves().last().unwrap();
+        let additive = Clip::additive(&character, wave, &first, &options).unwrap();
+        clips.push(additive.with_name("Wave added"));
+        for (name, duration_s) in MADE_CLIPS {
+            let curves = made_clip(&character, name, duration_s as f32, &mut rng);
+            clips.push(pack(&curves));
+        }
+        let events = clips
+            .iter()
+            .map(|clip| events(clip.duration_s(), &mut rng))
+            .collect();
+        let mut motions = vec![None; clips.len()];
+        motions[WALK] = Some(straight(&character, &clips[WALK], WALK_SPEED));
+        motions[RUN] = Some(straight(&character, &clips[RUN], RUN_SPEED));
+        let skeleton = character.skeleton();
+        let upper = Mask::none(skeleton)
+            .with_subtree(skeleton, "Chest", 1.0)
+            .unwrap();
+        let some = (0..skeleton.len()).map(|_| match rng.below(4) {
+            0 => 0.0,
+            1 => 1.0,
+            _ => rng.range(0.0, 1.0),
+        });
+        let some = Mask::from_weights(some.collect()).unwrap();
+        Self {
+            clips,
+            events,
+            motions,
+            masks: vec![upper, some],
+            character,
+        }
+    }
+
+    pub(super) fn joints(&self) -> usize {
+        self.character.skeleton().len()
+    }
+
+    pub(super) fn name(&self, clip: usize) -> &str {
+        self.clips[clip].name()
+    }
+
+    /// The rest pose.
+    pub(super) fn rest(&self) -> Vec<Transform> {
+        let joints = self.character.skeleton().joints();
+        joints.iter().map(|joint| joint.rest).collect()
+    }
+
+    pub(super) fn library(&self, machine: Option<StateMachine>) -> Library {
+        Library {
+            clips: self.clips.clone(),
+            names: self.clips.iter().map(|clip| clip.name().into()).collect(),
+            events: self.events.clone(),
+            motions: self.motions.clone(),
+            masks: self.masks.clone(),
+            mask_names: MASKS.map(Into::into).into(),
+            state_machine: machine.map(Arc::new),
+            ..Library::new(&self.character).unwrap()
+        }
+    }
+
+    pub(super) fn animator(&self) -> Animator {
+        self.animator_with(None, &AnimatorDesc::default())
+    }
+
+    pub(super) fn animator_with(
+        &self,
+        machine: Option<StateMachine>,
+        desc: &AnimatorDesc,
+    ) -> Animator {
+        Animator::with_library(&self.character, self.library(machine), desc).unwrap()
+    }
+}

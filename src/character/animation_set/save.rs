@@ -1,0 +1,125 @@
+//! What belongs to a character's animation as bytes, and back.
+//!
+//! Masks, sockets, blend spaces and the state machine are saved as the plain data that they were
+//! made of, and are made of it again: so all of it is checked as at an import.
+
+use super::draft::{ClipDraft, NamedTimes};
+use super::source::AnimationSource;
+use super::{
+    AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Gait, MAX_EVENT_NAMES, OfClip,
+    SocketDesc,
+};
+use crate::character::Character;
+use crate::character::save::{Reader, Save, invalid, save_structs};
+use crate::error::Result;
+use crate::pose::{Clip, ClipEvents, RootMotion};
+
+save_structs! {
+    BlendSpaceDesc { name, points }
+    BlendPointDesc { at, clip }
+    SocketDesc { name, joint, translation, rotation, scale }
+    Gait { speed_m_s, heading_rad }
+}
+
+impl Save for BlendAt {
+    fn save(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Line(at) => (1_u8, *at).save(to),
+            Self::Plane(at) => (2_u8, *at).save(to),
+        }
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(match u8::load(from)? {
+            1 => Self::Line(Save::load(from)?),
+            2 => Self::Plane(Save::load(from)?),
+            _ => return Err(invalid("blend space", "has neither one dimension nor two")),
+        })
+    }
+}
+
+impl OfClip {
+    fn save(&self, to: &mut Vec<u8>) {
+        let events = self.events.iter();
+        let events: NamedTimes = events.map(|(name, at)| (name.into(), at)).collect();
+        self.events.duration_s().save(to);
+        events.save(to);
+        self.root_motion.save(to);
+        self.gait.save(to);
+        self.additive.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>, joints: usize) -> Result<Self> {
+        let duration_s = Save::load(from)?;
+        let events = NamedTimes::load(from)?;
+        let root_motion: Option<RootMotion> = Save::load(from)?;
+        let joint = root_motion.as_ref().and_then(RootMotion::joint);
+        if joint.is_some_and(|joint| joint.index() >= joints) {
+            return Err(invalid("root motion", "is of a joint that there is not"));
+        }
+        let gait: Option<Gait> = Save::load(from)?;
+        let sound = |gait: &Gait| {
+            gait.speed_m_s >= 0.0 && gait.speed_m_s.is_finite() && gait.heading_rad.is_finite()
+        };
+        if !gait.as_ref().is_none_or(sound) {
+            return Err(invalid("gait", "is not finite"));
+        }
+        Ok(Self {
+            events: ClipEvents::new(duration_s, events)?,
+            root_motion,
+            gait,
+            additive: Save::load(from)?,
+        })
+    }
+}
+
+impl Character {
+    /// Writes what belongs to its animation.
+    pub(in crate::character) fn save_animations(&self, to: &mut Vec<u8>) {
+        let set = &self.animations;
+        set.desc.masks.save(to);
+        set.desc.sockets.save(to);
+        set.desc.blend_spaces.save(to);
+        set.desc.state_machine.save(to);
+        set.event_names.to_vec().save(to);
+        set.clips.len().save(to);
+        set.clips.iter().for_each(|clip| clip.save(to));
+    }
+
+    /// Reads it for a character that has its clips.
+    ///
+    /// # Errors
+    /// [`Error::Saved`](crate::Error::Saved), and those of
+    /// [`with_animation`](Self::with_animation).
+    pub(in crate::character) fn load_animations(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        let desc = AnimationDesc {
+            masks: Save::load(from)?,
+            sockets: Save::load(from)?,
+            blend_spaces: Save::load(from)?,
+            state_machine: Save::load(from)?,
+            ..AnimationDesc::default()
+        };
+        let names: Vec<Box<str>> = Save::load(from)?;
+        if names.len() > MAX_EVENT_NAMES {
+            return Err(invalid("events", "have too many names"));
+        }
+        let count = usize::load(from)?;
+        if count != self.clip_count() {
+            return Err(invalid("clips", "are not as many as what belongs to them"));
+        }
+        let joints = self.skeleton.len();
+        let mut clips = Vec::new();
+        for _ in 0..count {
+            clips.push(OfClip::load(from, joints)?);
+        }
+        let same = |(of, clip): (&OfClip, &Clip)| of.additive == clip.is_additive();
+        if !clips.iter().zip(&self.clips).all(same) {
+            return Err(invalid("clip", "is additive and is not"));
+        }
+        self.animations.clips = clips;
+        let drafts = ClipDraft::all_of(self);
+        self.animations.event_names = names.into();
+        let source = AnimationSource::of_desc(&desc, None)?;
+        self.set_clips(drafts, &source, None)
+    }
+}

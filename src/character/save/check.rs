@@ -1,0 +1,248 @@
+//! What an import proves, proven of a character that was read.
+
+use super::invalid;
+use crate::character::{
+    Affine, Character, Image, Joint, Material, MorphTarget, NO_PARENT, Primitive, Skeleton,
+    Transform,
+};
+use crate::error::Result;
+use crate::import::ClipImport;
+use glam::Vec3;
+use std::ops::Range;
+
+/// An error unless `holds`.
+fn expect(holds: bool, what: &'static str, why: &'static str) -> Result<()> {
+    if holds {
+        Ok(())
+    } else {
+        Err(invalid(what, why))
+    }
+}
+
+fn finite(transform: &Transform) -> bool {
+    transform.translation.is_finite()
+        && transform.rotation.is_finite()
+        && transform.scale.is_finite()
+}
+
+fn finite_affine(affine: &Affine) -> bool {
+    affine.matrix3.is_finite() && affine.translation.is_finite()
+}
+
+impl Skeleton {
+    /// The skeleton of these joints.
+    ///
+    /// # Errors
+    /// [`Error::Saved`](crate::Error::Saved) if they are too many or not in breadth-first order, or
+    /// a rest pose is not finite.
+    pub(super) fn of_joints(joints: Vec<Joint>) -> Result<Self> {
+        let what = "joint";
+        expect(joints.len() <= Self::MAX_JOINTS, what, "is one too many")?;
+        let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
+        let mut levels: Vec<Range<u16>> = Vec::new();
+        for (number, joint) in joints.iter().enumerate() {
+            expect(
+                finite(&joint.rest),
+                what,
+                "has a rest pose that is not finite",
+            )?;
+            let depth = match depths.get(usize::from(joint.parent)) {
+                Some(parent) => parent + 1,
+                None => {
+                    expect(joint.parent == NO_PARENT, what, "comes before its parent")?;
+                    0
+                }
+            };
+            let number = number as u16;
+            if depth == levels.len() {
+                levels.push(number..number);
+            }
+            expect(
+                depth + 1 == levels.len(),
+                what,
+                "is not in breadth-first order",
+            )?;
+            levels[depth].end = number + 1;
+            depths.push(depth);
+        }
+        Ok(Self {
+            joints: joints.into(),
+            levels,
+        })
+    }
+}
+
+impl Character {
+    /// Checks all but the clips.
+    ///
+    /// # Errors
+    /// [`Error::Saved`](crate::Error::Saved) with the part that makes no sense.
+    pub(super) fn check_saved(&self) -> Result<()> {
+        let joints = self.skeleton.len();
+        for entry in &self.palette {
+            let what = "palette entry";
+            expect(usize::from(entry.joint) < joints, what, "has no joint")?;
+            expect(finite_affine(&entry.inverse_bind), what, "is not finite")?;
+        }
+        for skin in &self.skins {
+            let known = skin.joints.iter().all(|joint| usize::from(*joint) < joints);
+            expect(known, "skin", "has joints that there are not")?;
+        }
+        expect(!self.materials.is_empty(), "character", "has no material")?;
+        for material in &self.materials {
+            self.check_material(material)?;
+        }
+        self.images.iter().try_for_each(check_image)?;
+        for weight in &self.morph_weights {
+            expect(weight.rest.is_finite(), "morph weight", "is not finite")?;
+        }
+        for primitive in &self.primitives {
+            self.check_primitive(primitive)?;
+        }
+        let reaches = &self.morph_reaches;
+        let sorted = |pair: &[crate::character::MorphReach]| {
+            (pair[0].entry, pair[0].weight) < (pair[1].entry, pair[1].weight)
+        };
+        expect(
+            reaches.windows(2).all(sorted),
+            "morph reach",
+            "is out of order",
+        )?;
+        for reach in reaches {
+            let known = (reach.entry as usize) < self.palette.len()
+                && (reach.weight as usize) < self.morph_weights.len();
+            expect(known, "morph reach", "is of nothing that there is")?;
+        }
+        expect(self.scales.len() == joints, "scales", "are not one a joint")
+    }
+
+    /// Checks that there are as many clips as the import's options say.
+    ///
+    /// # Errors
+    /// As [`Self::check_saved`].
+    pub(super) fn check_clips(&self) -> Result<()> {
+        let [clips, curves] = [self.clips.len(), self.curves.len()];
+        let right = match self.packing.clips {
+            ClipImport::Packed => curves == 0,
+            ClipImport::PackedWithCurves => clips == curves,
+            ClipImport::Curves => clips == 0,
+        };
+        expect(right, "character", "has clips in another form than it says")
+    }
+
+    fn check_material(&self, material: &Material) -> Result<()> {
+        for texture in material.textures().into_iter().flatten() {
+            let known = (texture.image as usize) < self.images.len();
+            expect(known, "material", "has an image that there is not")?;
+            expect(
+                texture.uv_set < 2,
+                "material",
+                "has a third texture coordinate",
+            )?;
+        }
+        Ok(())
+    }
+
+    fn check_primitive(&self, primitive: &Primitive) -> Result<()> {
+        let what = "primitive";
+        let known = (primitive.material as usize) < self.materials.len();
+        expect(known, what, "has a material that there is not")?;
+        let palette = &primitive.palette;
+        let inside = palette.start <= palette.end && palette.end as usize <= self.palette.len();
+        expect(inside, what, "is beyond the palette")?;
+        let vertices = primitive.positions.len();
+        let fits = |len: usize| len == 0 || len == vertices;
+        let streams = [
+            primitive.normals.len(),
+            primitive.tangents.len(),
+            primitive.uvs.len(),
+            primitive.uvs1.len(),
+            primitive.colors.len(),
+        ];
+        expect(
+            streams.into_iter().all(fits),
+            what,
+            "has streams of several lengths",
+        )?;
+        let positions = primitive.positions.iter();
+        expect(
+            positions.clone().all(|p| p.is_finite()),
+            what,
+            "is not finite",
+        )?;
+        check_influences(primitive)?;
+        let triangles = &primitive.indices;
+        let inside = triangles.iter().all(|index| (*index as usize) < vertices);
+        expect(
+            inside && triangles.len() % 3 == 0,
+            what,
+            "has triangles without vertices",
+        )?;
+        let weights = u64::from(primitive.first_weight) + primitive.targets.len() as u64;
+        let driven = primitive.targets.is_empty() || weights <= self.morph_weights.len() as u64;
+        expect(driven, what, "has targets without morph weights")?;
+        let mut targets = primitive.targets.iter();
+        targets.try_for_each(|target| check_target(target, vertices))
+    }
+}
+
+fn check_influences(primitive: &Primitive) -> Result<()> {
+    let what = "influences";
+    let own = &primitive.influences;
+    let most = crate::character::MAX_INFLUENCES;
+    let per_vertex = own.per_vertex as usize;
+    expect(
+        (1..=most).contains(&per_vertex),
+        what,
+        "are too many or none",
+    )?;
+    let all = primitive.positions.len() * per_vertex;
+    expect(
+        own.joints.len() == all,
+        what,
+        "are not as many for each vertex",
+    )?;
+    let known = match &own.joints {
+        super::super::JointIndices::U8(list) => list.iter().max().map(|max| usize::from(*max)),
+        super::super::JointIndices::U16(list) => list.iter().max().map(|max| usize::from(*max)),
+    };
+    let inside = known.is_none_or(|max| max < primitive.palette.len());
+    expect(inside, what, "are beyond the primitive's palette")?;
+    if own.weights.is_empty() {
+        return expect(per_vertex == 1, what, "have no weights");
+    }
+    expect(
+        own.weights.len() == all,
+        what,
+        "have too few or too many weights",
+    )?;
+    let whole = |weights: &[u16]| weights.iter().map(|w| u32::from(*w)).sum::<u32>() == 65_535;
+    let sums = own.weights.chunks_exact(per_vertex).all(whole);
+    expect(sums, what, "have weights that do not sum to 65,535")
+}
+
+fn check_target(target: &MorphTarget, vertices: usize) -> Result<()> {
+    let what = "morph target";
+    let list = &target.vertices;
+    let inside = list.last().is_none_or(|last| (*last as usize) < vertices);
+    let ascends = list.windows(2).all(|pair| pair[0] < pair[1]);
+    expect(
+        inside && ascends,
+        what,
+        "moves vertices that there are not, or twice",
+    )?;
+    let fits = |deltas: &[Vec3]| deltas.len() == list.len();
+    let fits_or_none = |deltas: &[Vec3]| deltas.is_empty() || fits(deltas);
+    let right =
+        fits(&target.positions) && fits_or_none(&target.normals) && fits_or_none(&target.tangents);
+    expect(right, what, "has streams of several lengths")?;
+    let streams = [&target.positions, &target.normals, &target.tangents];
+    let finite = streams.into_iter().flatten().all(|delta| delta.is_finite());
+    expect(finite, what, "is not finite")
+}
+
+fn check_image(image: &Image) -> Result<()> {
+    let bytes = u128::from(image.width) * u128::from(image.height) * 4;
+    let right = image.rgba.len() as u128 == bytes && bytes > 0;
+    expect(right, "image", "has another size than it says")
+}

@@ -1,0 +1,124 @@
+//! The parts of a character as bytes.
+
+use super::bytes::{save_enums, save_structs};
+use super::{Reader, Save, invalid};
+use crate::character::{
+    Aabb, AlphaMode, Filter, Image, Influences, Interpolation, Joint, JointIndices, Keys, Material,
+    MorphReach, MorphTarget, MorphWeight, Packing, PaletteJoint, Primitive, Sampler, SkinInfo,
+    TextureRef, Track, TrackValues, Transform, WeightTrack, Wrap,
+};
+use crate::error::Result;
+use crate::import::ClipImport;
+use crate::pose::{ClipOptions, ClipPacking};
+
+save_structs! {
+    Transform { translation, rotation, scale }
+    Joint { name, parent, rest }
+    Aabb { min, max }
+    PaletteJoint { joint, inverse_bind, mirrored, may_flip, bounds }
+    Influences { per_vertex, joints, weights }
+    MorphTarget { vertices, positions, normals, tangents }
+    Primitive {
+        name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors, influences,
+        targets, first_weight, indices,
+    }
+    Sampler { wrap_u, wrap_v, magnify, minify, mip }
+    TextureRef { image, sampler, uv_set, transform }
+    Material {
+        name, base_color, base_color_texture, metallic, roughness, metallic_roughness_texture,
+        normal_texture, normal_scale, occlusion_texture, occlusion_strength, emissive,
+        emissive_texture, alpha, unlit, double_sided, tint_by_alpha,
+    }
+    Image { name, width, height, rgba }
+    MorphReach { entry, weight, reach }
+    MorphWeight { name, owner, rest }
+    SkinInfo { name, joints }
+    Track { joint, values }
+    WeightTrack { first_weight, count, keys }
+    Packing { clips, options }
+    ClipOptions { packing, error_m }
+}
+
+save_enums! {
+    Interpolation, "interpolation": 0 => Step, 1 => Linear, 2 => CubicSpline;
+    Wrap, "texture wrap": 0 => Repeat, 1 => Mirror, 2 => Clamp;
+    Filter, "texture filter": 0 => Nearest, 1 => Linear;
+    ClipImport, "form of clips": 0 => Packed, 1 => PackedWithCurves, 2 => Curves;
+    ClipPacking, "packing": 0 => None, 1 => Quantised;
+}
+
+impl<T: Save> Save for Keys<T> {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.times_s.save(to);
+        self.values.save(to);
+        self.interpolation.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            times_s: Save::load(from)?,
+            values: Save::load(from)?,
+            interpolation: Save::load(from)?,
+        })
+    }
+}
+
+impl Save for TrackValues {
+    fn save(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Translation(keys) => (0_u8.save(to), keys.save(to)),
+            Self::Rotation(keys) => (1_u8.save(to), keys.save(to)),
+            Self::Scale(keys) => (2_u8.save(to), keys.save(to)),
+        };
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(match u8::load(from)? {
+            0 => Self::Translation(Save::load(from)?),
+            1 => Self::Rotation(Save::load(from)?),
+            2 => Self::Scale(Save::load(from)?),
+            _ => return Err(invalid("track", "drives no property that there is")),
+        })
+    }
+}
+
+impl Save for JointIndices {
+    fn save(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::U8(list) => (0_u8.save(to), list.save(to)),
+            Self::U16(list) => (1_u8.save(to), list.save(to)),
+        };
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(match u8::load(from)? {
+            0 => Self::U8(Save::load(from)?),
+            1 => Self::U16(Save::load(from)?),
+            _ => return Err(invalid("joint indices", "have neither 8 nor 16 bits")),
+        })
+    }
+}
+
+impl Save for AlphaMode {
+    fn save(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Opaque => 0_u8.save(to),
+            Self::Mask { cutoff } => {
+                1_u8.save(to);
+                cutoff.save(to);
+            }
+            Self::Blend => 2_u8.save(to),
+        }
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(match u8::load(from)? {
+            0 => Self::Opaque,
+            1 => Self::Mask {
+                cutoff: Save::load(from)?,
+            },
+            2 => Self::Blend,
+            _ => return Err(invalid("alpha mode", "is none that there is")),
+        })
+    }
+}

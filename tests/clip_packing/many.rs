@@ -1,0 +1,62 @@
+//! Many clips at once: the same as one by one, and told of each.
+
+use std::sync::{Arc, Mutex};
+use throng::Error;
+use throng::import::ImportOptions;
+use throng::pose::{Clip, ClipOptions, PackObserver, pack_clips};
+
+#[test]
+fn clips_are_packed_together_as_one_by_one_and_each_is_told() {
+    let curves_only = ImportOptions::curves_only();
+    let character = throng::builtin::mannequin_with(&curves_only).unwrap();
+    let (curves, options) = (character.curves(), ClipOptions::default());
+    let told = Mutex::new(Vec::new());
+    let packed = pack_clips(&character, curves, &options, |progress| {
+        assert_eq!(progress.total, curves.len());
+        let mut told = told.lock().unwrap();
+        told.push((progress.done, progress.clip.to_owned()));
+    });
+    let packed = packed.unwrap();
+    let one_by_one: Vec<Clip> = curves
+        .iter()
+        .map(|curve| Clip::new(&character, curve, &options).unwrap())
+        .collect();
+    assert_eq!(packed, one_by_one);
+    let mut told = told.into_inner().unwrap();
+    told.sort();
+    let numbers: Vec<usize> = told.iter().map(|(done, _)| *done).collect();
+    assert_eq!(numbers, (1..=curves.len()).collect::<Vec<_>>());
+    let mut names: Vec<&str> = told.iter().map(|(_, name)| name.as_str()).collect();
+    let mut known: Vec<&str> = curves.iter().map(|curve| curve.name()).collect();
+    (names.sort_unstable(), known.sort_unstable());
+    assert_eq!(names, known);
+    let bad = ClipOptions {
+        error_m: Some(-1.0),
+        ..options
+    };
+    let error = pack_clips(&character, curves, &bad, |_| panic!("nothing is packed"));
+    assert!(matches!(error, Err(Error::Argument { .. })));
+}
+
+#[test]
+fn imports_tell_of_what_they_pack() {
+    for (options, tells) in [
+        (ImportOptions::default(), true),
+        (ImportOptions::curves_only(), false),
+    ] {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let to = Arc::clone(&told);
+        let options = ImportOptions {
+            on_packed: Some(PackObserver::new(move |progress| {
+                to.lock().unwrap().push((progress.done, progress.total));
+            })),
+            ..options
+        };
+        let character = throng::builtin::mannequin_with(&options).unwrap();
+        let mut told = told.lock().unwrap().clone();
+        told.sort_unstable();
+        let count = if tells { character.clips().len() } else { 0 };
+        let all: Vec<_> = (1..=count).map(|done| (done, count)).collect();
+        assert_eq!(told, all);
+    }
+}
