@@ -306,6 +306,7 @@ impl Animator {
             actor.still_from_s = f64::INFINITY;
             self.wake.set(index, self.now_s);
         }
+        self.warm();
     }
 }
 

@@ -108,6 +108,8 @@ pub struct Animator {
     solvers: Vec<IkSolver>,
     rig: Option<IkRig>,
     work: Work,
+    /// The most records of an actor that the evaluation has room for.
+    warmed: usize,
     now_s: f64,
     /// How many actors were visited.
     #[cfg(test)]
@@ -139,6 +141,7 @@ impl Animator {
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
+            warmed: 0,
             now_s: 0.0,
             #[cfg(test)]
             visits: 0,
@@ -219,6 +222,8 @@ impl Animator {
     /// The threads that poses are evaluated on.
     pub fn set_threads(&mut self, threads: crate::Threads) {
         self.threads = threads;
+        self.warmed = 0;
+        self.warm();
     }
 
     /// What happened in the last update, in the order of time.

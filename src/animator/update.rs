@@ -36,7 +36,18 @@ impl Animator {
             self.visit(self.due[number]);
         }
         self.queue.end();
+        self.warm();
         Ok(())
+    }
+
+    /// Allocates now what the evaluation of the actors' records takes, if an actor has more than any
+    /// had before.
+    pub(super) fn warm(&mut self) {
+        let most = self.pool.most();
+        if most > self.warmed {
+            self.warmed = most;
+            self.poser.make_room(most, &self.threads);
+        }
     }
 
     /// Takes one actor to the present time. What happens is told with the next update.

@@ -11,6 +11,7 @@ mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod animator;
 mod attachments;
 mod expected;
 mod getters;

@@ -223,6 +223,11 @@ impl BatchPoser {
         );
     }
 
+    /// Allocates now what [`Self::run_planned`] would for instances with up to `samples` samples.
+    pub(crate) fn make_room(&self, samples: usize, threads: &Threads) {
+        self.spare.make_room(self, threads.count(), samples * GROUP);
+    }
+
     /// A scratch for groups of up to `samples` samples.
     fn lend(&self, samples: usize) -> Lent<'_> {
         let spare = self.spare.lock().list.pop();

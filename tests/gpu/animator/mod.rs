@@ -1,0 +1,335 @@
+//! A crowd shows what animators of the test's own do with the same calls: bit for bit, in every format.
+
+mod random;
+mod still;
+mod told;
+
+use crate::support::frames::{EXTENT, Slots};
+use crate::support::made::{rest_palette, ribbon};
+use crate::support::probe::{Output, Probe};
+use crate::support::{Setup, view};
+use std::collections::BTreeMap;
+use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId};
+use throng::character::{
+    AnimationDesc, Character, ClipDesc, EventDesc, Interpolation, RootMotionDesc,
+};
+use throng::crowd::Stats;
+use throng::glam::Vec3;
+use throng::gpu::layout::SOURCE_RING;
+use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
+use throng::pose::ik::TwoBone;
+use throng::pose::state_machine::{
+    LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
+    StateMachineDesc, TransitionDesc,
+};
+use throng::pose::{
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, QuatOffset, WriteOnly,
+};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn};
+
+pub(crate) const SLOTS: u32 = 3;
+/// Joints of a performer, and entries of its palette: rows of any format are a multiple of three, which is what the probe
+/// reads at a time.
+const JOINTS: usize = 9;
+
+fn channel(node: usize, values: RawKeys) -> RawChannel {
+    RawChannel {
+        node,
+        times_s: vec![0.0, 1.0],
+        interpolation: Interpolation::Linear,
+        values,
+    }
+}
+
+/// What a performer knows beside its clips.
+fn knowledge() -> AnimationDesc {
+    let beat = |time_s| EventDesc {
+        name: "beat".into(),
+        time_s,
+    };
+    let way = |from: &str, to: &str, fade_s| TransitionDesc {
+        when: vec!["go".parse().unwrap()],
+        fade_s,
+        ..TransitionDesc::new(Origin::from(from.to_owned()), to)
+    };
+    AnimationDesc {
+        masks: vec![MaskDesc {
+            name: "upper".into(),
+            parts: vec![MaskPartDesc {
+                joint: "joint 5".into(),
+                weight: 1.0,
+                feather: 2,
+            }],
+        }],
+        clips: vec![
+            ClipDesc {
+                name: "sway".into(),
+                events: vec![beat(0.0), beat(0.5)],
+                ..ClipDesc::default()
+            },
+            ClipDesc {
+                name: "walk".into(),
+                root_motion: Some(RootMotionDesc::default()),
+                ..ClipDesc::default()
+            },
+        ],
+        state_machine: Some(StateMachineDesc {
+            parameters: vec![ParameterDesc {
+                name: "go".into(),
+                kind: ParameterKind::Trigger,
+            }],
+            masks: Vec::new(),
+            layers: vec![LayerDesc {
+                states: ["sway", "turn"].map(|name| StateDesc::clip(name, name)).into(),
+                transitions: vec![way("sway", "turn", 0.3), way("turn", "sway", 0.0)],
+                ..LayerDesc::new("body", "sway")
+            }],
+        }),
+        ..AnimationDesc::default()
+    }
+}
+
+/// A ribbon that also walks a metre a second along +Z; one that `stretches` changes its last joint's scale unevenly.
+fn raw(stretches: bool) -> RawCharacter {
+    let mut raw = ribbon(JOINTS);
+    raw.animations.push(RawAnimation {
+        name: "walk".into(),
+        channels: vec![channel(
+            0,
+            RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]),
+        )],
+        ..RawAnimation::default()
+    });
+    if stretches {
+        let scales = vec![Vec3::ONE, Vec3::new(0.7, 1.3, 0.9)];
+        let scale = channel(JOINTS - 1, RawKeys::Scale(scales));
+        raw.animations[0].channels.push(scale);
+    }
+    raw
+}
+
+fn performer(stretches: bool) -> Character {
+    let options = ImportOptions {
+        animation: Some(knowledge()),
+        ..ImportOptions::with_curves()
+    };
+    raw(stretches).build(&options).unwrap().character
+}
+
+fn bits<E: PaletteEntry>(palette: &[E]) -> Vec<u32> {
+    bytemuck::cast_slice(palette).to_vec()
+}
+
+fn of_actor<E: PaletteEntry>(animator: &mut Animator, actor: ActorId) -> Vec<u32> {
+    let mut out = vec![E::zeroed(); JOINTS];
+    let to = WriteOnly::over(&mut out);
+    animator.palettes(&[actor], to).unwrap();
+    bits(&out)
+}
+
+fn at_rest<E: PaletteEntry>(character: &Character) -> Vec<u32> {
+    bits(&rest_palette::<E>(character))
+}
+
+/// A character of the crowd, and an animator of its own on one thread.
+pub(crate) struct Kind {
+    pub(crate) id: CharacterId,
+    pub(crate) character: Character,
+    pub(crate) animator: Animator,
+    pub(crate) limb: SolverId,
+    of_actor: fn(&mut Animator, ActorId) -> Vec<u32>,
+    rest: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Member {
+    pub(crate) id: InstanceId,
+    pub(crate) kind: usize,
+    pub(crate) actor: ActorId,
+}
+
+/// A crowd with a character of every format, and the probe that reads their palettes.
+pub(crate) struct World {
+    pub(crate) crowd: Crowd,
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) members: Vec<Member>,
+    pub(crate) now_s: f64,
+    slots: Slots,
+    probe: Probe,
+    output: Output,
+}
+
+impl World {
+    pub(crate) fn new(setup: &mut Setup, capacity: Capacity) -> Self {
+        let mut world = Self::empty(setup, capacity);
+        world.add::<Mat3x4>(setup, Method::Linear, false);
+        world.add::<DualQuat>(setup, Method::DualQuat, false);
+        world.add::<DualQuatStretch>(setup, Method::DualQuat, true);
+        world.add::<QuatOffset>(setup, Method::QuatOffset, false);
+        world
+    }
+
+    fn empty(setup: &mut Setup, capacity: Capacity) -> Self {
+        let crowd = setup.crowd(SLOTS, capacity);
+        let set_0 = crowd.set_layout().handle();
+        let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);
+        Self {
+            crowd,
+            kinds: Vec::new(),
+            members: Vec::new(),
+            now_s: 0.0,
+            slots: Slots::new(&setup.context, SLOTS),
+            output: probe.output(&mut setup.context, 1 << 16),
+            probe,
+        }
+    }
+
+    fn add<E: PaletteEntry>(&mut self, setup: &mut Setup, method: Method, stretches: bool) {
+        let character = performer(stretches);
+        assert_eq!(character.palette().len(), JOINTS);
+        let desc = CharacterDesc {
+            method,
+            ..CharacterDesc::default()
+        };
+        let allocator = &mut setup.context.allocator;
+        let id = self.crowd.add_character_with(allocator, &character, &desc);
+        let id = id.unwrap();
+        let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+        let limb = IkSolver::TwoBone(TwoBone {
+            start: 2,
+            mid: 4,
+            end: 6,
+            hinge: Some(Vec3::Z),
+            soften: 0.05,
+        });
+        let solver = self.crowd.add_solver(id, limb.clone()).unwrap();
+        assert_eq!(animator.add_solver(limb).unwrap(), solver);
+        self.kinds.push(Kind {
+            id,
+            rest: at_rest::<E>(&character),
+            character,
+            animator,
+            limb: solver,
+            of_actor: of_actor::<E>,
+        });
+    }
+
+    pub(crate) fn destroy(self, setup: &mut Setup) {
+        self.slots.destroy(&setup.context);
+        self.output.buffer.destroy(&mut setup.context);
+        self.probe.destroy(&setup.context);
+        setup.destroy(self.crowd);
+    }
+
+    /// Spawns an instance, and adds an actor that plays the same.
+    pub(crate) fn spawn(&mut self, kind: usize, play: Play<'_>) -> Member {
+        let of = &mut self.kinds[kind];
+        let spawn = Spawn {
+            play,
+            ..Spawn::default()
+        };
+        let member = Member {
+            id: self.crowd.spawn(of.id, &spawn).unwrap(),
+            kind,
+            actor: of.animator.add(play).unwrap(),
+        };
+        self.members.push(member);
+        member
+    }
+
+    pub(crate) fn despawn(&mut self, id: InstanceId) {
+        let at = self.members.iter().position(|member| member.id == id);
+        let member = self.members.remove(at.unwrap());
+        self.crowd.despawn(member.id).unwrap();
+        let animator = &mut self.kinds[member.kind].animator;
+        animator.remove(member.actor).unwrap();
+    }
+
+    /// Does the same to an instance and to its actor.
+    pub(crate) fn both<R: PartialEq + std::fmt::Debug>(
+        &mut self,
+        member: Member,
+        with_crowd: impl FnOnce(&mut Crowd, InstanceId) -> throng::Result<R>,
+        with_animator: impl FnOnce(&mut Animator, ActorId) -> throng::Result<R>,
+    ) {
+        let told = with_crowd(&mut self.crowd, member.id);
+        let animator = &mut self.kinds[member.kind].animator;
+        assert_eq!(told, with_animator(animator, member.actor));
+    }
+
+    /// Takes the animators to the present time.
+    fn update(&mut self) {
+        for kind in &mut self.kinds {
+            kind.animator.update(self.now_s).unwrap();
+        }
+    }
+
+    /// A frame of `slot` in which every palette is compared that a view shows.
+    pub(crate) fn look(&mut self, setup: &mut Setup, slot: u32) -> Stats {
+        self.update();
+        let cmd = self.slots.begin(&setup.context, slot);
+        let context = &mut setup.context;
+        let begun = unsafe {
+            let allocator = &mut context.allocator;
+            self.crowd.begin_frame(allocator, slot, self.now_s)
+        };
+        let mut frame = begun.unwrap();
+        let camera = view(Vec3::new(0.0, 4.0, 20.0), Vec3::Y * 4.0, EXTENT);
+        let views = unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap();
+        let mut parts = Vec::new();
+        let mut word = 0;
+        for kind in &self.kinds {
+            let inputs = frame.inputs(views[0], kind.id, 0).unwrap();
+            let count = (inputs.plain.len() + inputs.mirrored.len()) as u32;
+            // Rows are read three at a time.
+            let threes = kind.rest.len() / 12;
+            if count > 0 {
+                let (set, offsets) = (inputs.set, &inputs.dynamic_offsets);
+                let device = &context.device;
+                self.probe.bind(device, cmd, set, offsets, &self.output);
+                let push = [inputs.plain.start, count, threes as u32, word as u32];
+                self.probe.run(device, cmd, push, count);
+            }
+            let stride = 25 + 12 * threes;
+            parts.push((word, stride, count as usize));
+            word += stride * count as usize;
+        }
+        assert!(word as u64 * 4 <= self.output.buffer.size());
+        let stats = frame.stats();
+        Probe::finish(&context.device, cmd);
+        self.slots.submit(context, slot);
+        self.slots.wait(context, slot);
+        self.compare(&parts);
+        stats
+    }
+
+    fn compare(&mut self, parts: &[(usize, usize, usize)]) {
+        let words = self.output.words();
+        for (number, (first, stride, count)) in parts.iter().enumerate() {
+            let kind = &mut self.kinds[number];
+            let seen = words[*first..][..stride * count].chunks_exact(*stride);
+            let seen: BTreeMap<u32, &[u32]> = seen.map(|words| (words[0], words)).collect();
+            let members = self.members.iter().filter(|member| member.kind == number);
+            let shown = members.filter(|member| self.crowd.is_visible(member.id).unwrap());
+            let shown: Vec<_> = shown.collect();
+            assert_eq!((seen.len(), *count), (shown.len(), shown.len()));
+            for member in shown {
+                let words = seen[&self.crowd.table_index(member.id).unwrap()];
+                let in_ring = words[18] == SOURCE_RING;
+                let rests = kind.animator.records(member.actor).unwrap().is_empty();
+                assert!(in_ring || rests, "what plays is in the ring");
+                let want = if in_ring {
+                    (kind.of_actor)(&mut kind.animator, member.actor)
+                } else {
+                    kind.rest.clone()
+                };
+                assert!(
+                    words[25..] == want,
+                    "kind {number}, {:?} at {}",
+                    member.id,
+                    self.now_s
+                );
+            }
+        }
+    }
+}

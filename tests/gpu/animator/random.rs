@@ -1,0 +1,221 @@
+//! Random calls to a crowd and to animators: plays, fades, layers, pauses, state machines, targets, poses.
+
+use super::{JOINTS, Member, SLOTS, World};
+use crate::reference::rng::Rng;
+use crate::support::{SMALL, Setup, each};
+use throng::animator::{IkTarget, Play, ShowPose};
+use throng::character::{Affine, ClipId, Transform};
+use throng::pose::ik::TwoBoneTarget;
+use throng::pose::{Ease, LoopMode, model_pose};
+
+const FRAMES: usize = 120;
+const MOST: usize = 40;
+
+fn play(rng: &mut Rng) -> Play<'static> {
+    let fade_s = if rng.chance(2) { 0.0 } else { rng.range(0.01, 0.6) };
+    let play = Play {
+        fade_s,
+        ease: [Ease::Linear, Ease::Smooth][rng.below(2)],
+        layer: [0, 0, 0, 1, 3][rng.below(5)],
+        weight: [1.0, 1.0, 0.4][rng.below(3)],
+        offset_s: f64::from(rng.range(-1.0, 1.0)),
+        speed: [1.0, -0.7, 0.0, 2.5][rng.below(4)],
+        loop_mode: [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong][rng.below(3)],
+        in_step: rng.chance(4),
+        ..Play::new(ClipId(rng.below(3) as u16))
+    };
+    if rng.chance(4) {
+        return play.mask("upper");
+    }
+    play
+}
+
+/// The rest pose with joints turned: what every format holds.
+fn pose(world: &World, kind: usize, rng: &mut Rng) -> Vec<Transform> {
+    let joints = world.kinds[kind].character.skeleton().joints();
+    let turned = joints.iter().map(|joint| Transform {
+        rotation: rng.rotation(),
+        ..joint.rest
+    });
+    turned.collect()
+}
+
+fn show(world: &mut World, member: Member, rng: &mut Rng) {
+    let local = pose(world, member.kind, rng);
+    let shown = ShowPose {
+        fade_s: [0.0, 0.3][rng.below(2)],
+        layer: [0, 0, 1][rng.below(3)],
+        weight: [1.0, 0.5][rng.below(2)],
+        ..ShowPose::default()
+    };
+    if rng.chance(2) {
+        world.both(
+            member,
+            |crowd, id| crowd.show_pose(id, &local, &shown),
+            |animator, actor| animator.show_pose(actor, &local, &shown),
+        );
+        return;
+    }
+    let skeleton = world.kinds[member.kind].character.skeleton();
+    let mut model = vec![Affine::IDENTITY; JOINTS];
+    model_pose(skeleton, &local, &mut model).unwrap();
+    world.both(
+        member,
+        |crowd, id| crowd.show_model_pose(id, &model, &shown),
+        |animator, actor| animator.show_model_pose(actor, &model, &shown),
+    );
+}
+
+fn target(world: &mut World, member: Member, rng: &mut Rng) {
+    let limb = world.kinds[member.kind].limb;
+    let fade_s = [0.0, 0.4][rng.below(2)];
+    if rng.chance(3) {
+        world.both(
+            member,
+            |crowd, id| crowd.clear_target(id, limb, fade_s),
+            |animator, actor| animator.clear_target(actor, limb, fade_s),
+        );
+        return;
+    }
+    let target = IkTarget::TwoBone(TwoBoneTarget::at(rng.vector(-4.0, 4.0)));
+    world.both(
+        member,
+        |crowd, id| crowd.set_target(id, limb, target, fade_s),
+        |animator, actor| animator.set_target(actor, limb, target, fade_s),
+    );
+}
+
+fn drive(world: &mut World, member: Member, rng: &mut Rng) {
+    let go = {
+        let set = world.kinds[member.kind].character.animations();
+        set.state_machine().unwrap().parameter("go").unwrap()
+    };
+    match rng.below(4) {
+        0 => world.both(
+            member,
+            |crowd, id| crowd.drive(id),
+            |animator, actor| animator.drive(actor),
+        ),
+        1 => world.both(
+            member,
+            |crowd, id| crowd.undrive(id, 0.2),
+            |animator, actor| animator.undrive(actor, 0.2),
+        ),
+        _ => world.both(
+            member,
+            |crowd, id| crowd.set_trigger(id, go),
+            |animator, actor| animator.set_trigger(actor, go),
+        ),
+    }
+}
+
+fn change(world: &mut World, rng: &mut Rng) {
+    let member = world.members[rng.below(world.members.len())];
+    let layer = [0, 0, 1, 3][rng.below(4)];
+    match rng.below(12) {
+        0..4 => {
+            let play = play(rng);
+            world.both(
+                member,
+                |crowd, id| crowd.play(id, play),
+                |animator, actor| animator.play(actor, play),
+            );
+        }
+        4 => world.both(
+            member,
+            |crowd, id| crowd.stop(id, layer, 0.3),
+            |animator, actor| animator.stop(actor, layer, 0.3),
+        ),
+        5 => {
+            let speed = [0.0, 1.0, -2.0][rng.below(3)];
+            world.both(
+                member,
+                |crowd, id| crowd.set_speed(id, layer, speed),
+                |animator, actor| animator.set_speed(actor, layer, speed),
+            );
+        }
+        6 => {
+            let time_s = f64::from(rng.range(-1.0, 2.0));
+            world.both(
+                member,
+                |crowd, id| crowd.seek(id, layer, time_s),
+                |animator, actor| animator.seek(actor, layer, time_s),
+            );
+        }
+        7 => {
+            if world.crowd.is_paused(member.id).unwrap() {
+                world.both(
+                    member,
+                    |crowd, id| crowd.resume(id),
+                    |animator, actor| animator.resume(actor),
+                );
+            } else {
+                world.both(
+                    member,
+                    |crowd, id| crowd.pause(id),
+                    |animator, actor| animator.pause(actor),
+                );
+            }
+        }
+        8 => {
+            let scale = [0.0, 0.5, 1.0, 3.0][rng.below(4)];
+            world.both(
+                member,
+                |crowd, id| crowd.set_time_scale(id, scale),
+                |animator, actor| animator.set_time_scale(actor, scale),
+            );
+        }
+        9 => show(world, member, rng),
+        10 => target(world, member, rng),
+        _ => drive(world, member, rng),
+    }
+}
+
+fn operate(setup: &mut Setup, world: &mut World, rng: &mut Rng) {
+    let (alive, kinds) = (world.members.len(), world.kinds.len());
+    match rng.below(20) {
+        0..4 if alive < MOST => {
+            let play = if rng.chance(4) { Play::REST } else { play(rng) };
+            world.spawn(rng.below(kinds), play);
+        }
+        4..6 if alive > 0 => world.despawn(world.members[rng.below(alive)].id),
+        6 if alive > 0 => {
+            let id = world.members[rng.below(alive)].id;
+            world.crowd.set_visible(id, rng.chance(2)).unwrap();
+        }
+        7 if rng.chance(20) => {
+            let mut more = world.crowd.capacity();
+            more.palette_entries += 1 + rng.below(50) as u32;
+            let allocator = &mut setup.context.allocator;
+            world.crowd.reserve(allocator, &more).unwrap();
+        }
+        _ if alive > 0 => change(world, rng),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_crowd_shows_what_animators_do_in_every_format() {
+    let mut seed = 30;
+    each(|setup| {
+        seed += 1;
+        let mut rng = Rng::new(seed);
+        let mut world = World::new(setup, SMALL);
+        let (mut written, mut shown) = (0, 0);
+        for _ in 0..FRAMES {
+            for _ in 0..rng.below(12) {
+                operate(setup, &mut world, &mut rng);
+            }
+            world.now_s += f64::from(rng.range(0.0, 0.25));
+            if rng.chance(40) {
+                world.now_s -= 1.0;
+            }
+            let stats = world.look(setup, rng.below(SLOTS as usize) as u32);
+            written += stats.animated;
+            shown += world.members.len() as u32;
+        }
+        println!("{}: {written} written, {shown} shown", setup.config.name);
+        assert!(written > 500 && written < shown);
+        world.destroy(setup);
+    });
+}

@@ -1,0 +1,211 @@
+//! What stands still is evaluated once for each frame in flight, and drawn right in all of them.
+
+use super::{JOINTS, SLOTS, World};
+use crate::support::{SMALL, Setup, each};
+use throng::Capacity;
+use throng::InstanceId;
+use throng::animator::{Play, ShowPose};
+use throng::character::Transform;
+use throng::glam::Quat;
+
+/// Of each kind: one that moves, four that stand, one at rest.
+const STANDING: u32 = 4;
+
+struct Cast {
+    /// The ones whose clips are held, one of each kind.
+    held: Vec<InstanceId>,
+    paused: Vec<InstanceId>,
+    resting: Vec<InstanceId>,
+}
+
+fn populate(world: &mut World) -> Cast {
+    let mut cast = Cast {
+        held: Vec::new(),
+        paused: Vec::new(),
+        resting: Vec::new(),
+    };
+    for kind in 0..world.kinds.len() {
+        world.spawn(kind, "sway".into());
+        let paused = world.spawn(kind, Play::new("sway").offset_s(0.3));
+        world.both(
+            paused,
+            |crowd, id| crowd.pause(id),
+            |animator, actor| animator.pause(actor),
+        );
+        world.spawn(kind, Play::new("sway").offset_s(0.4).once());
+        let held = world.spawn(kind, Play::new("turn").offset_s(0.2).speed(0.0));
+        let shown = world.spawn(kind, Play::REST);
+        let joints = world.kinds[kind].character.skeleton().joints();
+        let turned = joints.iter().map(|joint| Transform {
+            rotation: Quat::from_rotation_x(0.1),
+            ..joint.rest
+        });
+        let local: Vec<Transform> = turned.collect();
+        world.both(
+            shown,
+            |crowd, id| crowd.show_pose(id, &local, &ShowPose::default()),
+            |animator, actor| animator.show_pose(actor, &local, &ShowPose::default()),
+        );
+        let rest = world.spawn(kind, Play::REST);
+        cast.held.push(held.id);
+        cast.paused.push(paused.id);
+        cast.resting.push(rest.id);
+    }
+    cast
+}
+
+/// A frame of every slot; how many palettes each of them writes.
+fn round(setup: &mut Setup, world: &mut World) -> [u32; SLOTS as usize] {
+    [0, 1, 2].map(|slot| {
+        world.now_s += 0.07;
+        world.look(setup, slot).animated
+    })
+}
+
+const MOVING: [u32; 3] = [4; 3];
+const ALL: [u32; 3] = [4 * (1 + STANDING); 3];
+
+/// A crowd in which all that will stand does so.
+fn settled(setup: &mut Setup, capacity: Capacity) -> (World, Cast) {
+    let mut world = World::new(setup, capacity);
+    let cast = populate(&mut world);
+    world.now_s = 1.0;
+    assert_eq!(round(setup, &mut world), ALL);
+    assert_eq!(round(setup, &mut world), MOVING);
+    (world, cast)
+}
+
+#[test]
+fn what_stands_is_written_once_for_each_frame_in_flight() {
+    each(|setup| {
+        let (mut world, cast) = settled(setup, SMALL);
+        // What changes is written again, and nothing else.
+        let member = world.members.iter().find(|of| of.id == cast.held[1]);
+        let member = *member.unwrap();
+        world.both(
+            member,
+            |crowd, id| crowd.seek(id, 0, 0.45),
+            |animator, actor| animator.seek(actor, 0, 0.45),
+        );
+        assert_eq!(round(setup, &mut world), [5; 3]);
+        assert_eq!(round(setup, &mut world), MOVING);
+        // Overwritten on purpose.
+        unsafe { world.crowd.poison_slot(1, 0x5A) }.unwrap();
+        assert_eq!(round(setup, &mut world), ALL);
+        assert_eq!(round(setup, &mut world), MOVING);
+        // Back in time: those that play once move again, and stand at the end again.
+        world.now_s = 0.2;
+        assert_eq!(round(setup, &mut world), [8; 3]);
+        world.now_s = 3.0;
+        assert_eq!(round(setup, &mut world), [8; 3]);
+        assert_eq!(round(setup, &mut world), MOVING);
+        world.destroy(setup);
+    });
+}
+
+#[test]
+fn what_stands_survives_growth_and_frames_that_are_given_up() {
+    each(|setup| {
+        let (mut world, cast) = settled(setup, SMALL);
+        let mut more = world.crowd.capacity();
+        more.palette_entries += 100;
+        let allocator = &mut setup.context.allocator;
+        world.crowd.reserve(allocator, &more).unwrap();
+        assert_eq!(round(setup, &mut world), ALL);
+        assert_eq!(round(setup, &mut world), MOVING);
+        // Of a frame that is prepared and given up, and of one that is only begun, nothing is lost.
+        let member = world.members.iter().find(|of| of.id == cast.held[0]);
+        let member = *member.unwrap();
+        for time_s in [0.1, 0.6] {
+            world.both(
+                member,
+                |crowd, id| crowd.seek(id, 0, time_s),
+                |animator, actor| animator.seek(actor, 0, time_s),
+            );
+            for prepares in [true, false] {
+                world.now_s += 0.05;
+                world.give_up(setup, 0, prepares);
+            }
+            let written = round(setup, &mut world);
+            assert!(written[0] == 4 || written[0] == 5, "{written:?}");
+            assert_eq!(written[1..], [5; 2]);
+            assert_eq!(round(setup, &mut world), MOVING);
+        }
+        world.destroy(setup);
+    });
+}
+
+#[test]
+fn what_stands_survives_a_compaction() {
+    // 24 instances of 9 entries; of 27 rows a matrix kind's, of 18 most others'.
+    let entries = 24 * JOINTS as u32;
+    let tight = Capacity {
+        palette_entries: entries,
+        ..SMALL
+    };
+    each(|setup| {
+        let (mut world, cast) = settled(setup, tight);
+        // Holes that do not lie together, and more matrices than there is room for without them.
+        for id in cast.resting {
+            world.despawn(id);
+        }
+        let mut refused = false;
+        for _ in 0..12 {
+            let spawn = throng::Spawn::default();
+            let kind = world.kinds[0].id;
+            if let Ok(id) = world.crowd.spawn(kind, &spawn) {
+                world.crowd.despawn(id).unwrap();
+                world.spawn(0, Play::new("turn").offset_s(0.8).speed(0.0));
+            } else {
+                refused = true;
+            }
+            let written = round(setup, &mut world);
+            // The new one, or all of them after a compaction.
+            assert!(written.iter().all(|count| *count >= 4));
+            assert_eq!(round(setup, &mut world), MOVING);
+        }
+        assert!(refused, "the ring was full");
+        world.destroy(setup);
+    });
+}
+
+#[test]
+fn what_stands_and_is_hidden_costs_nothing_and_comes_back() {
+    each(|setup| {
+        let (mut world, cast) = settled(setup, SMALL);
+        for id in &cast.paused {
+            world.crowd.set_visible(*id, false).unwrap();
+        }
+        assert_eq!(round(setup, &mut world), MOVING);
+        let member = world.members.iter().find(|of| of.id == cast.paused[2]);
+        let member = *member.unwrap();
+        world.both(
+            member,
+            |crowd, id| crowd.seek(id, 0, 0.9),
+            |animator, actor| animator.seek(actor, 0, 0.9),
+        );
+        assert_eq!(round(setup, &mut world), MOVING);
+        for id in &cast.paused {
+            world.crowd.set_visible(*id, true).unwrap();
+        }
+        assert_eq!(round(setup, &mut world), [5; 3]);
+        assert_eq!(round(setup, &mut world), MOVING);
+        world.destroy(setup);
+    });
+}
+
+impl World {
+    /// A frame that is begun, prepared if it shall be, and given up.
+    fn give_up(&mut self, setup: &mut Setup, slot: u32, prepares: bool) {
+        self.update();
+        let cmd = self.slots.begin(&setup.context, slot);
+        let allocator = &mut setup.context.allocator;
+        unsafe {
+            let mut frame = self.crowd.begin_frame(allocator, slot, self.now_s).unwrap();
+            if prepares {
+                frame.record_prepare(cmd, &[]).unwrap();
+            }
+            self.crowd.abandon_frame();
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What a crowd tells the engine: events by instance, and root motion in the instance's own record.
+
+use super::World;
+use crate::reference::rng::Rng;
+use crate::support::{SMALL, Setup, each};
+use throng::animator::{AnimationEventKind, Play, RootMotionMode};
+use throng::character::Affine;
+use throng::glam::{DVec3, Quat, Vec3};
+use throng::pose::Mat3x4;
+use throng::{InstanceId, Spawn};
+
+/// An event as the test has it: instance, name, time.
+type Told = (InstanceId, String, f64);
+
+/// Begins a frame; says what it tells.
+fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
+    let allocator = &mut setup.context.allocator;
+    let frame = unsafe { world.crowd.begin_frame(allocator, 0, world.now_s) }.unwrap();
+    let told = frame.events().map(|of| {
+        let name = frame.crowd().event_name(&of);
+        let kind = match of.event.kind {
+            AnimationEventKind::Clip { .. } => name.to_owned(),
+            AnimationEventKind::Finished { .. } => format!("end of {name}"),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(frame.crowd().character_of(of.instance), Ok(of.character));
+        (of.instance, kind, of.event.time_s)
+    });
+    told.collect()
+}
+
+/// What one instance was told, with times to a nanosecond.
+fn of(told: &[Told], id: InstanceId) -> Vec<(&str, f64)> {
+    let own = told.iter().filter(|(to, ..)| *to == id);
+    own.map(|(_, name, time_s)| (&**name, (time_s * 1e9).round() / 1e9))
+        .collect()
+}
+
+#[test]
+fn events_reach_the_instances_that_they_happen_to() {
+    let mut seed = 50;
+    each(|setup| {
+        seed += 1;
+        let mut rng = Rng::new(seed);
+        let mut world = World::new(setup, SMALL);
+        let loops = world.spawn(0, "sway".into()).id;
+        let late = world.spawn(1, Play::new("sway").offset_s(0.75)).id;
+        let once = world.spawn(2, Play::new("turn").once().speed(2.0)).id;
+        let gone = world.spawn(3, "sway".into()).id;
+        let mut told = frame(setup, &mut world);
+        while world.now_s < 1.7 {
+            world.now_s += f64::from(rng.range(0.0, 0.2));
+            told.extend(frame(setup, &mut world));
+        }
+        world.now_s = 1.9;
+        told.extend(frame(setup, &mut world));
+        let beat = |times: &[f64]| times.iter().map(|at| ("beat", *at)).collect::<Vec<_>>();
+        assert_eq!(of(&told, loops), beat(&[0.0, 0.5, 1.0, 1.5]));
+        assert_eq!(of(&told, late), beat(&[0.25, 0.75, 1.25, 1.75]));
+        assert_eq!(of(&told, once), [("end of turn", 0.5)]);
+        assert_eq!(of(&told, gone), beat(&[0.0, 0.5, 1.0, 1.5]));
+        // Another character's instance takes the place of one that something happened to in this very frame: the
+        // actor of either may have the same number.
+        world.now_s = 2.0;
+        assert_eq!(of(&frame(setup, &mut world), gone), beat(&[2.0]));
+        world.despawn(gone);
+        let index = |world: &World, id| world.crowd.table_index(id).unwrap();
+        let heir = world.spawn(2, "sway".into()).id;
+        assert!(world.crowd.events().all(|of| of.instance != heir));
+        assert!(world.crowd.events().all(|of| of.instance != gone));
+        world.despawn(once);
+        let second = world.spawn(3, Play::new("sway").offset_s(0.25)).id;
+        assert!(index(&world, second) < 4);
+        assert!(world.crowd.events().all(|of| of.instance != second));
+        world.now_s = 2.6;
+        let told = frame(setup, &mut world);
+        assert_eq!(of(&told, heir), beat(&[2.0, 2.5]));
+        assert_eq!(of(&told, second), beat(&[2.25]));
+        world.destroy(setup);
+    });
+}
+
+#[test]
+fn state_machines_tell_whom_they_move() {
+    each(|setup| {
+        let mut world = World::new(setup, SMALL);
+        let spawn = Spawn {
+            driven: true,
+            ..Spawn::default()
+        };
+        let ids = [0, 3].map(|kind| {
+            let kind = world.kinds[kind].id;
+            world.crowd.spawn(kind, &spawn).unwrap()
+        });
+        frame(setup, &mut world);
+        let set = world.kinds[0].character.animations();
+        let go = set.state_machine().unwrap().parameter("go").unwrap();
+        world.crowd.set_trigger(ids[1], go).unwrap();
+        world.now_s = 0.4;
+        let told = frame(setup, &mut world);
+        let changes = |id| of(&told, id).iter().filter(|(name, _)| name.contains("state")).count();
+        assert_eq!(changes(ids[0]), 0, "{told:?}");
+        assert_eq!(changes(ids[1]), 2, "{told:?}");
+        let playing: Vec<_> = world.crowd.playing(ids[1]).unwrap().collect();
+        assert!(playing.iter().all(|of| of.by_state_machine));
+        assert_eq!(playing.last().unwrap().weight, 1.0);
+        world.destroy(setup);
+    });
+}
+
+#[test]
+fn root_motion_moves_the_record_of_the_instance() {
+    each(|setup| {
+        let mut world = World::new(setup, SMALL);
+        let mode = RootMotionMode::Apply;
+        let mut walkers = Vec::new();
+        for kind in 0..4 {
+            // A metre a second of character space; one walks half as fast, and is twice as large.
+            let (turn, scale) = (0.5 * kind as f32, [1.0, 2.0][kind % 2]);
+            let start = Vec3::new(kind as f32, 0.0, -1.0);
+            let (size, turned) = (Vec3::splat(scale), Quat::from_rotation_y(turn));
+            let place = Affine::from_scale_rotation_translation(size, turned, start);
+            let spawn = Spawn {
+                world_from_model: place,
+                play: Play::new("walk").speed(1.0 / f64::from(scale)),
+                root_motion: mode,
+                ..Spawn::default()
+            };
+            let id = world.crowd.spawn(world.kinds[kind].id, &spawn).unwrap();
+            assert_eq!(world.crowd.root_motion(id), Ok(mode));
+            walkers.push((id, turn, start, size));
+        }
+        // And one that an animator of the test's own moves as well.
+        let member = world.spawn(0, "walk".into());
+        world.both(
+            member,
+            |crowd, id| crowd.set_root_motion(id, mode),
+            |animator, actor| animator.set_root_motion(actor, mode),
+        );
+        let mut rng = Rng::new(60);
+        for number in 0..200 {
+            world.now_s += f64::from(rng.range(0.0, 0.1));
+            if number == 150 {
+                world.now_s += 86_400.0;
+            }
+            world.update();
+            frame(setup, &mut world);
+            for (id, turn, start, size) in &walkers {
+                let (sin, cos) = f64::from(*turn).sin_cos();
+                let at = start.as_dvec3() + DVec3::new(sin, 0.0, cos) * world.now_s;
+                let got = world.crowd.transform(*id).unwrap();
+                let off = (Vec3::from(got.translation).as_dvec3() - at).length();
+                // The heading is an angle of f32: half a unit of 6e-8 of the way, and that of the record.
+                assert!(off < 3e-7 * (2.0 + world.now_s), "{off} at {}", world.now_s);
+                let turned = Quat::from_rotation_y(*turn);
+                let want = Affine::from_scale_rotation_translation(*size, turned, Vec3::ZERO);
+                assert!(got.matrix3.abs_diff_eq(want.matrix3, 2e-6));
+            }
+            let place = world.kinds[0].animator.place(member.actor).unwrap();
+            let want = Mat3x4::from_affine(&place.to_affine(DVec3::ZERO, Vec3::ONE));
+            let record = world.crowd.instance(member.id).unwrap();
+            assert_eq!(record.world_from_model, want);
+        }
+        // Put elsewhere, it goes on from there; ignored, it stays.
+        let to = Affine::from_translation(Vec3::new(5.0, 1.0, 5.0));
+        world.crowd.set_transform(member.id, &to).unwrap();
+        world.now_s += 1.0;
+        frame(setup, &mut world);
+        let got = world.crowd.transform(member.id).unwrap();
+        assert!(got.abs_diff_eq(Affine::from_translation(Vec3::new(5.0, 1.0, 6.0)), 1e-5));
+        let ignore = RootMotionMode::Ignore;
+        world.crowd.set_root_motion(member.id, ignore).unwrap();
+        world.now_s += 1.0;
+        frame(setup, &mut world);
+        assert_eq!(world.crowd.transform(member.id), Ok(got));
+        world.destroy(setup);
+    });
+}
