@@ -9,7 +9,7 @@ use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, PaletteEntry, PaletteFit, WriteOnly, model_pose, palette};
+use throng::pose::{Mat3x4, PaletteEntry, PaletteFit, WriteOnly, model_pose};
 
 /// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them, which
 /// sways in the clip `sway` and turns in the clip `turn`.
@@ -155,6 +155,6 @@ pub fn rest_model(character: &Character) -> Vec<Affine> {
 pub fn rest_palette<E: PaletteEntry>(character: &Character) -> Vec<E> {
     let mut out = vec![E::zeroed(); character.palette().len()];
     let to = WriteOnly::over(&mut out);
-    palette(character, &rest_model(character), PaletteFit::Projected, to).unwrap();
+    throng::pose::palette(character, &rest_model(character), PaletteFit::Projected, to).unwrap();
     out
 }
