@@ -80,7 +80,9 @@ fn knowledge() -> AnimationDesc {
             }],
             masks: Vec::new(),
             layers: vec![LayerDesc {
-                states: ["sway", "turn"].map(|name| StateDesc::clip(name, name)).into(),
+                states: ["sway", "turn"]
+                    .map(|name| StateDesc::clip(name, name))
+                    .into(),
                 transitions: vec![way("sway", "turn", 0.3), way("turn", "sway", 0.0)],
                 ..LayerDesc::new("body", "sway")
             }],
@@ -94,10 +96,7 @@ fn raw(stretches: bool) -> RawCharacter {
     let mut raw = ribbon(JOINTS);
     raw.animations.push(RawAnimation {
         name: "walk".into(),
-        channels: vec![channel(
-            0,
-            RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]),
-        )],
+        channels: vec![channel(0, RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]))],
         ..RawAnimation::default()
     });
     if stretches {

@@ -12,7 +12,11 @@ const FRAMES: usize = 120;
 const MOST: usize = 40;
 
 fn play(rng: &mut Rng) -> Play<'static> {
-    let fade_s = if rng.chance(2) { 0.0 } else { rng.range(0.01, 0.6) };
+    let fade_s = if rng.chance(2) {
+        0.0
+    } else {
+        rng.range(0.01, 0.6)
+    };
     let play = Play {
         fade_s,
         ease: [Ease::Linear, Ease::Smooth][rng.below(2)],

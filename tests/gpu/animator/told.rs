@@ -98,7 +98,12 @@ fn state_machines_tell_whom_they_move() {
         world.crowd.set_trigger(ids[1], go).unwrap();
         world.now_s = 0.4;
         let told = frame(setup, &mut world);
-        let changes = |id| of(&told, id).iter().filter(|(name, _)| name.contains("state")).count();
+        let changes = |id| {
+            of(&told, id)
+                .iter()
+                .filter(|(name, _)| name.contains("state"))
+                .count()
+        };
         assert_eq!(changes(ids[0]), 0, "{told:?}");
         assert_eq!(changes(ids[1]), 2, "{told:?}");
         let playing: Vec<_> = world.crowd.playing(ids[1]).unwrap().collect();
