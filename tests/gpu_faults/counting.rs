@@ -9,7 +9,7 @@ use throng::ash::{self, vk};
 use throng::gpu::Enabled;
 use throng::gpu_allocator::AllocationSizes;
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-use throng::{Capacity, Crowd, Gpu};
+use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads};
 
 /// How many calls succeed until one fails; negative: all.
 static UNTIL_FAILURE: AtomicI64 = AtomicI64::new(-1);
@@ -226,7 +226,11 @@ impl Counted {
     }
 
     pub(crate) fn crowd(&mut self, setup: &Setup, slots: u32, capacity: Capacity) -> Crowd {
-        let desc = setup.crowd_desc(slots, capacity);
+        // The queue of rayon's pool takes memory now and then.
+        let desc = CrowdDesc {
+            threads: Threads::One,
+            ..setup.crowd_desc(slots, capacity)
+        };
         let (gpu, allocator) = self.parts(setup);
         unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
     }
