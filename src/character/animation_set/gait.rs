@@ -7,8 +7,8 @@ use glam::{Vec2, Vec3};
 /// Times of a clip that are looked at.
 const SAMPLES: usize = 25;
 /// Vertices that are looked at, all clips together, and of each clip at least and at most.
-const VERTICES: usize = 24_000;
-const OF_CLIP: [usize; 2] = [200, 1000];
+const VERTICES: usize = 60_000;
+const OF_CLIP: [usize; 2] = [200, 4000];
 /// The part of the height in which a vertex counts as on the ground, and that in which the lowest one does.
 const TOUCHES: f32 = 0.004;
 const GROUNDED: f32 = 0.02;
