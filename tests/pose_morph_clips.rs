@@ -254,7 +254,8 @@ fn baked_weights_get_small_and_keep_zero_half_and_one() {
         (1, 0.0),
         "not a bit is left of what is closed"
     );
-    assert_eq!(clip.driven_weights().collect::<Vec<_>>(), [1..4]);
+    let mut driven = clip.driven_weights();
+    assert_eq!((driven.next(), driven.next()), (Some(1..4), None));
 }
 
 #[test]

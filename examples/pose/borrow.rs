@@ -56,7 +56,7 @@ fn retargeted(
     path: &Path,
     notes: &mut impl Write,
 ) -> Result<Character, Failure> {
-    let other = load(path)?;
+    let other = load(path, &ImportOptions::curves_only())?;
     let map = JointMap::humanoid(other.skeleton(), model.skeleton())?;
     let options = RetargetOptions::default();
     let mut retarget = Retarget::new(other.skeleton(), model.skeleton(), &map, &options)?;

@@ -167,7 +167,13 @@ impl From<io::Error> for Failure {
 /// # Errors
 /// [`Failure`], in the words that the user is told.
 pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<(), Failure> {
-    let mut model = load(&args.file)?;
+    // With the file's own curves, for the list; clips are packed only where they are posed.
+    let poses = args.obj.is_some() || args.picture.is_some();
+    let options = match poses {
+        true => ImportOptions::with_curves(),
+        false => ImportOptions::curves_only(),
+    };
+    let mut model = load(&args.file, &options)?;
     if let Some(path) = &args.clips_of {
         model.character = borrow::with_clips(&model, path, notes)?;
     }
@@ -241,11 +247,11 @@ fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failu
     gpu::picture(subject, skin, bounds, path)
 }
 
-fn load(path: &Path) -> Result<Imported, Failure> {
+fn load(path: &Path, options: &ImportOptions) -> Result<Imported, Failure> {
     if path == Path::new("builtin") {
-        return Ok(builtin::mannequin_with(&ImportOptions::curves_only())?);
+        return Ok(builtin::mannequin_with(options)?);
     }
-    Ok(import::gltf_file(path, &ImportOptions::curves_only())?)
+    Ok(import::gltf_file(path, options)?)
 }
 
 /// A clip's index and a time in it, in seconds.

@@ -186,10 +186,11 @@ impl Animator {
                 continue;
             };
             let local_s = actor.clock.local_s(self.now_s);
-            if actor.goals.is_empty() && is_alone(actor, &self.pool, local_s) {
-                if let Some(own) = &actor.own_pose {
-                    model.copy_from_slice(&own.model);
-                }
+            if actor.goals.is_empty()
+                && is_alone(actor, &self.pool, local_s)
+                && let Some(own) = &actor.own_pose
+            {
+                model.copy_from_slice(&own.model);
             }
             if let Some(rig) = &self.rig {
                 for goal in &mut actor.goals {

@@ -28,7 +28,8 @@ fn clips_are_packed_together_as_one_by_one_and_each_is_told() {
     assert_eq!(numbers, (1..=curves.len()).collect::<Vec<_>>());
     let mut names: Vec<&str> = told.iter().map(|(_, name)| name.as_str()).collect();
     let mut known: Vec<&str> = curves.iter().map(|curve| curve.name()).collect();
-    (names.sort_unstable(), known.sort_unstable());
+    names.sort_unstable();
+    known.sort_unstable();
     assert_eq!(names, known);
     let bad = ClipOptions {
         error_m: Some(-1.0),

@@ -11,9 +11,7 @@ use std::path::PathBuf;
 use throng::character::{Affine, AlphaMode, Character, ClipId};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, gltf_file};
-use throng::{
-    Capacity, CharacterDesc, Crowd, Error, InstanceId, PassId, SkinMode, Spawn, View,
-};
+use throng::{Capacity, CharacterDesc, Crowd, Error, InstanceId, PassId, SkinMode, Spawn, View};
 
 fn knight() -> Option<PathBuf> {
     let named = |path: &PathBuf| path.ends_with("Knight.glb");

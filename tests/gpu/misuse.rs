@@ -168,7 +168,7 @@ fn a_ring_keeps_its_bounds() {
         for min_offset_alignment in [24, u64::MAX] {
             let desc = PaletteRingDesc {
                 min_offset_alignment,
-                ..fine.clone()
+                ..fine
             };
             is_argument(make(desc), "min_offset_alignment");
         }

@@ -86,7 +86,7 @@ fn mean(below: Joint, least: f64, parts: &[(f64, Joint)]) -> Joint {
         scale += joint.scale * (weight / whole);
         let dot = sum.dot(joint.rotation);
         shaky |= dot.abs() < 1e-3 * sum.length();
-        sum = sum + joint.rotation * (if dot < 0.0 { -weight } else { *weight } / whole);
+        sum += joint.rotation * (if dot < 0.0 { -weight } else { *weight } / whole);
     }
     gain *= (1.0 / sum.length()).max(1.0);
     Joint {
@@ -104,7 +104,7 @@ fn add(mut joint: Joint, weight: f64, difference: &Joint) -> Joint {
     let turn = if turn.w < 0.0 { -turn } else { turn };
     let part = DQuat::IDENTITY * (1.0 - weight) + turn * weight;
     joint.translation += difference.translation * weight;
-    joint.rotation = joint.rotation * part.normalize();
+    joint.rotation *= part.normalize();
     joint.gain *= (1.0 / part.length()).max(1.0);
     joint.scale *= DVec3::ONE + (difference.scale - DVec3::ONE) * weight;
     joint

@@ -85,7 +85,7 @@ fn targets_fade_in_and_out() {
         animator.update(now_s).unwrap();
         let weight = match frame {
             ..=25 => smooth(now_s / 0.5),
-            ..=40 => 1.0,
+            26..=40 => 1.0,
             _ => 1.0 - smooth((now_s - 0.8) / 0.4),
         };
         let (mut local, mut model) = poses(&mut animator, plain);

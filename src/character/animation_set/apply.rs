@@ -4,7 +4,7 @@ use super::desc::{AdditiveDesc, AdditiveReferenceDesc, ClipDesc, RootMotionDesc}
 use super::draft::ClipDraft;
 use super::fault::{At, Checked, Fault};
 use super::{MAX_EVENT_NAMES, MAX_PARTS};
-use crate::character::{Character, JointId};
+use crate::character::Character;
 use crate::desc_check::{check_cap, check_names, check_value, find, unknown};
 use crate::error::{DescFault, Error, cut};
 use crate::pose::{AdditiveReference, RootMotion, RootMotionOptions, animate};
@@ -245,7 +245,7 @@ fn root_motion(character: &Character, at: At, desc: &RootMotionDesc) -> Checked<
         found.map_err(|_| unknown(at, "root_motion.joint", "joint", name, joints))
     });
     Ok(RootMotionOptions {
-        joint: joint.transpose()?.map(JointId::from),
+        joint: joint.transpose()?,
         axes: BVec3::new(x, y, z),
         yaw: desc.yaw,
         reference: desc.reference,

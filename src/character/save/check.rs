@@ -174,7 +174,7 @@ impl Character {
         let triangles = &primitive.indices;
         let inside = triangles.iter().all(|index| (*index as usize) < vertices);
         expect(
-            inside && triangles.len() % 3 == 0,
+            inside && triangles.len().is_multiple_of(3),
             what,
             "has triangles without vertices",
         )?;

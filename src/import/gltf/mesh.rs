@@ -49,7 +49,7 @@ pub(super) fn read(
             .next()
             .map_or_else(|| format!("mesh {mesh}").into(), |name| cut(name));
         let own = carrier.name.as_deref().filter(|name| !name.is_empty());
-        let part: Box<str> = own.map_or_else(|| name.clone().into(), Into::into);
+        let part: Box<str> = own.map_or_else(|| name.clone(), Into::into);
         for (number, primitive) in doc.meshes[mesh].primitives.iter().enumerate() {
             let at = At { mesh, number };
             let skin = carrier.skin.map(|skin| skin as usize);

@@ -30,7 +30,10 @@ pub(super) fn read(
     let cap = options.max_resource_bytes.min(MAX_TEXT_BYTES as u64 + 1);
     let bytes = match folder.read(name, cap) {
         Ok(bytes) => bytes,
-        Err(Error::Io { kind, .. }) if kind == ErrorKind::NotFound => return Ok(None),
+        Err(Error::Io {
+            kind: ErrorKind::NotFound,
+            ..
+        }) => return Ok(None),
         Err(error) => return Err(error.in_file(name)),
     };
     let text = AnimationText::decode(name, &bytes)?;

@@ -137,7 +137,7 @@ fn pack(
         offsets: Vec::new(),
     };
     let timings = if moves {
-        timings_over(&single, times, reaches.len() * size_of::<f32>())
+        timings_over(&single, times, size_of_val(reaches))
     } else {
         vec![single]
     };
@@ -259,7 +259,8 @@ fn error(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<
             let off = (value - exact[weight - first]).abs();
             worst = worst.max(off);
             // What is not a number is never within.
-            beyond |= !(off <= tolerances[weight - first]);
+            let bound = tolerances[weight - first];
+            beyond |= off > bound || off.is_nan();
         });
         if beyond {
             return None;

@@ -143,9 +143,10 @@ impl<'a> Unpacked<'a> {
         for property in [Property::Translation, Property::Scale] {
             let first = property.first();
             if keys.keys[first] != CONSTANT {
-                for component in first..first + property.len() {
-                    let (from, to) = self.ends(at, keys.keys[component]);
-                    pose[component] = from + (to - from) * at.u;
+                let own = pose.iter_mut().zip(&keys.keys);
+                for (to, key) in own.skip(first).take(property.len()) {
+                    let (start, end) = self.ends(at, *key);
+                    *to = start + (end - start) * at.u;
                 }
             }
         }
