@@ -261,6 +261,7 @@ impl Animator {
     }
 
     /// Whether an actor is in the rest pose, and stays there until something is played.
+    #[cfg(any(feature = "vulkan", test))]
     pub(crate) fn is_resting(&self, index: u32) -> bool {
         let actor = self.actors.list.get(index as usize);
         actor.is_none_or(|actor| actor.block.is_empty() && actor.goals.is_empty())
@@ -268,6 +269,7 @@ impl Animator {
 
     /// A number that stands for an actor's pose while it does not change: equal numbers mean equal
     /// poses. `None` while it moves.
+    #[cfg(any(feature = "vulkan", test))]
     pub(crate) fn still_pose(&self, index: u32) -> Option<u32> {
         let actor = self.actors.list.get(index as usize)?;
         let local_s = actor.clock.local_s(self.now_s);

@@ -53,7 +53,7 @@ impl Animator {
     ///
     /// # Errors
     /// As [`Self::play`]; [`Error::Argument`] for another number of joints, and
-    /// [`Error::Each`](crate::Error::Each) with the first joint that is not finite.
+    /// [`Error::Each`] with the first joint that is not finite.
     #[doc(alias = "ragdoll")]
     pub fn show_pose(
         &mut self,

@@ -27,6 +27,7 @@ impl Block {
         }
     }
 
+    #[cfg(any(feature = "vulkan", test))]
     pub(crate) fn is_empty(self) -> bool {
         self.len == 0
     }

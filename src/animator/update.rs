@@ -17,7 +17,7 @@ impl Animator {
     ///
     /// # Errors
     /// [`Error::Argument`] for a time that is not finite or more than
-    /// [`MAX_TIME_S`](crate::pose::state_machine::MAX_TIME_S) from 0; nothing changes then.
+    /// [`MAX_TIME_S`] from 0; nothing changes then.
     pub fn update(&mut self, now_s: f64) -> Result<()> {
         check_time(now_s)?;
         let back = now_s < self.now_s;

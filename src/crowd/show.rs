@@ -57,7 +57,7 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more lists than
-    /// [`Capacity::views`]; [`Error::Each`], by the place in the list, for an instance that is not alive
+    /// [`Capacity::views`](super::Capacity::views); [`Error::Each`], by the place in the list, for an instance that is not alive
     /// ([`Error::Stale`] or [`Error::NotFound`]), and for one that stands there twice ([`Error::Argument`]).
     pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
         if self.prepared {

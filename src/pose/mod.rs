@@ -13,7 +13,7 @@
 //! | play clips over time: loops, speeds, fades, steps kept in phase | [`Layer`], [`LayerStack`], [`Ramp`], [`SyncAnchor`] |
 //! | say which joints, and what is added | [`Mask`], [`AdditiveReference`], [`Clip::additive`] |
 //! | blend by a speed or a direction | [`BlendSpace1`], [`BlendSpace2`], [`GradientBands`], [`cycle_duration_s`] |
-//! | decide what plays | [`machine`]: state machines as data and text |
+//! | decide what plays | [`state_machine`]: state machines as data and text |
 //! | change pose without a fade | [`Inertia`] |
 //! | move the instance, hear footsteps | [`RootMotion`], [`ClipEvents`] |
 //! | reach, look, stand on uneven ground | [`ik`] |
@@ -164,7 +164,8 @@ impl Poser {
     /// ([`Character::curves`]), which is exact; else the packed clip.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a clip that the character lacks; the poses stay as they were.
+    /// [`Error::NotFound`](crate::Error::NotFound) for a clip that the character lacks; the poses
+    /// stay as they were.
     pub fn pose(&mut self, character: &Character, clip: Option<(usize, f64)>) -> Result<&[Affine]> {
         self.animate(character, clip)?;
         self.compose(character)
@@ -213,7 +214,8 @@ impl Poser {
     /// [`Character::palette`].
     ///
     /// # Errors
-    /// As [`Self::pose`]; [`Error::Argument`] if `out` is not exactly as long as the palette, and
+    /// As [`Self::pose`]; [`Error::Argument`](crate::Error::Argument) if `out` is not exactly as
+    /// long as the palette, and
     /// nothing is written to it then.
     pub fn palette(
         &mut self,

@@ -32,7 +32,10 @@ impl AnimationSource {
     pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<Read<'_>>) -> Result<Self> {
         let source = Self {
             desc: desc.clone(),
-            ..Self::default()
+            #[cfg(feature = "toml")]
+            text: None,
+            #[cfg(feature = "toml")]
+            machine: None,
         };
         source.with_machine_file(read)
     }
