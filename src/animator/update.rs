@@ -43,8 +43,8 @@ impl Animator {
     /// Allocates now what the evaluation of the actors' records takes, if an actor has more than any
     /// had before.
     pub(super) fn warm(&mut self) {
-        // In powers of two, so that a slightly longer list does not allocate again.
-        let most = self.pool.most().next_power_of_two().max(8);
+        // Longer lists than this are rare; a slightly longer one does not allocate again.
+        let most = self.pool.most().next_power_of_two().max(64);
         if most > self.warmed {
             self.warmed = most;
             self.poser.make_room(most, &self.threads);
