@@ -226,7 +226,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
 fn the_mesh_reads_back_as_it_was_computed() {
     let folder = folder("pose example");
     let file = reference::made::write(&folder);
-    let character = gltf_file(&file, &ImportOptions::curves_only()).unwrap();
+    let character = gltf_file(&file, &ImportOptions::default()).unwrap();
     let out = folder.join("out.obj");
     let (file, path) = (file.to_str().unwrap(), out.to_str().unwrap());
     let (said, _) = run(&[file, "--clip", "all", "--time", "1.25", "--obj", path]);
@@ -241,7 +241,7 @@ fn the_mesh_reads_back_as_it_was_computed() {
         "the list goes elsewhere: {notes}"
     );
 
-    let mannequin = throng::builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
+    let mannequin = throng::builtin::mannequin_with(&ImportOptions::default()).unwrap();
     let (text, _) = run(&["--clip", "Run", "--time", "0.3", "--obj", "-"]);
     check(&read(&text.unwrap()), &mannequin, Some((2, 0.3)));
 }
