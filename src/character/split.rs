@@ -53,7 +53,7 @@ impl Primitive {
     /// # Errors
     /// [`Error::TriangleJoints`] if a triangle alone follows more than `max_joints`;
     /// [`Error::Argument`] if `max_joints` is 0. For primitives that no [`Character`] has also if streams differ in length,
-    /// [`Error::NotFound`] for an index of a vertex or entry that there is not, and [`Error::Capacity`] for a range
+    /// [`Error::NotFound`] for an index of a vertex or entry that does not exist, and [`Error::Capacity`] for a range
     /// of more than 65,536 entries.
     pub fn split(&self, max_joints: usize) -> Result<Split> {
         let bounds = unbounded(max_joints)?;

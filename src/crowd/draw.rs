@@ -20,7 +20,7 @@ impl Frame<'_> {
     /// What is blended comes after everything else, character by character, far instances first.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a pass that there is not, [`Error::Argument`] for a view of another
+    /// [`Error::NotFound`] for a pass that does not exist, [`Error::Argument`] for a view of another
     /// frame, and for a pass that takes a shadow map while the crowd has none. Nothing is recorded then.
     ///
     /// # Safety

@@ -99,7 +99,7 @@ impl<'a> Frame<'a> {
     /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more views than there is room for, and for
     /// more instances with blended materials, counted once for each view, than [`Capacity::blended`](super::Capacity::blended).
     /// [`Error::Each`], by the view's index, with the reason: [`Error::Argument`] for a view that makes no sense or keeps the
-    /// history of an earlier one or whose list is not of this frame, [`Error::NotFound`] for a history that there is not.
+    /// history of an earlier one or whose list is not of this frame, [`Error::NotFound`] for a history that does not exist.
     /// Nothing is recorded then.
     ///
     /// # Safety

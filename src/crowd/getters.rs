@@ -82,7 +82,7 @@ impl Crowd {
     /// The instances of a character, in no order.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character that there is not.
+    /// [`Error::NotFound`] for a character that does not exist.
     pub fn instances_of(
         &self,
         character: CharacterId,
@@ -107,7 +107,7 @@ impl Crowd {
     /// The name of a character: what its importer was given, usually the file's.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character that there is not.
+    /// [`Error::NotFound`] for a character that does not exist.
     pub fn character_name(&self, id: CharacterId) -> Result<&str> {
         Ok(self.entry(id)?.rig.name())
     }

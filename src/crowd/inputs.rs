@@ -26,7 +26,7 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for a
-    /// character or material that there is not.
+    /// character or material that does not exist.
     pub fn inputs(&self, view: ViewId, character: CharacterId, material: u32) -> Result<Inputs> {
         self.prepared_view(view)?;
         let wanted = self.crowd.entry(character)?;

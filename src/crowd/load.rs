@@ -119,7 +119,7 @@ impl Crowd {
     /// are alive. As [`Self::reserve`].
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) for a character that there is not; as [`Self::reserve`]. The crowd is then
+    /// [`Error::NotFound`](crate::Error::NotFound) for a character that does not exist; as [`Self::reserve`]. The crowd is then
     /// as it was.
     pub fn reserve_for(
         &mut self,

@@ -347,7 +347,7 @@ impl Crowd {
     /// prove that slots are kept apart.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a slot that there is not.
+    /// [`Error::NotFound`] for a slot that does not exist.
     ///
     /// # Safety
     /// What the GPU reads of the slot in the meantime may be any bytes.

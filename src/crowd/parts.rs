@@ -102,7 +102,7 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for a character or primitive
-    /// that there is not.
+    /// that does not exist.
     pub fn draw_ranges(
         &self,
         view: ViewId,

@@ -69,7 +69,7 @@ impl Crowd {
     /// Puts an instance of `character` into the world.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character or clip that there is not, [`Error::UnknownName`] likewise;
+    /// [`Error::NotFound`] for a character or clip that does not exist, [`Error::UnknownName`] likewise;
     /// [`Error::Capacity`] when there is no room for another instance, its palette, morph weights or deformed vertices (see
     /// [`Crowd::reserve`]); [`Error::Argument`] for values that are not finite, and for [`SkinMode::Cpu`] where the
     /// character was added without [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).

@@ -155,7 +155,7 @@ impl Default for ImportOptions {
 }
 
 impl ImportOptions {
-    /// The defaults, but for clips: the file's own curves are kept beside the packed clips
+    /// The defaults, except for clips: the file's own curves are kept beside the packed clips
     /// ([`ClipImport::PackedWithCurves`]).
     #[must_use]
     pub fn with_curves() -> Self {
@@ -165,7 +165,7 @@ impl ImportOptions {
         }
     }
 
-    /// The defaults, but for clips: only the file's own curves are kept, nothing is packed
+    /// The defaults, except for clips: only the file's own curves are kept, nothing is packed
     /// ([`ClipImport::Curves`]).
     #[must_use]
     pub fn curves_only() -> Self {

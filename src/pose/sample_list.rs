@@ -114,7 +114,7 @@ impl SampleList {
         self.ends.is_empty()
     }
 
-    /// What an instance plays; nothing for one that there is not.
+    /// What an instance plays; nothing for one that does not exist.
     #[must_use]
     pub fn samples(&self, instance: usize) -> &[ClipSample] {
         let Some(end) = self.ends.get(instance) else {

@@ -85,7 +85,7 @@ pub struct AnimationSet {
     desc: AnimationDesc,
     /// One a clip.
     clips: Vec<OfClip>,
-    /// What a clip has that there is not.
+    /// What a clip has that does not exist.
     none: OfClip,
 }
 
@@ -123,7 +123,7 @@ impl AnimationSet {
         find(self.mask_names.iter().map(|name| &**name), name)
     }
 
-    /// A mask's name; empty for one that there is not.
+    /// A mask's name; empty for one that does not exist.
     #[must_use]
     pub fn mask_name(&self, mask: MaskId) -> &str {
         self.mask_names.get(mask.index()).map_or("", |name| name)
@@ -171,7 +171,7 @@ impl AnimationSet {
     }
 
     /// The events of a clip: those of the file and those of the description. [`EventHit::name_id`](crate::pose::EventHit::name_id)
-    /// is the number of an [`EventId`]. None for a clip that there is not.
+    /// is the number of an [`EventId`]. None for a clip that does not exist.
     #[must_use]
     pub fn events(&self, clip: ClipId) -> &ClipEvents {
         &self.of(clip).events
@@ -185,7 +185,7 @@ impl AnimationSet {
         find(self.event_names.iter().map(|name| &**name), name)
     }
 
-    /// An event's name; empty for one that there is not.
+    /// An event's name; empty for one that does not exist.
     #[must_use]
     pub fn event_name(&self, event: EventId) -> &str {
         self.event_names.get(event.index()).map_or("", |name| name)

@@ -206,7 +206,7 @@ impl BatchPoser {
     /// Up to sixteen palettes are written alongside each other, each in ascending order. Nothing is read.
     ///
     /// # Errors
-    /// [`Error::Each`] with the first instance that plays a clip or has a mask that there is not ([`Error::NotFound`]),
+    /// [`Error::Each`] with the first instance that plays a clip or has a mask that does not exist ([`Error::NotFound`]),
     /// or a clip of another skeleton, or has a weight that is negative or not finite, or a level that descends
     /// ([`Error::Argument`]); [`Error::Argument`] if `out` is not as long as all palettes. Nothing is written then.
     pub fn palettes<E: PaletteEntry>(

@@ -138,7 +138,7 @@ impl Part {
         unsafe { self.each::<W, Mat3x4, ROW>((last, first)) };
     }
 
-    /// Matrices, four rows in each store: whole lines, but for the first and the last rows.
+    /// Matrices, four rows in each store: whole lines, except for the first and the last rows.
     #[inline(always)]
     unsafe fn lines<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
         let start = first * size_of::<Mat3x4>();
@@ -168,7 +168,7 @@ impl Part {
         }
     }
 
-    /// Entries of any format, four at a time: whole lines, but for the first and the last entries.
+    /// Entries of any format, four at a time: whole lines, except for the first and the last entries.
     #[inline(always)]
     unsafe fn fours<W: Wide, E: LaneFormat, const ROW: usize>(
         &self,

@@ -106,7 +106,7 @@ impl IkChain {
     /// All joints from `root` down to `tip`, free; to within 1 mm, in 32 iterations at most.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a joint that there is not, [`Error::Each`] if `tip` is not below `root`, [`Error::Capacity`] if
+    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Each`] if `tip` is not below `root`, [`Error::Capacity`] if
     /// there are more than [`MAX_CHAIN_JOINTS`].
     pub fn between(rig: &IkRig, root: u16, tip: u16) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;

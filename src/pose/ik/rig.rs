@@ -76,7 +76,7 @@ impl IkRig {
         self.joints.is_empty()
     }
 
-    /// The joints below one, without it: every parent before its children. Empty for a joint that there is not.
+    /// The joints below one, without it: every parent before its children. Empty for a joint that does not exist.
     #[must_use]
     pub fn descendants(&self, joint: u16) -> &[u16] {
         self.subtree(joint).get(1..).unwrap_or(&[])
@@ -91,7 +91,7 @@ impl IkRig {
         &self.order[place..place + size]
     }
 
-    /// The parent of a joint; [`NO_PARENT`] for a root and for a joint that there is not.
+    /// The parent of a joint; [`NO_PARENT`] for a root and for a joint that does not exist.
     #[must_use]
     pub fn parent(&self, joint: u16) -> u16 {
         self.joints
@@ -113,7 +113,7 @@ impl IkRig {
     /// [`model_pose`](crate::pose::model_pose()) does for all, with the same bits.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a joint that there is not, [`Error::Argument`] if a slice does not have one element per joint.
+    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Argument`] if a slice does not have one element per joint.
     pub fn update(&self, joint: u16, local: &[Transform], model: &mut [Affine]) -> Result<()> {
         self.expect_joint(joint)?;
         self.expect_poses(1, local.len(), model.len())?;

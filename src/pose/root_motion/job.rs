@@ -55,7 +55,7 @@ impl RootMotionJob<'_> {
     ///
     /// # Errors
     /// [`Error::Argument`] if `out` is not as long as `ends`, or `ends` descend or do not end at the number of passes;
-    /// [`Error::Each`], naming the pass, with [`Error::NotFound`] for a motion that there is not, and with
+    /// [`Error::Each`], naming the pass, with [`Error::NotFound`] for a motion that does not exist, and with
     /// [`Error::Argument`] for a weight that is not finite or is negative. What has the weight 0 is not looked at.
     pub fn validate(&self) -> Result<()> {
         expect_len("root motions", self.out.len(), self.ends.len())?;

@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// [`Error::NotFound`] for a joint that there is not; [`Error::Each`] with the first sample whose clip or mask there is not ([`Error::NotFound`])
+/// [`Error::NotFound`] for a joint that does not exist; [`Error::Each`] with the first sample whose clip or mask there is not ([`Error::NotFound`])
 /// or is for another number of joints, whose weight is negative or not finite, or whose level is below that of one before; [`Error::Argument`]
 /// for a local pose of another number of joints.
 pub fn joint_model(skeleton: &Skeleton, playing: &Playing<'_>, joint: JointId) -> Result<Affine> {

@@ -248,7 +248,7 @@ impl StateMachine {
         found.ok_or_else(|| unknown("state", name, names()))
     }
 
-    /// A state's name; empty for one that there is not.
+    /// A state's name; empty for one that does not exist.
     #[must_use]
     pub fn state_name(&self, layer: usize, state: usize) -> &str {
         let layer = self.layers.get(layer);
