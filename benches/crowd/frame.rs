@@ -1,0 +1,146 @@
+//! One frame of the crowd, and the batch kernel alone for the same poses.
+
+use crate::Outcome;
+use crate::load::{Kind, Load};
+use std::hint::black_box;
+use std::time::Instant;
+use throng::ash::vk;
+use throng::glam::{Mat4, Vec3};
+use throng::pose::{BatchPoser, ClipSample, Mat3x4, SampleList, WriteOnly};
+use throng::standalone::Context;
+use throng::{CpuTimes, View};
+
+const FRAME_S: f64 = 1.0 / 60.0;
+
+/// Milliseconds of one frame.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// `Crowd::begin_frame`.
+    pub(crate) begin: f64,
+    /// `Frame::record_prepare`.
+    pub(crate) prepare: f64,
+    /// The same by stage, as the crowd says.
+    pub(crate) stages: CpuTimes,
+    /// The batch kernel alone.
+    pub(crate) batch: f64,
+}
+
+/// A crowd, and what the batch kernel needs for the same poses.
+pub(crate) struct Bench {
+    load: Load,
+    poser: BatchPoser,
+    list: SampleList,
+    out: Vec<Mat3x4>,
+    frame: usize,
+}
+
+impl Bench {
+    pub(crate) fn new(context: &mut Context, kind: Kind, instances: u32) -> Outcome<Self> {
+        let (gpu, allocator) = context.parts();
+        let load = Load::new(&gpu, allocator, kind, instances)?;
+        Ok(Self {
+            poser: BatchPoser::new(&load.character)?,
+            list: SampleList::new(),
+            out: vec![Mat3x4::IDENTITY; instances as usize * load.character.palette().len()],
+            load,
+            frame: 0,
+        })
+    }
+
+    pub(crate) fn destroy(mut self, context: &mut Context) -> Outcome {
+        context.wait_idle()?;
+        self.out.clear();
+        // SAFETY: the device is idle.
+        unsafe { self.load.crowd.destroy(&mut context.allocator) };
+        Ok(())
+    }
+
+    /// `frames` frames, after those that warm up. The batch goes first in every other frame.
+    pub(crate) fn run(
+        &mut self,
+        context: &mut Context,
+        warm_up: usize,
+        frames: usize,
+    ) -> Outcome<Vec<Times>> {
+        let mut all = Vec::new();
+        for number in 0..warm_up + frames {
+            let times = self.step(context)?;
+            if number >= warm_up {
+                all.push(times);
+            }
+        }
+        Ok(all)
+    }
+
+    fn step(&mut self, context: &mut Context) -> Outcome<Times> {
+        self.frame += 1;
+        self.load.change(self.frame)?;
+        let now_s = self.frame as f64 * FRAME_S;
+        let batch_first = self.frame.is_multiple_of(2);
+        let mut batch = 0.0;
+        if batch_first {
+            batch = self.batch()?;
+        }
+        let view = View::new(
+            Mat4::IDENTITY,
+            Vec3::Z,
+            vk::Extent2D {
+                width: 1280,
+                height: 720,
+            },
+        );
+        let start = Instant::now();
+        // SAFETY: what was submitted before was waited for.
+        let mut frame = unsafe {
+            let allocator = &mut context.allocator;
+            self.load.crowd.begin_frame(allocator, 0, now_s)?
+        };
+        let begin = ms(start);
+        let mut prepare = 0.0;
+        context.submit_and_wait(|_, cmd| {
+            let start = Instant::now();
+            // SAFETY: the command buffer is recording, and is submitted and waited for at once.
+            let views = unsafe { frame.record_prepare(cmd, &[view]) };
+            prepare = ms(start);
+            views
+        })??;
+        let stages = frame.stats().cpu;
+        if !batch_first {
+            batch = self.batch()?;
+        }
+        Ok(Times {
+            begin,
+            prepare,
+            stages,
+            batch,
+        })
+    }
+
+    /// Milliseconds that the batch kernel takes for what the instances play.
+    fn batch(&mut self) -> Outcome<f64> {
+        self.list.clear();
+        for id in &self.load.instances {
+            let playing = self.load.crowd.playing(*id)?;
+            self.list.push(playing.filter_map(|one| {
+                let sample = ClipSample::new(one.clip?.index(), one.time_s);
+                Some(sample.weighted(one.weight))
+            }));
+        }
+        let rests = (0..self.list.len()).all(|index| self.list.samples(index).is_empty());
+        if rests {
+            return Ok(0.0);
+        }
+        // What the caches hold afterwards is what a frame leaves.
+        let (clips, out) = (self.load.character.clips(), &mut self.out);
+        let start = Instant::now();
+        self.poser
+            .palettes(clips, &self.list, WriteOnly::over(out))?;
+        let batch = ms(start);
+        black_box(&self.out);
+        Ok(batch)
+    }
+}
+
+fn ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}

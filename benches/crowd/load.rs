@@ -1,0 +1,167 @@
+//! The character, the crowd, and what its instances do.
+
+use crate::Outcome;
+use throng::character::{AnimationText, Character, ParameterId};
+use throng::crowd::CharacterLoad;
+use throng::glam::Vec3;
+use throng::gpu_allocator::vulkan::Allocator;
+use throng::pose::ik::{TwoBone, TwoBoneTarget};
+use throng::{
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Gpu, IkSolver, IkTarget, InstanceId,
+    Play, SkinMode, Spawn,
+};
+
+/// How long the cross-fade of [`Kind::Fade`] takes, in seconds: longer than any run.
+const FADE_S: f32 = 3600.0;
+/// One of so many instances gets a new speed in each frame.
+const CHANGE: usize = 100;
+/// One of so many instances reaches for something.
+const REACH: usize = 100;
+
+/// What the instances do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A clip each.
+    Clip,
+    /// A cross-fade of two clips each.
+    Fade,
+    /// A state machine each; one instance of [`CHANGE`] gets a new speed in each frame.
+    StateMachine,
+    /// The same, and a two-bone target for one instance of [`REACH`].
+    Reach,
+    /// Nothing.
+    Rest,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Clip,
+        Self::Fade,
+        Self::StateMachine,
+        Self::Reach,
+        Self::Rest,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Clip => "one clip",
+            Self::Fade => "cross-fade",
+            Self::StateMachine => "state machine",
+            Self::Reach => "state machine, IK on 1 %",
+            Self::Rest => "at rest",
+        }
+    }
+
+    fn is_driven(self) -> bool {
+        matches!(self, Self::StateMachine | Self::Reach)
+    }
+}
+
+/// A crowd that does one thing.
+pub(crate) struct Load {
+    pub(crate) character: Character,
+    pub(crate) crowd: Crowd,
+    pub(crate) instances: Vec<InstanceId>,
+    kind: Kind,
+    speed: ParameterId,
+}
+
+/// The built-in character with a state machine.
+fn character() -> Outcome<Character> {
+    let text = AnimationText::parse("walker.toml", include_str!("walker.toml"))?;
+    let character = throng::builtin::mannequin()?.character;
+    Ok(character.with_animation(text.desc())?)
+}
+
+impl Load {
+    pub(crate) fn new(
+        gpu: &Gpu<'_>,
+        allocator: &mut Allocator,
+        kind: Kind,
+        count: u32,
+    ) -> Outcome<Self> {
+        let character = character()?;
+        let machine = character.animations().state_machine();
+        let speed = machine.ok_or("no state machine")?.parameter("speed")?;
+        let load = CharacterLoad {
+            character: &character,
+            desc: CharacterDesc::default(),
+            instances: count,
+            skin: SkinMode::Vertex,
+        };
+        let desc = CrowdDesc {
+            slots: 1,
+            capacity: Capacity::for_characters(&[load], 1)?,
+            ..CrowdDesc::default()
+        };
+        // SAFETY: the caller destroys the crowd before the device, when the device is idle.
+        let mut crowd = unsafe { Crowd::new(gpu, allocator, &desc)? };
+        let id = crowd.add_character(allocator, &character)?;
+        let mut load = Self {
+            instances: Vec::new(),
+            character,
+            crowd,
+            kind,
+            speed,
+        };
+        load.spawn(id, count)?;
+        Ok(load)
+    }
+
+    fn spawn(&mut self, id: CharacterId, count: u32) -> Outcome {
+        let skeleton = self.character.skeleton();
+        let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
+            .map(|name| skeleton.joint(name).map(Into::into));
+        let arm = IkSolver::TwoBone(TwoBone {
+            start: start?,
+            mid: mid?,
+            end: end?,
+            hinge: None,
+            soften: 1.0,
+        });
+        let arm = self.crowd.add_solver(id, arm)?;
+        let clips = ["Walk", "Run", "Idle"];
+        for number in 0..count as usize {
+            let clip = |after: usize| Play::new(clips[(number + after) % clips.len()]);
+            let offset_s = number as f64 * 0.137;
+            let driven = self.kind.is_driven();
+            let play = match self.kind {
+                Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
+                _ => Play::REST,
+            };
+            let spawn = Spawn {
+                play,
+                driven,
+                ..Spawn::default()
+            };
+            let instance = self.crowd.spawn(id, &spawn)?;
+            if self.kind == Kind::Fade {
+                let play = clip(1).offset_s(0.7 * offset_s).fade_s(FADE_S);
+                self.crowd.play(instance, play)?;
+            }
+            if self.kind == Kind::Reach && number % REACH == 0 {
+                let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
+                let target = IkTarget::TwoBone(target);
+                self.crowd.set_target(instance, arm, target, 0.0)?;
+            }
+            if driven {
+                let speed = [0.0, 1.4][number % 2];
+                self.crowd.set_float(instance, self.speed, speed)?;
+            }
+            self.instances.push(instance);
+        }
+        Ok(())
+    }
+
+    /// What the engine's own code says before frame number `frame`.
+    pub(crate) fn change(&mut self, frame: usize) -> Outcome {
+        if !self.kind.is_driven() {
+            return Ok(());
+        }
+        let speed = [1.4, 0.0][frame / CHANGE % 2];
+        for id in self.instances.iter().skip(frame % CHANGE).step_by(CHANGE) {
+            self.crowd.set_float(*id, self.speed, speed)?;
+        }
+        Ok(())
+    }
+}

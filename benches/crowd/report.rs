@@ -1,0 +1,121 @@
+//! The tables.
+
+use crate::frame::Times;
+use crate::load::Kind;
+use crate::{NAME, Outcome, machine};
+use throng::pose::BatchPoser;
+use throng::standalone::Context;
+
+/// Median and minimum, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    median: f64,
+    min: f64,
+}
+
+impl Spread {
+    fn of(times: &[Times], value: impl Fn(&Times) -> f64) -> Self {
+        let mut all: Vec<f64> = times.iter().map(value).collect();
+        all.sort_by(f64::total_cmp);
+        Self {
+            median: all[all.len() / 2],
+            min: all[0],
+        }
+    }
+
+    /// The ratio of medians, and that of minima in brackets.
+    fn over(self, other: Self) -> String {
+        if other.min <= 0.0 {
+            return "–".into();
+        }
+        let (medians, minima) = (self.median / other.median, self.min / other.min);
+        format!("{medians:.2} ({minima:.2})")
+    }
+
+    fn cell(self) -> String {
+        format!("{:.3} ({:.3})", self.median, self.min)
+    }
+}
+
+/// What one load cost.
+pub(crate) struct Row {
+    kind: Kind,
+    instances: u32,
+    frames: usize,
+    begin: Spread,
+    update: Spread,
+    animate: Spread,
+    rest: Spread,
+    prepare: Spread,
+    whole: Spread,
+    batch: Spread,
+}
+
+impl Row {
+    pub(crate) fn new(kind: Kind, instances: u32, frames: usize, times: Vec<Times>) -> Self {
+        let of = |value: fn(&Times) -> f64| Spread::of(&times, value);
+        Self {
+            kind,
+            instances,
+            frames,
+            begin: of(|one| one.begin),
+            update: of(|one| one.stages.update_ms),
+            animate: of(|one| one.stages.animate_ms),
+            rest: of(|one| one.prepare - one.stages.animate_ms),
+            prepare: of(|one| one.prepare),
+            whole: of(|one| one.begin + one.prepare),
+            batch: of(|one| one.batch),
+        }
+    }
+
+    fn head(&self) -> String {
+        format!("| {} | {} |", self.instances, self.kind.name())
+    }
+}
+
+pub(crate) fn print(context: &Context, rows: &[Row]) -> Outcome {
+    let character = throng::builtin::mannequin()?.character;
+    let level = BatchPoser::new(&character)?.simd_level();
+    let joints = character.skeleton().len();
+    println!("\nDevice: {}", context.info);
+    println!(
+        "CPU: {}, one thread, kernels: {level}, all other code: {}",
+        machine::cpu(),
+        machine::vectors()
+    );
+    println!("Command: `{}`", machine::command(NAME));
+    println!("\nMilliseconds a frame, median (minimum):\n");
+    println!(
+        "| instances | each plays | frames | begin_frame | of that, update | record_prepare | of that, animate | of that, other | batch alone |"
+    );
+    println!("|---:|---|{}", "---:|".repeat(7));
+    for row in rows {
+        let cells = [
+            row.begin,
+            row.update,
+            row.prepare,
+            row.animate,
+            row.rest,
+            row.batch,
+        ];
+        let cells = cells.map(Spread::cell).join(" | ");
+        println!("{} {} | {cells} |", row.head(), row.frames);
+    }
+    println!("\nRatios, of medians (of minima):\n");
+    println!(
+        "| instances | each plays | record_prepare / batch (at most 1.15) | begin_frame and record_prepare / batch | batch, ns a joint |"
+    );
+    println!("|---:|---|{}", "---:|".repeat(3));
+    for row in rows {
+        let joints = f64::from(row.instances) * joints as f64;
+        println!(
+            "{} {} | {} | {:.2} ({:.2}) |",
+            row.head(),
+            row.prepare.over(row.batch),
+            row.whole.over(row.batch),
+            row.batch.median * 1e6 / joints,
+            row.batch.min * 1e6 / joints,
+        );
+    }
+    Ok(())
+}
