@@ -17,6 +17,8 @@ pub(super) struct Animated {
     /// The actors of one character whose palettes are written, and where each goes.
     actors: Vec<u32>,
     places: Vec<Place>,
+    /// The same, in the order in which they are written.
+    ordered: (Vec<u32>, Vec<Place>),
     starts: Addresses,
     /// The instances of one character that are skinned on the CPU: table index, and the first of
     /// their palette's rows among those of all; `None` for the rest pose.
@@ -62,6 +64,8 @@ impl Animated {
         }
         reserve(&mut self.actors, instances);
         reserve(&mut self.places, instances);
+        reserve(&mut self.ordered.0, instances);
+        reserve(&mut self.ordered.1, instances);
         reserve(&mut self.starts.0, instances);
         for written in &mut self.written {
             reserve(written, instances);
@@ -105,6 +109,42 @@ impl Animated {
         let known = stamp != 0 && *written == stamp;
         *written = stamp;
         !known
+    }
+}
+
+impl Place {
+    /// The palette's first row.
+    fn row(self) -> usize {
+        match self {
+            Self::Ring(row) => row as usize,
+            Self::Deform(row, _) => row,
+        }
+    }
+}
+
+/// Rows in a line of 64 bytes.
+const LINE_ROWS: usize = 4;
+
+impl Animated {
+    /// Brings palettes together that start equally far into a line: the kernel evaluates neighbours
+    /// together, and stores whole lines where it can.
+    fn order(&mut self) {
+        let mut next = [0; LINE_ROWS + 1];
+        for place in &self.places {
+            next[place.row() % LINE_ROWS + 1] += 1;
+        }
+        for phase in 0..LINE_ROWS {
+            next[phase + 1] += next[phase];
+        }
+        let (actors, places) = &mut self.ordered;
+        actors.clone_from(&self.actors);
+        places.clone_from(&self.places);
+        for (actor, place) in self.actors.iter().zip(&self.places) {
+            let next = &mut next[place.row() % LINE_ROWS];
+            actors[*next] = *actor;
+            places[*next] = *place;
+            *next += 1;
+        }
     }
 }
 
@@ -180,15 +220,15 @@ impl Crowd {
         let Some(Some(entry)) = self.characters.get_mut(character) else {
             return Ok(());
         };
+        if self.animated.actors.is_empty() {
+            return Ok(());
+        }
+        self.animated.order();
         let Animated {
-            actors,
-            places,
+            ordered: (actors, places),
             starts,
             ..
         } = &mut self.animated;
-        if actors.is_empty() {
-            return Ok(());
-        }
         let format = entry.mesh.format();
         let rows = entry.rig.palette().len() * entry.mesh.entry_rows() as usize;
         let ring = self.buffers.palettes.mapped_start(frame_index);

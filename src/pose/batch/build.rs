@@ -118,7 +118,8 @@ fn joints(
 }
 
 /// The clip with its morph weights.
-fn with_weights(clip: Clip, made: build_weights::Made) -> Clip {
+fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
+    clip.mark_near();
     let sizes = made.weights.iter().map(WeightKeys::size);
     let bytes = sizes.sum::<usize>();
     let driven = made.weights.iter().map(|keys| keys.range().len());
@@ -218,5 +219,7 @@ pub(super) fn rest(character: &Character) -> Result<Clip> {
     let joints = character.skeleton().joints().iter();
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
     let timing = Timing::single(&none);
-    Ok(make(character, &none, Base::Rest(&rest), timing, &[]).clip)
+    let mut clip = make(character, &none, Base::Rest(&rest), timing, &[]).clip;
+    clip.mark_near();
+    Ok(clip)
 }

@@ -155,8 +155,9 @@ pub(super) struct Block {
     /// For each property: the number of its first row of keys if it moves, else that of its first row of constants if it is
     /// not at rest.
     pub(super) rows: [u32; 3],
-    /// Bit `p`: property `p` moves. Bit `REST << p`: it is as in the rest pose. `KEPT`: tracks are kept, of properties that are
-    /// not at rest.
+    /// Bit `p`: property `p` moves. Bit `REST << p`: it is as in the rest pose. `KEPT`: tracks are kept,
+    /// of properties that are not at rest. `NEAR`: rotations are near to the rest pose and to the
+    /// neighbouring keys, see [`Clip::mark_near`].
     pub(super) flags: u8,
 }
 
@@ -164,6 +165,7 @@ impl Block {
     pub(super) const MOVES: u8 = 1;
     pub(super) const REST: u8 = 1 << 3;
     pub(super) const KEPT: u8 = 1 << 6;
+    pub(super) const NEAR: u8 = 1 << 7;
 
     #[inline(always)]
     pub(super) const fn rests(&self, property: Property) -> bool {
@@ -347,8 +349,8 @@ impl Clip {
             }
             let mut ends = [[0.0; 4]; 2];
             for (row, (from, to)) in (first..first + property.len()).zip(pairs(&mut ends)) {
-                *from = self.key(place.from, row, lane);
-                *to = self.key(place.to, row, lane);
+                *from = self.key(place.from as usize, row, lane);
+                *to = self.key(place.to as usize, row, lane);
             }
             let [from, to] = ends;
             let u = match property {

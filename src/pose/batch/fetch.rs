@@ -120,7 +120,7 @@ unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Prope
     unsafe {
         if info.rests(property) {
             let first = block * COMPONENTS + property.first();
-            played.rest.as_ptr().add(first)
+            played.rig.rest_rows.as_ptr().add(first)
         } else {
             let first = info.rows[property as usize] as usize;
             played.clip.constants.as_ptr().add(first)
@@ -148,8 +148,8 @@ unsafe fn ends<L: Eight, const N: usize>(
         match &played.clip.keys {
             Keys::Plain(keys, stride) => {
                 let keys = keys.as_ptr().add(first);
-                let from = keys.add(place.from * stride);
-                let to = keys.add(place.to * stride);
+                let from = keys.add(place.from as usize * stride);
+                let to = keys.add(place.to as usize * stride);
                 for (row, (a, b)) in pairs {
                     *a = L::load(from.add(row).cast());
                     *b = L::load(to.add(row).cast());
@@ -158,8 +158,11 @@ unsafe fn ends<L: Eight, const N: usize>(
             Keys::Packed(packed) => {
                 let rows = packed.rows.as_ptr().add(first);
                 let windows = packed.windows.as_ptr().add(first);
-                let from = packed.bytes.as_ptr().add(place.from * packed.stride);
-                let to = packed.bytes.as_ptr().add(place.to * packed.stride);
+                let from = packed
+                    .bytes
+                    .as_ptr()
+                    .add(place.from as usize * packed.stride);
+                let to = packed.bytes.as_ptr().add(place.to as usize * packed.stride);
                 for (row, (a, b)) in pairs {
                     let window = *windows.add(row) as usize;
                     let row = &*rows.add(row);

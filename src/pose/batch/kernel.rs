@@ -25,8 +25,7 @@ pub(super) const GROUP: usize = 16;
 pub(super) struct Played<'a> {
     pub(super) clip: &'a Clip,
     pub(super) place: Place,
-    /// The rest pose: `[block][component][lane]`.
-    pub(super) rest: &'a [Row],
+    pub(super) rig: &'a Rig,
     pub(super) weight: f32,
     pub(super) mask: Option<u16>,
     pub(super) level: u8,
@@ -35,8 +34,8 @@ pub(super) struct Played<'a> {
 /// What an instance plays: a range of the group's, not empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Instance {
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(super) start: u32,
+    pub(super) end: u32,
     /// With masks, levels or additive clips; else the weights sum to 1.
     pub(super) layered: bool,
 }
@@ -67,6 +66,19 @@ pub(super) struct Group<'a> {
     pub(super) out: [*mut u8; GROUP],
     /// How far into a line of 64 bytes each of them points, if all point equally far.
     pub(super) phase: Option<usize>,
+}
+
+impl<'a> Group<'a> {
+    /// What an instance plays.
+    ///
+    /// # Safety
+    /// It is one of the group's.
+    #[inline(always)]
+    pub(super) unsafe fn played_by(&self, instance: &Instance) -> &'a [Played<'a>] {
+        let range = instance.start as usize..instance.end as usize;
+        // SAFETY: the caller's contract.
+        unsafe { self.played.get_unchecked(range) }
+    }
 }
 
 impl Product {

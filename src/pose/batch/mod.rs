@@ -27,6 +27,7 @@ mod key_times;
 mod levels;
 mod look;
 mod measure;
+mod near;
 mod octet;
 mod pack;
 mod plan;

@@ -140,7 +140,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// A clip of the rig's skeleton at a time, with a positive, finite weight, and a mask that the batch has.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(
         &mut self,
         clip: &'a Clip,
@@ -154,7 +154,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.played.push(Played {
             clip,
             place: clip.timing.place(time_s),
-            rest: &self.rig.rest_rows,
+            rig: self.rig,
             weight,
             mask,
             level,
@@ -162,7 +162,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// What was pushed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish(mut self) -> Instance {
         if self.layered {
             bound(&mut self.played[self.start..]);
@@ -170,20 +170,24 @@ impl<'p, 'a> Planner<'p, 'a> {
             self.normalize();
         }
         Instance {
-            start: self.start,
-            end: self.played.len(),
+            start: self.start as u32,
+            end: self.played.len() as u32,
             layered: self.layered,
         }
     }
 
     /// Brings weights of one level to a sum of 1, with the rest pose where they are less than the threshold.
-    #[inline]
+    #[inline(always)]
     fn normalize(&mut self) {
         let threshold = f64::from(self.threshold);
         if self.sum >= threshold && self.played.len() == self.start + 1 {
             // The weight of the only one makes no difference.
             return;
         }
+        self.normalize_all(threshold);
+    }
+
+    fn normalize_all(&mut self, threshold: f64) {
         let by = 1.0 / self.sum.max(threshold);
         for one in &mut self.played[self.start..] {
             one.weight = (f64::from(one.weight) * by) as f32;
@@ -193,7 +197,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             let rest = Played {
                 clip: &self.rig.rest,
                 place: self.rig.rest.timing.place(0.0),
-                rest: &self.rig.rest_rows,
+                rig: self.rig,
                 weight,
                 mask: None,
                 level: 0,

@@ -25,7 +25,7 @@ pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
     unsafe {
         let (resting, any) = group.clips.flags(group.played, block);
         if !rests(resting, Property::Rotation) {
-            rotations::<L>(rig, group, (block, any), scratch);
+            rotations::<L>(rig, group, (block, any), resting, scratch);
             transpose::<W, ROW>(group, Property::Rotation, scratch);
         }
         if !rests(resting, Property::Translation) {
@@ -69,7 +69,8 @@ unsafe fn transpose<W: Wide, const ROW: usize>(
     }
 }
 
-/// The rotations of all instances, joints in the lanes. The flags are all that any clip of the group has.
+/// The rotations of all instances, joints in the lanes. The flags are all that any clip of the group
+/// has, and `all` those that all have.
 ///
 /// # Safety
 /// As [`sample_block`].
@@ -78,16 +79,19 @@ unsafe fn rotations<L: Eight>(
     rig: &Rig,
     group: &Group<'_>,
     (block, any): (usize, u8),
+    all: u8,
     scratch: &mut Scratch,
 ) {
+    let all_near = all & Block::NEAR != 0;
     // SAFETY: the caller's contract.
     unsafe {
         for (number, instance) in group.instances.iter().enumerate().take(group.count) {
-            let all = group.played.get_unchecked(instance.start..instance.end);
+            let all = group.played_by(instance);
             let values = if instance.layered {
                 levels::rotation::<L>(&layers(rig, group, all, block))
             } else {
-                rotation::<L>(moving(all, (block, any), Property::Rotation), block)
+                let all = moving(all, (block, any), Property::Rotation);
+                rotation::<L>(all, block, all_near || is_near(all, block))
             };
             put(values, 0, number, scratch);
         }
@@ -109,7 +113,7 @@ unsafe fn vectors<L: Eight>(
     // SAFETY: the caller's contract.
     unsafe {
         for (number, instance) in group.instances.iter().enumerate().take(group.count) {
-            let all = group.played.get_unchecked(instance.start..instance.end);
+            let all = group.played_by(instance);
             let values = if instance.layered {
                 levels::vector::<L>(&layers(rig, group, all, block), property)
             } else {
@@ -175,12 +179,29 @@ fn put<L: Lanes, const N: usize>(
     }
 }
 
-/// The blended rotations of a block's joints, at any length.
+/// Whether the rotations of all clips of an instance are near, as [`Block::NEAR`] says.
+///
+/// # Safety
+/// The clips have such a block.
+#[inline(always)]
+unsafe fn is_near(all: &[Played<'_>], block: usize) -> bool {
+    for played in all {
+        // SAFETY: the caller's contract.
+        let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
+        if flags & Block::NEAR == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+/// The blended rotations of a block's joints, at any length. Where all clips are near, all lie in one
+/// half space.
 ///
 /// # Safety
 /// As [`super::kernel::run`].
 #[inline(always)]
-unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize) -> [L; 4] {
+unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let first = all.get_unchecked(0);
@@ -188,7 +209,7 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize) -> [L; 4] {
         let Some(others) = all.get(1..).filter(|others| !others.is_empty()) else {
             return one;
         };
-        let weight = L::splat(first.weight).times(inverse_length(one));
+        let weight = weighed(first, one, near);
         let mut sum = [
             one[0].times(weight),
             one[1].times(weight),
@@ -197,14 +218,53 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize) -> [L; 4] {
         ];
         for other in others {
             let next = fetch4::<L>(other, block);
-            let weight = L::splat(other.weight).times(inverse_length(next));
-            let weight = weight.flipped_by(dot(sum, next));
+            let mut weight = weighed(other, next, near);
+            if !near {
+                weight = weight.flipped_by(dot(sum, next));
+            }
             for (sum, component) in sum.iter_mut().zip(&next) {
                 *sum = component.times_plus(weight, *sum);
             }
         }
         sum
     }
+}
+
+/// What a clip's rotations count for, with what brings them to length 1.
+///
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+unsafe fn weighed<L: Lanes>(played: &Played<'_>, rotation: [L; 4], near: bool) -> L {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let weight = L::splat(played.weight);
+        if near {
+            weight.times(near_inverse_length(rotation))
+        } else {
+            weight.times(inverse_length(rotation))
+        }
+    }
+}
+
+/// One over the length of what lies between two keys that are near: a fit that is off by 1.7e-7 at most.
+///
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+unsafe fn near_inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
+    // SAFETY: the caller's contract.
+    let [one, a, b, c] = unsafe {
+        [
+            L::splat(1.0),
+            L::splat(0.999_999_94),
+            L::splat(0.500_030_5),
+            L::splat(0.377_149),
+        ]
+    };
+    let less = y.times_from(y, x.times_from(x, one));
+    let less = w.times_from(w, z.times_from(z, less));
+    less.times_plus(less.times_plus(c, b), a)
 }
 
 /// One over the length of what lies between two neighbouring keys: a fit for lengths from that between keys a quarter of a turn
@@ -278,7 +338,7 @@ pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratc
         // SAFETY: the caller's contract. Nothing is left out, as nothing is known to be at rest.
         unsafe {
             let flags = (first / WIDTH, u8::MAX);
-            rotations::<L>(rig, group, flags, scratch);
+            rotations::<L>(rig, group, flags, 0, scratch);
             vectors::<L>(rig, group, flags, Property::Translation, scratch);
             vectors::<L>(rig, group, flags, Property::Scale, scratch);
         }

@@ -14,10 +14,24 @@ use crate::error::Result;
 
 save_structs! {
     Timing { start_s, end_s, frames, rate, offsets }
-    Block { rows, flags }
     ClipReport {
         packing, rate_hz, frames, bytes, memory_bytes, raw_bytes, error_m, error_joint,
         error_time_s, kept_tracks, weight_error,
+    }
+}
+
+/// Without [`Block::NEAR`], which is derived.
+impl Save for Block {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.rows.save(to);
+        (self.flags & !Self::NEAR).save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            rows: Save::load(from)?,
+            flags: Save::load(from)?,
+        })
     }
 }
 
@@ -105,7 +119,7 @@ impl Clip {
             kept_tracks: kept.len(),
             ..ClipReport::load(from)?
         };
-        Ok(Self {
+        let mut clip = Self {
             name,
             timing,
             keys,
@@ -117,7 +131,9 @@ impl Clip {
             kept,
             weights,
             report,
-        })
+        };
+        clip.mark_near();
+        Ok(clip)
     }
 }
 

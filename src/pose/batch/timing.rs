@@ -20,8 +20,8 @@ pub(super) struct Timing {
 /// Where a time falls among the frames.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    pub(super) from: usize,
-    pub(super) to: usize,
+    pub(super) from: u32,
+    pub(super) to: u32,
     pub(super) u: f32,
     /// What rotations need of `u`.
     pub(super) slerp: Slerp,
@@ -108,8 +108,8 @@ impl Timing {
         }
         let u = u as f32;
         Place {
-            from,
-            to: (from + 1).min(last),
+            from: from as u32,
+            to: (from + 1).min(last) as u32,
             u,
             slerp: Slerp::new(u),
             time_s,

@@ -38,7 +38,7 @@ impl Moments {
         for (lane, time_s) in times_s.iter().enumerate() {
             let place = timing.place(*time_s);
             all.times_s[lane] = place.time_s;
-            (all.from[lane], all.to[lane]) = (place.from as u32, place.to as u32);
+            (all.from[lane], all.to[lane]) = (place.from, place.to);
             all.u.0[lane] = place.u;
             all.slerp_one.0[lane] = place.slerp.one;
             all.slerp_two.0[lane] = place.slerp.two;

@@ -77,8 +77,8 @@ impl EvenWeights {
         let place = self.timing.place(time_s);
         for number in own {
             let column = &self.columns[number];
-            let from = self.key(place.from, column);
-            let to = self.key(place.to, column);
+            let from = self.key(place.from as usize, column);
+            let to = self.key(place.to as usize, column);
             each(first + number, from + (to - from) * place.u);
         }
     }

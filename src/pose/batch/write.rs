@@ -58,7 +58,9 @@ unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
             match (W::ROWS_AT_ONCE, group.phase) {
                 (4, Some(phase)) if E::BY_ROWS => part.lines::<W, ROW>((list, first), phase),
                 (4, Some(phase)) => part.fours::<W, E, ROW>((list, first), phase),
-                (2, _) if E::BY_ROWS => part.pairs::<W, ROW>((list, first)),
+                (2, phase) if E::BY_ROWS => {
+                    part.pairs::<W, ROW>((list, first), phase.unwrap_or(0));
+                }
                 _ => part.each::<W, E, ROW>((list, first)),
             }
         }
@@ -117,25 +119,28 @@ impl Part {
         }
     }
 
-    /// Matrices, two rows in each store: no more of them fit into sixteen registers.
+    /// Matrices, two rows in each store: no more of them fit into sixteen registers. No store straddles
+    /// two lines, if all start as far into a line as `phase` says.
     #[inline(always)]
-    unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>) {
-        let (twos, last) = list.as_chunks::<2>();
-        for ([a, b], number) in twos.iter().zip(0..) {
-            let start = (first + 2 * number) * size_of::<Mat3x4>();
-            // SAFETY: the caller's contract.
+    unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
+        let start = first * size_of::<Mat3x4>();
+        let (mut row, end) = (0, 3 * list.len());
+        while row < end {
+            let offset = start + row * ROW_BYTES;
+            // SAFETY: the caller's contract; rows before the end are those of entries.
             unsafe {
-                let rows = [self.row::<W, ROW>(a, 0), self.row::<W, ROW>(a, 1)];
-                W::write8(rows, self.to, start);
-                let rows = [self.row::<W, ROW>(a, 2), self.row::<W, ROW>(b, 0)];
-                W::write8(rows, self.to, start + 2 * ROW_BYTES);
-                let rows = [self.row::<W, ROW>(b, 1), self.row::<W, ROW>(b, 2)];
-                W::write8(rows, self.to, start + 4 * ROW_BYTES);
+                let one = self.row::<W, ROW>(list.get_unchecked(row / 3), row % 3);
+                if !(phase + offset).is_multiple_of(2 * ROW_BYTES) || row + 2 > end {
+                    W::write4(one, self.to, offset);
+                    row += 1;
+                    continue;
+                }
+                let two = row + 1;
+                let two = self.row::<W, ROW>(list.get_unchecked(two / 3), two % 3);
+                W::write8([one, two], self.to, offset);
+                row += 2;
             }
         }
-        let first = first + list.len() - last.len();
-        // SAFETY: the caller's contract.
-        unsafe { self.each::<W, Mat3x4, ROW>((last, first)) };
     }
 
     /// Matrices, four rows in each store: whole lines, except for the first and the last rows.
