@@ -44,6 +44,8 @@ mod board;
 mod compare;
 #[path = "golden/methods.rs"]
 mod methods;
+#[path = "golden/pops.rs"]
+mod pops;
 #[path = "golden/stage.rs"]
 mod stage;
 

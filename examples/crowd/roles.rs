@@ -1,6 +1,6 @@
 //! What a model's clips are for, by their names, and the state machine that this makes.
 
-use throng::character::{AnimationDesc, Character, ClipId};
+use throng::character::{AnimationDesc, Character, ClipDesc, ClipId, Gait};
 use throng::pose::state_machine::{
     Interruption, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
@@ -30,6 +30,10 @@ const OTHERS: [&str; 13] = [
 /// Words in the names of joints from which on a body is its upper half.
 const SPINE: [&str; 3] = ["spine", "chest", "torso"];
 
+/// How fast those go whose gait cannot be measured, in their heights a second.
+const WALKS: f32 = 0.45;
+const RUNS: f32 = 1.5;
+
 /// How long fades take, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fades {
@@ -54,7 +58,6 @@ impl Default for Fades {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Roles {
     pub(crate) stand: Option<ClipId>,
-    /// These have a gait.
     pub(crate) walk: Option<ClipId>,
     pub(crate) run: Option<ClipId>,
     pub(crate) wave: Option<ClipId>,
@@ -62,6 +65,8 @@ pub(crate) struct Roles {
     pub(crate) first: Option<ClipId>,
     /// The joint from which on a wave counts; none: it takes all of the body.
     upper: Option<String>,
+    /// The gaits of those that go, where none could be measured.
+    guessed: Vec<(ClipId, Gait)>,
 }
 
 impl Roles {
@@ -69,8 +74,8 @@ impl Roles {
         let goes = |clip: ClipId| character.animations().gait(clip).is_some();
         let mut roles = Self {
             stand: find(character, &STAND, |clip| !goes(clip)),
-            walk: find(character, &WALK, goes),
-            run: find(character, &RUN, goes),
+            walk: find(character, &WALK, |_| true),
+            run: find(character, &RUN, |_| true),
             wave: find(character, &WAVE, |clip| !goes(clip)),
             ..Self::default()
         };
@@ -82,6 +87,15 @@ impl Roles {
                 Some(clip) if goes(clip) => (first, None),
                 _ => (None, first),
             };
+        }
+        let size = character.rest_bounds().size().y;
+        for (clip, speed) in [(roles.walk, WALKS), (roles.run, RUNS)] {
+            let gait = Gait {
+                speed_m_s: speed * size,
+                heading_rad: 0.0,
+            };
+            let unknown = clip.filter(|clip| !goes(*clip));
+            roles.guessed.extend(unknown.map(|clip| (clip, gait)));
         }
         let joints = character.skeleton().joints().iter();
         let names = joints.map(|joint| &*joint.name);
@@ -102,6 +116,12 @@ impl Roles {
 
     /// The character with its state machine and mask, if it has any use for them.
     pub(crate) fn apply(&self, character: Character, fades: Fades) -> Result<Character> {
+        let clips = self.guessed.iter().map(|(clip, gait)| ClipDesc {
+            name: character.clips()[clip.index()].name().into(),
+            gait: Some(*gait),
+            ..ClipDesc::default()
+        });
+        let clips = clips.collect();
         let masks = self.upper.iter().map(|joint| MaskDesc {
             name: UPPER_BODY.into(),
             parts: vec![MaskPartDesc {
@@ -112,10 +132,11 @@ impl Roles {
         });
         let animation = AnimationDesc {
             masks: masks.collect(),
+            clips,
             state_machine: self.machine(&character, fades)?,
             ..AnimationDesc::default()
         };
-        match self.has_machine() {
+        match self.has_machine() || !self.guessed.is_empty() {
             true => Ok(character.with_animation(&animation)?),
             false => Ok(character),
         }
@@ -128,8 +149,10 @@ impl Roles {
         };
         let name = |clip: ClipId| character.clips()[clip.index()].name();
         let speed_of = |clip: Option<ClipId>| {
+            let guessed = self.guessed.iter().find(|(of, _)| Some(*of) == clip);
+            let guessed = guessed.map(|(_, gait)| gait);
             let gait = clip.and_then(|clip| character.animations().gait(clip));
-            gait.map(|gait| gait.speed_m_s)
+            gait.or(guessed).map(|gait| gait.speed_m_s)
         };
         let between = match (speed_of(self.walk), speed_of(self.run)) {
             (Some(walk), Some(run)) => 0.5 * (walk + run),
@@ -192,7 +215,9 @@ impl Roles {
         let goes = |clip: ClipId| {
             let gait = character.animations().gait(clip);
             let speed = gait.map_or(0.0, |gait| gait.speed_m_s);
-            format!("{} (at {speed:.2} units a second)", title(clip))
+            let guessed = self.guessed.iter().any(|(of, _)| *of == clip);
+            let guessed = if guessed { ", which is a guess" } else { "" };
+            format!("{} (at {speed:.2} units a second{guessed})", title(clip))
         };
         let above = self.upper.iter();
         let above: String = above.map(|joint| format!(" from \"{joint}\" up")).collect();

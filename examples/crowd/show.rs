@@ -182,6 +182,12 @@ impl Show {
         Ok(())
     }
 
+    /// The people.
+    #[cfg(test)]
+    pub(crate) fn crowd(&self) -> &Crowd {
+        &self.crowd
+    }
+
     /// Takes everyone to a time without drawing anything.
     ///
     /// # Safety
