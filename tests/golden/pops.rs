@@ -12,8 +12,7 @@ use super::{args, say};
 /// Frames a second, and how many.
 const RATE: u32 = 60;
 const FRAMES: u32 = 12 * RATE;
-/// The fastest joint that was measured is a hand of one who stops running, at 7.2 m/s; without fades it is 60 m/s and
-/// more, so there is room for other chance.
+/// The fastest joint was measured at 8.2 m/s, with fades. Without them it was 69 m/s.
 const BOUND_M_S: f32 = 9.0;
 
 /// What some people did in a few seconds.
@@ -82,11 +81,33 @@ fn nobody_pops() {
     assert!(seen.stops >= 3 && seen.starts >= 3 && seen.waves >= 3);
     assert!(seen.fastest_m_s < BOUND_M_S, "{} m/s", seen.fastest_m_s);
     assert!(seen.least_gap_m > 0.0, "someone walks through another");
-    let cut = watch(Fades {
-        walk_s: 0.0,
-        run_s: 0.0,
-        wave_s: 0.0,
-    });
-    say(&format!("without: {cut:?}"));
-    assert!(cut.fastest_m_s > BOUND_M_S, "cuts would not be found");
+    let fades = Fades::default();
+    for (what, fades) in [
+        (
+            "walk",
+            Fades {
+                walk_s: 0.0,
+                ..fades
+            },
+        ),
+        (
+            "run",
+            Fades {
+                run_s: 0.0,
+                ..fades
+            },
+        ),
+        (
+            "wave",
+            Fades {
+                wave_s: 0.0,
+                ..fades
+            },
+        ),
+    ] {
+        let cut = watch(fades);
+        say(&format!("cuts to a {what}: {cut:?}"));
+        let fastest_m_s = cut.fastest_m_s;
+        assert!(fastest_m_s > BOUND_M_S, "a cut to a {what} would pass");
+    }
 }
