@@ -16,7 +16,7 @@ use super::roles::Fades;
 use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
 use super::stats::{FrameLog, Stages};
-use super::{Result, scenery};
+use super::{Result, say, scenery};
 
 /// Frames in flight.
 pub(crate) const SLOTS: u32 = 2;
@@ -52,8 +52,13 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
         true => &builtin[..],
         false => &args.models,
     };
-    let models = paths.iter().map(|path| Model::load(path, fades));
-    models.collect()
+    let load = |path: &PathBuf| {
+        let model = Model::load(path, fades)?;
+        let chosen = model.roles.describe(&model.character);
+        say(&format!("{}: {chosen}", model.name));
+        Ok(model)
+    };
+    paths.iter().map(load).collect()
 }
 
 /// Everyone in their places.

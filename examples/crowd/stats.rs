@@ -141,7 +141,6 @@ impl Log {
                 character.triangle_count(),
                 character.clips().len(),
             ));
-            say(&format!("             {}", model.roles.describe(character)));
         }
         say(&format!("frames       {}", self.frames()));
         say(&format!(
