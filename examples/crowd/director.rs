@@ -157,25 +157,11 @@ impl Director {
             let Some(mind) = &mut self.minds[index] else {
                 continue;
             };
-            let stands = match &mut mind.way {
-                None => true,
-                Some(way) => {
-                    let records = crowd.play_records(mind.instance)?;
-                    let middle_s = self.now_s + 0.5 * step_s;
-                    let (speed_m_s, _) = ground(model, records, middle_s);
-                    let gone_m = f64::from(speed_m_s * person.scale) * step_s;
-                    self.ways_m[index] += gone_m;
-                    let aim = way.decide(gap_m - gone_m as f32, (time_s, step_s), &mut mind.rng);
-                    if aim != way.aim {
-                        let goes = matches!(aim, Aim::Goes { .. });
-                        way.aim = aim;
-                        let speed = parameter(crowd, mind.instance, SPEED)?;
-                        let value = if goes { way.speed } else { 0.0 };
-                        crowd.set_float(mind.instance, speed, value)?;
-                    }
-                    matches!(way.aim, Aim::Stands { .. })
-                }
-            };
+            let records = crowd.play_records(mind.instance)?;
+            let (speed_m_s, _) = ground(model, records, self.now_s + 0.5 * step_s);
+            let gone_m = f64::from(speed_m_s * person.scale) * step_s;
+            self.ways_m[index] += gone_m;
+            let stands = mind.go(crowd, gap_m - gone_m as f32, (time_s, step_s))?;
             if !mind.waving && time_s >= mind.waves_s && (stands || model.roles.waves_above()) {
                 mind.wave(crowd, model.roles.can_wave(), (model, self.fades))?;
             }
@@ -213,6 +199,21 @@ impl Mind {
     pub(crate) fn is_going(&self) -> Option<bool> {
         let way = self.way.as_ref()?;
         Some(matches!(way.aim, Aim::Strides | Aim::Goes { .. }))
+    }
+
+    /// Goes on, or stops, with so much room ahead. Returns whether it stands by its own choice.
+    fn go(&mut self, crowd: &mut Crowd, gap_m: f32, times_s: (f64, f64)) -> Result<bool> {
+        let Some(way) = &mut self.way else {
+            return Ok(true);
+        };
+        let aim = way.decide(gap_m, times_s, &mut self.rng);
+        if aim != way.aim {
+            way.aim = aim;
+            let goes = matches!(aim, Aim::Goes { .. });
+            let speed = parameter(crowd, self.instance, SPEED)?;
+            crowd.set_float(self.instance, speed, if goes { way.speed } else { 0.0 })?;
+        }
+        Ok(matches!(aim, Aim::Stands { .. }))
     }
 
     fn wave(

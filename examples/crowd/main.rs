@@ -7,7 +7,7 @@
 //! ```
 
 pub(crate) mod args;
-mod camera;
+pub(crate) mod camera;
 pub(crate) mod director;
 mod flow;
 pub(crate) mod headless;

@@ -161,38 +161,13 @@ impl Roles {
         };
         let mut body = LayerDesc::new("body", "stand");
         body.states.push(StateDesc::clip("stand", name(stand)));
-        for (state, clip, fade_s, when) in [
-            (
-                "walk",
-                self.walk,
-                fades.walk_s,
-                ["speed > 0".into(), format!("speed < {between}")],
-            ),
-            (
-                "run",
-                self.run,
-                fades.run_s,
-                ["speed > 0".into(), format!("speed >= {between}")],
-            ),
-        ] {
-            let Some(clip) = clip else { continue };
-            body.states.push(StateDesc {
-                speed_parameter: Some(PACE.into()),
-                ..StateDesc::clip(state, name(clip))
-            });
-            let mut fade = |from: &str, to: &str, when: &[String]| -> Result<()> {
-                let when = when.iter().map(|text| text.parse());
-                body.transitions.push(TransitionDesc {
-                    when: when.collect::<Result<_, _>>()?,
-                    fade_s,
-                    // Who is in the way may have gone, or be there again, before the fade has ended.
-                    interruption: Interruption::SourceThenTarget,
-                    ..TransitionDesc::new(Origin::State(from.into()), to)
-                });
-                Ok(())
-            };
-            fade("stand", state, &when)?;
-            fade(state, "stand", &["speed <= 0".into()])?;
+        if let Some(clip) = self.walk {
+            let fits = format!("speed < {between}");
+            add_gait(&mut body, ("walk", name(clip)), &fits, fades.walk_s)?;
+        }
+        if let Some(clip) = self.run {
+            let fits = format!("speed >= {between}");
+            add_gait(&mut body, ("run", name(clip)), &fits, fades.run_s)?;
         }
         let parameter = |name: &str, default| ParameterDesc {
             name: name.into(),
@@ -240,6 +215,34 @@ impl Roles {
     pub(crate) fn can_wave(&self) -> Option<ClipId> {
         self.wave.filter(|_| self.has_machine())
     }
+}
+
+/// A state that goes, and the ways there from standing and back.
+fn add_gait(
+    body: &mut LayerDesc,
+    (state, clip): (&str, &str),
+    fits: &str,
+    fade_s: f32,
+) -> Result<()> {
+    body.states.push(StateDesc {
+        speed_parameter: Some(PACE.into()),
+        ..StateDesc::clip(state, clip)
+    });
+    let fade = |from: &str, to| TransitionDesc {
+        fade_s,
+        // The way may be free again, or blocked again, before the fade has ended.
+        interruption: Interruption::SourceThenTarget,
+        ..TransitionDesc::new(Origin::State(from.into()), to)
+    };
+    body.transitions.push(TransitionDesc {
+        when: vec!["speed > 0".parse()?, fits.parse()?],
+        ..fade("stand", state)
+    });
+    body.transitions.push(TransitionDesc {
+        when: vec!["speed <= 0".parse()?],
+        ..fade(state, "stand")
+    });
+    Ok(())
 }
 
 fn duration_s(character: &Character, clip: ClipId) -> f64 {
