@@ -1,5 +1,6 @@
-//! Inverse kinematics, sockets and attachments: three characters on uneven ground. The first is as animated, the second
-//! stands with its feet on the ground, the third also looks at a ball, reaches for it and wears a hat. Writes `ik.png`.
+//! Inverse kinematics, sockets and attachments: three characters on uneven ground. The first is as
+//! animated, the second stands with its feet on the ground, the third also looks at a ball, reaches
+//! for it and wears a hat. Writes `ik.png`.
 
 #[path = "common/draw.rs"]
 mod draw;

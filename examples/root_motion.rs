@@ -2,11 +2,12 @@
 //!
 //! `cargo run --example root_motion -- path.png`
 //!
-//! The built-in character walks on the spot. Here its hips are first sent along an arc, as an animator's clip would;
-//! then the arc is taken out, and moves the actor of an [`Animator`], over ten passes and frames of uneven
-//! length. The picture shows the way of the actor (blue), its heading at times, the ways of both
-//! feet (grey), and where the clip's events say that a foot comes down (red: left, green: right). Where a foot
-//! stands, its points crowd together; the ankle, which they show, goes on a little as the heel lifts.
+//! The built-in character walks on the spot. Here its hips are first sent along an arc, as an
+//! animator's clip would; then the arc is taken out, and moves the actor of an [`Animator`], over
+//! ten passes and frames of uneven length. The picture shows the way of the actor (blue), its
+//! heading at times, the ways of both feet (grey), and where the clip's events say that a foot
+//! comes down (red: left, green: right). Where a foot stands, its points crowd together; the ankle,
+//! which they show, goes on a little as the heel lifts.
 
 use image::{Rgb, RgbImage};
 use std::error::Error;
@@ -86,7 +87,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The built-in character with a walk along an arc, whose root motion is taken out, and with its footfalls.
+/// The built-in character with a walk along an arc, whose root motion is taken out, and with its
+/// footfalls.
 fn character() -> throng::Result<Character> {
     let character = builtin::mannequin_with(&ImportOptions::with_curves())?.character;
     let walk = &character.curves()[character.clip("Walk")?.index()];

@@ -1,5 +1,5 @@
-//! What a character can be told to do, side by side in `animation.png`: a blend space in a state machine, a layer with a
-//! mask, an additive clip, inverse kinematics of eyes, hand and feet.
+//! What a character can be told to do, side by side in `animation.png`: a blend space in a state
+//! machine, a layer with a mask, an additive clip, inverse kinematics of eyes, hand and feet.
 
 mod body;
 #[path = "../common/draw.rs"]

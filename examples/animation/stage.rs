@@ -1,4 +1,5 @@
-//! What stands around: a slab under each, a ball, steps. Boxes and a ball, as a character that does not move.
+//! What stands around: a slab under each, a ball, steps. Boxes and a ball, as a character that does
+//! not move.
 
 use throng::builtin;
 use throng::character::{Character, Material};

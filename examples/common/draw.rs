@@ -1,4 +1,5 @@
-//! One frame of a crowd, into a file: for examples that are about what is drawn and not about drawing.
+//! One frame of a crowd, into a file: for examples that are about what is drawn and not about
+//! drawing.
 
 use std::error::Error;
 
@@ -24,8 +25,8 @@ pub(crate) struct Shot {
     pub(crate) time_s: f64,
 }
 
-/// Draws what `populate` puts into the crowd; `tell` is given what it returned once the frame is prepared. An error,
-/// too, if the validation layer has said anything.
+/// Draws what `populate` puts into the crowd; `tell` is given what it returned once the frame is
+/// prepared. An error, too, if the validation layer has said anything.
 pub(crate) fn to_file<T>(
     shot: &Shot,
     populate: impl FnOnce(&mut Allocator, &mut Crowd) -> Result<T, Box<dyn Error>>,

@@ -13,7 +13,8 @@ use super::model::Model;
 use super::rng::Rng;
 use super::roles::{Fades, PACE, SPEED, UPPER_BODY, WAVE_LAYER};
 
-/// How long people go until they stop, stand until they go on, and do not wave, from and to, in seconds.
+/// How long people go until they stop, stand until they go on, and do not wave, from and to, in
+/// seconds.
 const GOES_S: [f32; 2] = [5.0, 18.0];
 const STANDS_S: [f32; 2] = [2.5, 6.0];
 const STILL_S: [f32; 2] = [4.0, 22.0];
@@ -274,8 +275,8 @@ impl Way {
     }
 }
 
-/// How fast the ground passes under what plays at a time, and where the lowest point of it is, in the model's units:
-/// as its clips say, by their weights.
+/// How fast the ground passes under what plays at a time, and where the lowest point of it is, in
+/// the model's units: as its clips say, by their weights.
 pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32, f32) {
     let (mut speed, mut floor, mut weights) = (0.0, 0.0, 0.0);
     for record in records.iter().filter(|record| record.layer == 0) {

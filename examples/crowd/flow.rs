@@ -1,5 +1,5 @@
-//! Those who go somewhere: sorted by pace into lanes, each of which leads around the crowd. In a lane nobody passes
-//! anybody.
+//! Those who go somewhere: sorted by pace into lanes, each of which leads around the crowd. In a
+//! lane nobody passes anybody.
 
 use std::f32::consts::{PI, TAU};
 

@@ -72,7 +72,8 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// Where the vertices are at times from the start of a clip to its end; those that are nowhere are left out.
+    /// Where the vertices are at times from the start of a clip to its end; those that are nowhere
+    /// are left out.
     fn poses(&mut self, clip: Option<ClipId>, duration_s: f64) -> Result<Vec<Vec<Vec3>>> {
         let count = if duration_s > 0.0 { SAMPLES } else { 1 };
         let mut actors = Vec::new();

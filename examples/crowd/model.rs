@@ -1,5 +1,6 @@
-//! Models: loaded, given a state machine, and measured, so that any of them fits into a crowd: how large it
-//! is, and how much ground each of its clips takes. How fast they walk is known to their characters.
+//! Models: loaded, given a state machine, and measured, so that any of them fits into a crowd: how
+//! large it is, and how much ground each of its clips takes. How fast they walk is known to their
+//! characters.
 
 use std::path::Path;
 

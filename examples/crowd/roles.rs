@@ -104,7 +104,8 @@ impl Roles {
         roles
     }
 
-    /// Whether people who go can stand still, and those who stand can go: the state machine drives them.
+    /// Whether people who go can stand still, and those who stand can go: the state machine drives
+    /// them.
     pub(crate) fn has_machine(&self) -> bool {
         self.stand.is_some()
     }

@@ -139,8 +139,8 @@ impl Scene {
         }
     }
 
-    /// Brings models and surroundings to the device. The people come as [`Self::direct`] takes them through the first
-    /// seconds.
+    /// Brings models and surroundings to the device. The people come as [`Self::direct`] takes them
+    /// through the first seconds.
     pub(crate) fn load(
         &mut self,
         crowd: &mut Crowd,

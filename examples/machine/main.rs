@@ -1,5 +1,5 @@
-//! A character that walks, runs, jumps and waves under a script of inputs: prints what its state machine
-//! plays. No Vulkan.
+//! A character that walks, runs, jumps and waves under a script of inputs: prints what its state
+//! machine plays. No Vulkan.
 //!
 //! `cargo run --example machine`
 

@@ -1,4 +1,5 @@
-//! Nobody in the example `crowd` pops: between two frames no joint moves farther than clips and fades explain.
+//! Nobody in the example `crowd` pops: between two frames no joint moves farther than clips and
+//! fades explain.
 
 use throng::ash::vk;
 use throng::character::JointId;
