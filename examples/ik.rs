@@ -1,5 +1,6 @@
-//! Inverse kinematics and sockets: three of them on uneven ground. The first as animated, the second with its feet on the
-//! ground, the third looks at a ball and reaches for it, too, and carries a hat. In `ik.png`.
+//! Inverse kinematics, sockets and attachments: three characters on uneven ground. The first is as
+//! animated, the second stands with its feet on the ground, the third also looks at a ball, reaches
+//! for it and wears a hat. Writes `ik.png`.
 
 #[path = "common/draw.rs"]
 mod draw;
@@ -7,22 +8,28 @@ mod draw;
 use std::error::Error;
 
 use throng::builtin;
-use throng::character::{Affine, Material, Skeleton};
+use throng::character::{Material, Skeleton};
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
+use throng::gpu_allocator::vulkan::Allocator;
 use throng::import;
-use throng::pose::Poser;
 use throng::pose::ik::{
-    Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg,
-    Pole, TwoBone, TwoBoneTarget,
+    Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
+    TwoBoneTarget,
 };
-use throng::standalone::Context;
-use throng::{CharacterId, Crowd, Spawn};
+use throng::{CharacterId, Crowd, IkReport, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn};
 
 /// Where the ball is, from the character that reaches for it.
 const BALL: Vec3 = vec3(0.42, 1.35, 0.42);
 /// How high the ground is under the left and the right foot, and how it slopes towards x and z.
 const GROUND: [(f32, f32, f32); 2] = [(0.0, 0.0, 0.25), (0.24, 0.3, -0.1)];
-const GREY: [f32; 4] = [0.42, 0.44, 0.5, 1.0];
+const FEET: [&str; 2] = ["LeftFoot", "RightFoot"];
+/// How high the ankles are over the soles.
+const ANKLE_M: f32 = 0.08;
+const TINTS: [[f32; 4]; 3] = [
+    [0.9, 0.45, 0.3, 1.0],
+    [0.35, 0.7, 0.9, 1.0],
+    [0.55, 0.8, 0.4, 1.0],
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     if std::env::args_os().len() > 1 {
@@ -35,194 +42,190 @@ fn main() -> Result<(), Box<dyn Error>> {
         eye: vec3(1.6, 1.7, 4.6),
         centre: vec3(0.1, 0.82, 0.0),
         fov_y_rad: 0.55,
+        time_s: 0.0,
     };
-    draw::to_file(&shot, populate)
+    draw::to_file(&shot, populate, report)
 }
 
-/// The jobs, made once for a character.
-struct Jobs {
-    rig: IkRig,
-    feet: FootPlacement,
-    look: Aim,
-    reach: TwoBone,
+/// What the characters can be told to reach for. They work in this order.
+struct Solvers {
+    feet: SolverId,
+    look: SolverId,
+    reach: SolverId,
 }
 
-impl Jobs {
-    fn new(skeleton: &Skeleton, rest: &[Affine]) -> Result<Self, Box<dyn Error>> {
+impl Solvers {
+    fn add(crowd: &mut Crowd, kind: CharacterId, skeleton: &Skeleton) -> throng::Result<Self> {
         let joint = |name: &str| skeleton.joint(name).map(u16::from);
-        let leg = |side: &str| -> Result<Leg, Box<dyn Error>> {
-            let ankle = joint(&format!("{side}Foot"))?;
-            let (hip, knee) = (format!("{side}UpperLeg"), format!("{side}LowerLeg"));
-            Ok(Leg {
+        let bones = |first: &str, middle: &str, last: &str| {
+            Ok::<_, throng::Error>(TwoBone::new(joint(first)?, joint(middle)?, joint(last)?))
+        };
+        let leg = |hip, knee, ankle| {
+            Ok::<_, throng::Error>(Leg {
                 bones: TwoBone {
                     soften: 0.02,
-                    ..TwoBone::new(joint(&hip)?, joint(&knee)?, ankle)
+                    ..bones(hip, knee, ankle)?
                 },
-                ankle_m: rest[usize::from(ankle)].translation.y,
+                ankle_m: ANKLE_M,
             })
         };
-        let share = |name, share| -> Result<AimJoint, Box<dyn Error>> {
+        let share = |name, share| {
             let joint = joint(name)?;
-            Ok(AimJoint { joint, share })
+            Ok::<_, throng::Error>(AimJoint { joint, share })
         };
+        let legs = vec![
+            leg("LeftUpperLeg", "LeftLowerLeg", FEET[0])?,
+            leg("RightUpperLeg", "RightLowerLeg", FEET[1])?,
+        ];
         let looking = vec![
             share("Chest", 0.2)?,
             share("Neck", 0.3)?,
             share("Head", 0.5)?,
         ];
-        let arm = ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(joint);
-        let [upper, lower, hand] = arm;
+        let feet = FootPlacement::new(joint("Hips")?, legs);
+        let look = Aim {
+            offset_m: vec3(0.0, 0.1, 0.08), // the eyes
+            limit_rad: 1.3,
+            ..Aim::new(looking, Vec3::Z)
+        };
+        let reach = bones("LeftUpperArm", "LeftLowerArm", "LeftHand")?;
         Ok(Self {
-            rig: IkRig::new(skeleton),
-            feet: FootPlacement::new(joint("Hips")?, vec![leg("Left")?, leg("Right")?]),
-            look: Aim {
-                offset_m: vec3(0.0, 0.1, 0.08),
-                limit_rad: 1.3,
-                ..Aim::new(looking, Vec3::Z)
-            },
-            reach: TwoBone::new(upper?, lower?, hand?),
+            feet: crowd.add_solver(kind, IkSolver::Feet(feet))?,
+            look: crowd.add_solver(kind, IkSolver::Aim(look))?,
+            reach: crowd.add_solver(kind, IkSolver::TwoBone(reach))?,
         })
     }
 }
 
-/// What is under each ankle of a pose.
-fn ground(model: &[Affine], feet: &FootPlacement) -> [GroundHit; 2] {
-    [0, 1].map(|foot| {
-        let (height, x, z) = GROUND[foot];
-        let ankle = Vec3::from(model[usize::from(feet.legs[foot].bones.end)].translation);
-        GroundHit {
+/// What is under each ankle of an instance, from where it stands.
+fn ground(crowd: &Crowd, id: InstanceId) -> throng::Result<[GroundHit; 2]> {
+    let mut hits = [GroundHit::level(Vec3::ZERO); 2];
+    for ((hit, foot), (height, x, z)) in hits.iter_mut().zip(FEET).zip(GROUND) {
+        let ankle = crowd.joint_model(id, foot, 0.0)?.translation;
+        *hit = GroundHit {
             point: vec3(ankle.x, height, ankle.z),
             normal: vec3(x, 1.0, z).normalize(),
-        }
-    })
+        };
+    }
+    Ok(hits)
 }
 
-fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
+type Shown = (Solvers, Vec<InstanceId>);
+
+fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
     let cube = import::rigid(builtin::cuboid(Vec3::ONE), Material::default())?;
-    let kind = crowd.add_character(&mut context.allocator, &mannequin)?;
-    let block = crowd.add_character(&mut context.allocator, &cube)?;
-    let ball = crowd.add_character(&mut context.allocator, &cube)?;
-    let character = &mannequin.character;
-    let mut poser = Poser::new();
-    let jobs = Jobs::new(character.skeleton(), poser.pose(character, None)?)?;
-    println!("            pelvis   left ankle off   right ankle off   eyes off   hand off");
-    for (number, tint) in [
-        [0.9, 0.45, 0.3, 1.0],
-        [0.35, 0.7, 0.9, 1.0],
-        [0.55, 0.8, 0.4, 1.0],
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    let kind = crowd.add_character(allocator, &mannequin)?;
+    let block = crowd.add_character(allocator, &cube)?;
+    let sphere = import::rigid(builtin::sphere(0.5, 12), Material::default())?;
+    let sphere = crowd.add_character(allocator, &sphere)?;
+    let solvers = Solvers::add(crowd, kind, mannequin.skeleton())?;
+    let mut people = Vec::new();
+    for (number, tint) in TINTS.into_iter().enumerate() {
         let place = vec3(1.3 * (number as f32 - 1.0), 0.0, 0.0);
-        let world_from_model = Affine3A::from_translation(place);
-        let clip = character.clip("Idle")?.index();
-        poser.pose(character, Some((clip, 0.4)))?;
-        let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
-        let hits = ground(&model, &jobs.feet);
+        let spawn = Spawn {
+            world_from_model: Affine3A::from_translation(place),
+            tint,
+            play: Play::new("Idle").offset_s(0.4),
+            ..Spawn::default()
+        };
+        let id = crowd.spawn(kind, &spawn)?;
+        people.push(id);
+        let hits = ground(crowd, id)?;
         for hit in &hits {
-            put(
-                crowd,
-                block,
-                place,
-                hit.point - hit.normal * 0.2,
-                hit.normal,
-                vec3(0.2, 0.4, 0.34),
-                GREY,
-            )?;
-        }
-        let mut line = format!("{number:>2}");
-        if number > 0 {
-            let pose = IkPose {
-                local: &mut local,
-                model: &mut model,
+            let slab = Shape {
+                center: place + hit.point - hit.normal * 0.2,
+                up: hit.normal,
+                size: vec3(0.2, 0.4, 0.34),
+                tint: [0.42, 0.44, 0.5, 1.0],
             };
+            slab.put(crowd, block)?;
+        }
+        if number > 0 {
             let stand = FeetTarget::on(&hits.map(Some));
-            let report = jobs.feet.solve(&jobs.rig, &stand, pose)?;
-            let [left, right, ..] = report.legs;
-            let (left, right) = (left.distance_m * 1e3, right.distance_m * 1e3);
-            line += &format!(
-                "{:>13.3} m {left:>11.2} mm {right:>14.2} mm",
-                report.pelvis_m
-            );
+            crowd.set_target(id, solvers.feet, IkTarget::Feet(stand), 0.0)?;
         }
         if number > 1 {
-            let pose = IkPose {
-                local: &mut local,
-                model: &mut model,
+            take_ball(crowd, id, &solvers)?;
+            let ball = Shape {
+                center: place + BALL,
+                up: Vec3::Y,
+                size: Vec3::splat(0.1),
+                tint: [0.95, 0.3, 0.2, 1.0],
             };
-            let report = jobs.look.solve(&jobs.rig, &AimTarget::at(BALL), pose)?;
-            line += &format!(" {:>8.4} rad", report.angle_rad);
-            let hand = TwoBoneTarget {
-                pole: Pole::Direction(vec3(1.0, -0.5, -0.5)),
-                ..TwoBoneTarget::at(BALL - vec3(0.0, 0.02, 0.16))
+            ball.put(crowd, sphere)?;
+            let hat = Shape {
+                center: Vec3::ZERO,
+                up: Vec3::Y,
+                size: Vec3::ONE,
+                tint: [0.2, 0.2, 0.25, 1.0],
             };
-            let pose = IkPose {
-                local: &mut local,
-                model: &mut model,
+            let hat = hat.put(crowd, block)?;
+            // It follows the head, whatever moves that.
+            let head_from_hat = Affine3A::from_scale_rotation_translation(
+                vec3(0.2, 0.1, 0.23),
+                Quat::IDENTITY,
+                vec3(0.0, 0.2, 0.0),
+            );
+            crowd.attach(hat, id, "head", &head_from_hat)?;
+        }
+    }
+    Ok((solvers, people))
+}
+
+/// Lets an instance look at the ball and reach for it.
+fn take_ball(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<()> {
+    let look = AimTarget::at(BALL);
+    crowd.set_target(id, solvers.look, IkTarget::Aim(look), 0.0)?;
+    let hand = TwoBoneTarget {
+        pole: Pole::Direction(vec3(1.0, -0.5, -0.5)),
+        ..TwoBoneTarget::at(BALL - vec3(0.0, 0.02, 0.16))
+    };
+    crowd.set_target(id, solvers.reach, IkTarget::TwoBone(hand), 0.0)
+}
+
+/// Prints how near each came.
+fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>> {
+    println!("            pelvis   left ankle off   right ankle off   eyes off   hand off");
+    for (number, id) in people.into_iter().enumerate() {
+        let mut line = format!("{number:>2}");
+        for solver in [solvers.feet, solvers.look, solvers.reach] {
+            line += &match crowd.target_report(id, solver)? {
+                Some(IkReport::Feet(report)) => {
+                    let [left, right] = [0, 1].map(|leg: usize| 1e3 * report.legs[leg].distance_m);
+                    let pelvis_m = report.pelvis_m;
+                    format!("{pelvis_m:>13.3} m {left:>11.2} mm {right:>14.2} mm")
+                }
+                Some(IkReport::Aim(report)) => format!(" {:>8.4} rad", report.angle_rad),
+                Some(IkReport::TwoBone(report)) => format!(" {:>6.2} mm", 1e3 * report.distance_m),
+                _ => String::new(),
             };
-            let report = jobs.reach.solve(&jobs.rig, &hand, pose)?;
-            line += &format!(" {:>6.2} mm", report.distance_m * 1e3);
-            put(
-                crowd,
-                ball,
-                place,
-                BALL,
-                Vec3::ONE,
-                Vec3::splat(0.1),
-                [0.95, 0.3, 0.2, 1.0],
-            )?;
         }
         println!("{line}");
-        let id = crowd.spawn(
-            kind,
-            &Spawn {
-                world_from_model,
-                tint,
-                ..Spawn::default()
-            },
-        )?;
-        crowd.set_model_pose(id, &model)?;
-        if number > 1 {
-            // On a socket of the head: where the joint is in the world, times the hat's place on it.
-            let head = crowd.joint_transform(id, "Head", 0.0)?;
-            let hat = Affine3A::from_scale_rotation_translation(
-                vec3(0.17, 0.09, 0.2),
-                Quat::IDENTITY,
-                vec3(0.0, 0.22, 0.0),
-            );
-            let world_from_model = head * hat;
-            let tint = [0.2, 0.2, 0.25, 1.0];
-            crowd.spawn(
-                block,
-                &Spawn {
-                    world_from_model,
-                    tint,
-                    ..Spawn::default()
-                },
-            )?;
-        }
     }
     Ok(())
 }
 
-/// A cuboid around `center`, whose +Y is along `up`.
-fn put(
-    crowd: &mut Crowd,
-    block: CharacterId,
-    place: Vec3,
+/// A cuboid or an ellipsoid whose +Y is along `up`.
+struct Shape {
     center: Vec3,
     up: Vec3,
     size: Vec3,
     tint: [f32; 4],
-) -> throng::Result<()> {
-    let turn = Quat::from_rotation_arc(Vec3::Y, up.normalize());
-    let world_from_model = Affine3A::from_scale_rotation_translation(size, turn, place + center);
-    let spawn = Spawn {
-        world_from_model,
-        tint,
-        ..Spawn::default()
-    };
-    crowd.spawn(block, &spawn).map(drop)
+}
+
+impl Shape {
+    fn put(&self, crowd: &mut Crowd, shape: CharacterId) -> throng::Result<InstanceId> {
+        let turn = Quat::from_rotation_arc(Vec3::Y, self.up.normalize());
+        let spawn = Spawn {
+            world_from_model: Affine3A::from_scale_rotation_translation(
+                self.size,
+                turn,
+                self.center,
+            ),
+            tint: self.tint,
+            ..Spawn::default()
+        };
+        crowd.spawn(shape, &spawn)
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::error::Error;
 
+use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::glam::camera::rh;
@@ -13,7 +14,7 @@ use throng::gpu::{
     SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::pose::{Mat3x4, Method, Poser};
+use throng::pose::{Mat3x4, Method};
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
 };
@@ -192,20 +193,19 @@ fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
 /// # Safety
 /// The slot's last work has ended.
 unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<dyn Error>> {
-    let clip = character
-        .clips()
-        .iter()
-        .position(|clip| clip.name() == "Run");
-    let clip = clip.ok_or("no clip Run")?;
-    let duration_s = character.clips()[clip].duration_s();
-    let entries = character.palette().len() as u32;
-    let mut poser = Poser::new();
+    let run = character.clip("Run")?;
+    let duration_s = character.clips()[run.index()].duration_s();
+    let mut animator = Animator::new(character, &AnimatorDesc::default())?;
+    let mut runners = Vec::new();
     for at in 0..COUNT {
-        let time_s = duration_s * f64::from(at) / f64::from(COUNT);
-        // SAFETY: the caller's word.
-        let out = unsafe { ring.writer(SLOT, at * entries, entries)? };
-        poser.palette(character, Some((clip, time_s)), out)?;
+        let offset_s = duration_s * f64::from(at) / f64::from(COUNT);
+        runners.push(animator.add(Play::new(run).offset_s(offset_s))?);
     }
+    // In every frame from here on, with the time: `animator.update(time_s)?`.
+    let entries = character.palette().len() as u32;
+    // SAFETY: the caller's word.
+    let out = unsafe { ring.writer(SLOT, 0, COUNT * entries)? };
+    animator.palettes(&runners, out)?;
     Ok(())
 }
 

@@ -1,23 +1,27 @@
-//! A walk whose way was taken out of its clip and given back to the instance, seen from above.
+//! A walk whose way was taken out of its clip and given back to the actor, seen from above.
 //!
 //! `cargo run --example root_motion -- path.png`
 //!
-//! The built-in character walks on the spot. Here its hips are first sent along an arc, as an animator's clip would;
-//! then [`RootMotion`] takes the arc out, and each frame's piece of it moves the instance, over ten passes and
-//! frames of uneven length. The picture shows the way of the instance (blue), its heading at times, the ways of both
-//! feet (grey), and where the clip's events say that a foot comes down (red: left, green: right). Where a foot
-//! stands, its points crowd together; the ankle, which they show, goes on a little as the heel lifts.
+//! The built-in character walks on the spot. Here its hips are first sent along an arc, as an
+//! animator's clip would; then the arc is taken out, and moves the actor of an [`Animator`], over
+//! ten passes and frames of uneven length. The picture shows the way of the actor (blue), its
+//! heading at times, the ways of both feet (grey), and where the clip's events say that a foot
+//! comes down (red: left, green: right). Where a foot stands, its points crowd together; the ankle,
+//! which they show, goes on a little as the heel lifts.
 
 use image::{Rgb, RgbImage};
 use std::error::Error;
-use throng::character::{Affine, Character, CurveClip, Interpolation, Keys, TrackValues};
+use throng::animator::{ActorId, Animator, AnimatorDesc, RootMotionMode};
+use throng::builtin;
+use throng::character::{
+    AnimationDesc, Character, ClipDesc, CurveClip, EventDesc, Interpolation, Keys, RootMotionDesc,
+    TrackValues,
+};
 use throng::glam::{DVec3, Quat, Vec3};
 use throng::import::ImportOptions;
-use throng::pose::{
-    ClipEvents, EventCursor, LoopMode, RootMotion, RootMotionOptions, RootPlace, animate,
-    model_pose,
-};
 
+/// The clip that is made here.
+const WALK: &str = "Walk an arc";
 /// How far the walk turns in a pass, in radians.
 const TURN_RAD: f32 = 0.45;
 const PASSES: f64 = 10.0;
@@ -34,11 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             std::process::exit(2);
         }
     };
-    let options = ImportOptions::with_curves();
-    let character = throng::builtin::mannequin_with(&options)?.character;
-    let walk = &character.curves()[character.clip("Walk")?.index()];
-    let arc = along_an_arc(&character, walk)?;
-    let (stays, motion) = RootMotion::extract(&character, &arc, &RootMotionOptions::default())?;
+    let character = character()?;
+    let walk = character.clip(WALK)?;
+    let motion = character.animations().root_motion(walk);
+    let motion = motion.ok_or("no root motion")?;
     let (pass, report) = (motion.pass(), motion.report());
     println!(
         "a pass goes {:.2} m and turns by {:.2} rad; {} keys, at most {:.2} mm off",
@@ -49,41 +52,71 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let end_s = motion.duration_s();
-    // The left foot comes down where the clip starts over, the right one in the middle.
-    let events = ClipEvents::new(end_s, [("LeftFoot", 0.0), ("RightFoot", 0.5 * end_s)])?;
     let mut picture = RgbImage::from_pixel(PIXELS, PIXELS, Rgb([255; 3]));
-    let mut scene = Scene {
-        character: &character,
-        stays: &stays,
-        picture: &mut picture,
-    };
-    let mut place = RootPlace::default();
-    let mut cursor = EventCursor::new(0.0);
+    let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+    let walker = animator.add(walk)?;
+    animator.set_root_motion(walker, RootMotionMode::Apply)?;
     let (mut now_s, mut frame) = (0.0, 0);
     while now_s < PASSES * end_s {
         // From 4 to 34 milliseconds.
-        let next_s = now_s + 0.004 + 0.03 * f64::from(frame * 7 % 10) / 9.0;
-        place.advance(&motion.delta(now_s, next_s, LoopMode::Loop), 1.0);
-        scene.frame(&place, next_s.rem_euclid(end_s), frame)?;
-        for hit in cursor.advance(&events, next_s, LoopMode::Loop, 16) {
-            scene.event(&place, hit.time_s, hit.name)?;
+        now_s += 0.004 + 0.03 * f64::from(frame * 7 % 10) / 9.0;
+        animator.update(now_s)?;
+        let mut scene = Scene {
+            character: &character,
+            animator: &animator,
+            walker,
+            picture: &mut picture,
+        };
+        scene.frame(frame)?;
+        for event in animator.events() {
+            scene.footfall(event.time_s, animator.event_name(event))?;
         }
-        (now_s, frame) = (next_s, frame + 1);
+        frame += 1;
     }
-    let at_once = motion.delta(0.0, now_s, LoopMode::Loop).translation;
+    let mut leaper = Animator::new(&character, &AnimatorDesc::default())?;
+    let leap = leaper.add(walk)?;
+    leaper.set_root_motion(leap, RootMotionMode::Apply)?;
+    leaper.update(now_s)?;
+    let (walked, leapt) = (animator.place(walker)?, leaper.place(leap)?);
     println!(
         "{frame} frames and one step differ by {:.1e} m",
-        place.position.distance(at_once)
+        walked.position.distance(leapt.position)
     );
     picture.save(to)?;
     println!("wrote {to}");
     Ok(())
 }
 
+/// The built-in character with a walk along an arc, whose root motion is taken out, and with its
+/// footfalls.
+fn character() -> throng::Result<Character> {
+    let character = builtin::mannequin_with(&ImportOptions::with_curves())?.character;
+    let walk = &character.curves()[character.clip("Walk")?.index()];
+    let arc = along_an_arc(&character, walk)?;
+    let event = |name: &str, time_s: f32| EventDesc {
+        name: name.into(),
+        time_s: time_s.into(),
+    };
+    let desc = AnimationDesc {
+        clips: vec![ClipDesc {
+            name: WALK.into(),
+            root_motion: Some(RootMotionDesc::default()),
+            // The left foot comes down where the clip starts over, the right one in the middle.
+            events: vec![
+                event("LeftFoot", 0.0),
+                event("RightFoot", 0.5 * arc.duration_s()),
+            ],
+            ..ClipDesc::default()
+        }],
+        ..AnimationDesc::default()
+    };
+    character.with_clips(vec![arc])?.with_animation(&desc)
+}
+
 /// The walk with its hips going along an arc at the walk's own speed.
 fn along_an_arc(character: &Character, walk: &CurveClip) -> throng::Result<CurveClip> {
     let end_s = walk.duration_s();
-    let radius_m = throng::builtin::WALK_SPEED_M_S * end_s / TURN_RAD;
+    let radius_m = builtin::WALK_SPEED_M_S * end_s / TURN_RAD;
     let turn = |time_s: f32| Quat::from_rotation_y(TURN_RAD * time_s / end_s);
     let place = |time_s: f32, at: Vec3| {
         let centre = Vec3::X * radius_m;
@@ -98,7 +131,7 @@ fn along_an_arc(character: &Character, walk: &CurveClip) -> throng::Result<Curve
             TrackValues::Scale(_) => {}
         }
     }
-    CurveClip::new("Walk an arc", tracks, character.skeleton())
+    CurveClip::new(WALK, tracks, character.skeleton())
 }
 
 fn keyed<T: Copy>(keys: &mut Keys<T>, change: impl Fn(f32, T) -> T) {
@@ -110,28 +143,27 @@ fn keyed<T: Copy>(keys: &mut Keys<T>, change: impl Fn(f32, T) -> T) {
 
 struct Scene<'a> {
     character: &'a Character,
-    stays: &'a CurveClip,
+    animator: &'a Animator,
+    walker: ActorId,
     picture: &'a mut RgbImage,
 }
 
 impl Scene<'_> {
-    /// Where a joint is in the world.
-    fn joint(&self, place: &RootPlace, time_s: f64, name: &str) -> throng::Result<Vec3> {
-        let skeleton = self.character.skeleton();
-        let mut local: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
-        animate(self.stays, time_s, &mut local)?;
-        let mut model = vec![Affine::IDENTITY; local.len()];
-        model_pose(skeleton, &local, &mut model)?;
-        let joint = skeleton.joint(name).map_or(0, usize::from);
+    /// Where a joint is in the world at a time near that of the frame.
+    fn joint(&self, time_s: f64, name: &str) -> throng::Result<Vec3> {
+        let joint = self.character.skeleton().joint(name)?;
+        let model = self.animator.joint_model(self.walker, joint, time_s)?;
+        let place = self.animator.place(self.walker)?;
         let world_from_model = place.to_affine(DVec3::ZERO, Vec3::ONE);
-        Ok(world_from_model.transform_point3(model[joint].translation.into()))
+        Ok(world_from_model.transform_point3(model.translation.into()))
     }
 
-    fn frame(&mut self, place: &RootPlace, time_s: f64, frame: u32) -> throng::Result<()> {
+    fn frame(&mut self, frame: u32) -> throng::Result<()> {
         for foot in ["LeftFoot", "RightFoot"] {
-            let at = self.joint(place, time_s, foot)?;
+            let at = self.joint(self.animator.now_s(), foot)?;
             self.dot(at, 1, [170, 170, 170]);
         }
+        let place = self.animator.place(self.walker)?;
         let at = place.position.as_vec3();
         self.dot(at, 1, [40, 80, 220]);
         if frame.is_multiple_of(20) {
@@ -143,13 +175,13 @@ impl Scene<'_> {
         Ok(())
     }
 
-    fn event(&mut self, place: &RootPlace, time_s: f64, name: &str) -> throng::Result<()> {
+    fn footfall(&mut self, time_s: f64, name: &str) -> throng::Result<()> {
         let color = if name == "LeftFoot" {
             [220, 40, 40]
         } else {
             [20, 150, 60]
         };
-        let at = self.joint(place, time_s, name)?;
+        let at = self.joint(time_s, name)?;
         self.dot(at, 4, color);
         Ok(())
     }

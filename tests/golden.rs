@@ -44,11 +44,14 @@ mod board;
 mod compare;
 #[path = "golden/methods.rs"]
 mod methods;
+#[path = "golden/pops.rs"]
+mod pops;
 #[path = "golden/stage.rs"]
 mod stage;
 
 use compare::{LEAST, check, golden, output, say, worst};
 use crowd::args::Args;
+use crowd::camera::YAW_RAD;
 use crowd::headless::{render, render_scene};
 use crowd::layout::Motion;
 use crowd::show;
@@ -102,9 +105,15 @@ fn one_who_moved_is_found() {
         Motion::Stands { at, .. } => Some(at),
         Motion::Travels { .. } => None,
     });
-    // Not one at the edge: the camera would follow.
-    let inmost = standing.min_by(|a, b| a.length().total_cmp(&b.length()));
-    *inmost.expect("someone who stands") += step;
+    let mut standing: Vec<&mut Vec2> = standing.collect();
+    let reach_m = standing.iter().map(|at| at.length()).fold(0.0, f32::max);
+    // Not one at the edge: the camera would follow. But one whom nobody hides.
+    standing.retain(|at| at.length() < 0.8 * reach_m);
+    let nearness = |at: &Vec2| at.dot(Vec2::new(YAW_RAD.sin(), YAW_RAD.cos()));
+    let nearest = standing
+        .into_iter()
+        .max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
+    *nearest.expect("someone who stands") += step;
     let moved = picture(&args, render_scene(&args, scene).expect("a picture"));
     let score = worst(&golden("builtin"), &moved).score;
     say(&format!("one moved by {} m: {score:.4}", step.length()));

@@ -13,10 +13,11 @@ use clap::Parser;
 use pose::{Args, Failure};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use throng::character::Character;
+use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::character::{Character, ClipId};
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, gltf_file};
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin, turned_triangles};
+use throng::pose::{Mat3x4, PosedVertices, WriteOnly, skin, turned_triangles};
 
 /// The result or the error's words, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {
@@ -184,12 +185,18 @@ fn read(text: &str) -> Obj {
 /// The text holds the very numbers that the crate computes.
 fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
-    let mut poser = Poser::new();
-    poser
-        .palette(character, moment, WriteOnly::over(&mut palette))
+    let play = moment.map_or(Play::REST, |(clip, time_s)| Play {
+        offset_s: time_s,
+        ..Play::new(ClipId(clip as u16)).once()
+    });
+    let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
+    let actor = animator.add(play).unwrap();
+    animator
+        .palettes(&[actor], WriteOnly::over(&mut palette))
         .unwrap();
     assert_eq!(obj.objects.len(), character.primitives().len());
-    let weights = poser.weights().to_vec();
+    let mut weights = vec![0.0; character.morph_weights().len()];
+    animator.morph_weights(actor, &mut weights).unwrap();
     let mut posed = PosedVertices::default();
     let mut start = 0;
     for (part, faces) in character.primitives().iter().zip(&obj.faces) {

@@ -1,26 +1,28 @@
-//! What stands around: a slab under each, a ball, steps. Boxes and a ball, as a character that does not move.
+//! What stands around: a slab under each, a ball, steps. Boxes and a ball, as a character that does
+//! not move.
 
 use throng::builtin;
 use throng::character::{Character, Material};
 use throng::glam::{Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 
-use super::reach::{After, BALL, STEPS_M};
+use super::Act;
+use super::body::{BALL, STEPS_M};
 
 /// # Errors
 /// None in practice; what [`RawCharacter::build`] says.
-pub(crate) fn props(act: After) -> throng::Result<Character> {
+pub(crate) fn props(act: Act) -> throng::Result<Character> {
     let mut meshes = vec![cuboid(
         vec3(-0.5, -0.06, -0.6),
         vec3(0.5, -0.002, 0.6),
         [0.4, 0.4, 0.4, 1.0],
     )];
     match act {
-        After::Look | After::LookAndReach => {
+        Act::Look | Act::LookAndReach => {
             let ball = builtin::sphere(0.07, 10).translated(BALL);
             meshes.push(ball.colored([0.9, 0.2, 0.15, 1.0]));
         }
-        After::Stand => {
+        Act::Stand => {
             // The left foot stands where x is positive.
             for (height, [from, to]) in STEPS_M.into_iter().zip([[0.0, 0.4], [-0.4, 0.0]]) {
                 if height > 0.0 {
@@ -32,7 +34,7 @@ pub(crate) fn props(act: After) -> throng::Result<Character> {
                 }
             }
         }
-        After::Nothing => {}
+        _ => {}
     }
     let material = Material {
         metallic: 0.0,

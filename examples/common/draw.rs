@@ -1,10 +1,12 @@
-//! One frame of a crowd, into a file: for examples that are about what is drawn and not about drawing.
+//! One frame of a crowd, into a file: for examples that are about what is drawn and not about
+//! drawing.
 
 use std::error::Error;
 
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, vec3};
+use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, View};
 
@@ -19,12 +21,16 @@ pub(crate) struct Shot {
     pub(crate) centre: Vec3,
     /// From top to bottom, in radians.
     pub(crate) fov_y_rad: f32,
+    /// The crowd was populated at 0.
+    pub(crate) time_s: f64,
 }
 
-/// Draws what `populate` puts into the crowd. An error, too, if the validation layer has said anything.
-pub(crate) fn to_file(
+/// Draws what `populate` puts into the crowd; `tell` is given what it returned once the frame is
+/// prepared. An error, too, if the validation layer has said anything.
+pub(crate) fn to_file<T>(
     shot: &Shot,
-    populate: impl FnOnce(&mut Context, &mut Crowd) -> Result<(), Box<dyn Error>>,
+    populate: impl FnOnce(&mut Allocator, &mut Crowd) -> Result<T, Box<dyn Error>>,
+    tell: impl FnOnce(&Crowd, T) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
         app_name: shot.path,
@@ -50,8 +56,9 @@ pub(crate) fn to_file(
     };
     // SAFETY: the formats are the target's.
     let pass = unsafe { crowd.create_pass(&pass)? };
-    populate(&mut context, &mut crowd)?;
+    let populated = populate(&mut context.allocator, &mut crowd)?;
     frame(&mut context, &mut crowd, &target, (pass, shot))?;
+    tell(&crowd, populated)?;
 
     let rgba = target.read_rgba(&mut context)?;
     let color = image::ColorType::Rgba8;
@@ -96,7 +103,7 @@ fn frame(
     let (device, cmd) = (context.device.clone(), slot.cmd);
     // SAFETY: the slot was just begun, the recording is submitted below.
     unsafe {
-        let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.0)?;
+        let mut frame = crowd.begin_frame(&mut context.allocator, 0, shot.time_s)?;
         let views = frame.record_prepare(cmd, &[view])?;
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], pass)?;

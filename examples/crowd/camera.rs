@@ -9,6 +9,8 @@ use throng::{Lighting, View};
 const FOV: f32 = 0.80;
 /// Sum of the crowd's upper and lower edges, in half pictures.
 const BALANCE: f32 = -0.2;
+/// From where it looks at first: about +Y from +Z.
+pub(crate) const YAW_RAD: f32 = 0.5;
 /// How much of the picture the crowd fills.
 const FILL: f32 = 0.96;
 
@@ -32,7 +34,7 @@ impl Camera {
     pub(crate) fn new(rim: &[Vec3], height_m: f32) -> Self {
         let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
         Self {
-            yaw: 0.5,
+            yaw: YAW_RAD,
             pitch: 0.33,
             zoom: 1.0,
             points: rim.iter().copied().chain(above).collect(),

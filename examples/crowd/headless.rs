@@ -17,8 +17,8 @@ use super::{Result, check_validation, say, scenery};
 
 /// Half a minute where a processor has to draw.
 const FRAMES: u32 = 30;
-/// Where nobody said how many frames, those that are not begun by now are left out, but for the last:
-/// its picture is the same however many came before.
+/// Where nobody said how many frames, those that are not begun by now are not drawn, but for the last:
+/// its picture is the same however many were drawn before.
 const BUDGET: Duration = Duration::from_secs(20);
 const DT_S: f64 = 1.0 / 60.0;
 
@@ -139,8 +139,13 @@ fn draw_frames(
         slots.push(frame.slot as u32);
         bar.set_position(u64::from(number) + 1);
         number += 1;
-        if args.frames.is_none() && begun.elapsed() > BUDGET {
-            number = number.max(count - 1);
+        if args.frames.is_none() && begun.elapsed() > BUDGET && number + 1 < count {
+            context.wait_idle()?;
+            while number + 1 < count {
+                // SAFETY: the device is idle.
+                unsafe { show.skip(context, f64::from(number) * dt_s)? };
+                number += 1;
+            }
         }
     }
     bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! Who stands where: groups that talk, a loop of those who walk around among them, and nobody in
+//! Who is where: groups that stand and talk, lanes of those who walk around among them, and nobody in
 //! anybody's way.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use throng::glam::{IVec2, Vec2, Vec3};
 
 use super::flow::{self, Flows};
 use super::model::{Act, Model};
-use super::path::{Loop, Stream};
+use super::path::{Lane, Loop};
 use super::rng::Rng;
 
 /// No one takes more of the ground than this, metres: a clip that travels far would.
@@ -28,10 +28,12 @@ pub(crate) struct Person {
     /// Metres around the middle of what it takes of the ground.
     pub(crate) radius_m: f32,
     pub(crate) tint: [f32; 4],
-    /// Where in its clip it is at time 0.
+    /// Where in its clip it is at time 0, if it has but one.
     pub(crate) phase_s: f64,
     /// Clip seconds a second.
     pub(crate) speed: f64,
+    /// Of the chance that it is given to.
+    pub(crate) seed: u64,
     pub(crate) motion: Motion,
 }
 
@@ -43,16 +45,20 @@ pub(crate) enum Motion {
         yaw: f32,
     },
     Travels {
-        stream: usize,
+        lane: usize,
+        /// Where it begins.
         start_m: f32,
-        beside_m: f32,
+        /// Half of what it takes of the lane.
+        half_m: f32,
+        /// Whom it follows; itself, if it is alone.
+        behind: usize,
     },
 }
 
 /// The whole crowd.
 pub(crate) struct Layout {
     pub(crate) persons: Vec<Person>,
-    pub(crate) streams: Vec<Stream>,
+    pub(crate) lanes: Vec<Lane>,
 }
 
 /// Some who stand in a circle and face each other; or one alone.
@@ -92,7 +98,7 @@ impl Layout {
         stand(&mut persons, groups, around, *width_m, outer_m, &mut rng);
         Self {
             persons,
-            streams: flows.streams,
+            lanes: flows.lanes,
         }
     }
 
@@ -100,26 +106,19 @@ impl Layout {
     pub(crate) fn rim(&self) -> Vec<Vec3> {
         const SECTORS: usize = 48;
         let mut reach = [0.0_f32; SECTORS];
-        let mut outer = vec![0.0_f32; self.streams.len()];
+        let mut widest = vec![0.0_f32; self.lanes.len()];
         let mut add = |at: Vec2, radius: f32| {
             let sector = (at.to_angle().rem_euclid(TAU) / TAU * SECTORS as f32) as usize % SECTORS;
             reach[sector] = reach[sector].max(at.length() + radius);
         };
         for person in &self.persons {
-            if let Motion::Stands { at, .. } = person.motion {
-                add(at, person.radius_m);
+            match person.motion {
+                Motion::Stands { at, .. } => add(at, person.radius_m),
+                Motion::Travels { lane, .. } => widest[lane] = widest[lane].max(person.radius_m),
             }
         }
-        for person in &self.persons {
-            if let Motion::Travels {
-                stream, beside_m, ..
-            } = person.motion
-            {
-                outer[stream] = outer[stream].max(beside_m + person.radius_m);
-            }
-        }
-        for (stream, beside_m) in self.streams.iter().zip(outer) {
-            stream.edge(beside_m).for_each(|point| add(point, 0.0));
+        for (lane, beside_m) in self.lanes.iter().zip(widest) {
+            lane.edge(beside_m).for_each(|point| add(point, 0.0));
         }
         let at = |(sector, reach): (usize, &f32)| {
             let at = Vec2::from_angle((sector as f32 + 0.5) / SECTORS as f32 * TAU) * *reach;
@@ -133,7 +132,7 @@ pub(crate) fn act<'a>(models: &'a [Model], person: &Person) -> Option<&'a Act> {
     models.get(person.model)?.acts.get(person.act)
 }
 
-/// A character with a clip, a phase, a speed, a size and a tint of its own.
+/// A character with a phase, a speed, a size and a tint of its own.
 fn cast(models: &[Model], rng: &mut Rng) -> Option<Person> {
     let number = rng.below(models.len());
     let model = models.get(number)?;
@@ -150,6 +149,7 @@ fn cast(models: &[Model], rng: &mut Rng) -> Option<Person> {
         tint: tint(model.tint, rng),
         phase_s: f64::from(act.duration_s * rng.unit()),
         speed: f64::from(rng.range(0.85, 1.15)),
+        seed: rng.next(),
         motion: Motion::Stands {
             at: Vec2::ZERO,
             yaw: 0.0,

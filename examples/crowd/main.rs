@@ -1,18 +1,22 @@
 //! A crowd of animated characters, in a window or into a picture.
 //!
 //! ```text
-//! args ─▶ model ─▶ layout ─▶ scene ─▶ show ─┬▶ window
-//!         measure  who stands where         └▶ headless ─▶ crowd.png, table, stats
+//! args ─▶ model ─────────▶ layout, flow ──▶ scene ───────▶ show ─┬▶ window
+//!         roles, measure   who is where     director: who         └▶ headless ─▶ crowd.png, table, stats
+//!                                           does what when
 //! ```
 
 pub(crate) mod args;
-mod camera;
+pub(crate) mod camera;
+pub(crate) mod director;
 mod flow;
 pub(crate) mod headless;
 pub(crate) mod layout;
+mod measure;
 mod model;
 mod path;
 mod rng;
+pub(crate) mod roles;
 mod scene;
 mod scenery;
 mod shadow;

@@ -1,4 +1,4 @@
-//! Streams: closed ways through the crowd, on which walkers never meet and never turn back.
+//! Lanes: closed ways through the crowd, on which nobody turns back.
 
 use std::f32::consts::TAU;
 
@@ -27,20 +27,20 @@ impl Loop {
     }
 }
 
-/// All who go the same way at the same pace beside a loop, as one.
+/// A way beside a loop, all around.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream {
+pub(crate) struct Lane {
     around: Loop,
-    /// Of its middle from the loop.
+    /// From the loop.
     offset_m: f32,
-    /// Metres along the middle to each of its points, and around.
+    /// Metres along it to each of its points, and around.
     arc_m: Vec<f32>,
-    /// In the middle. Negative: clockwise seen from above.
-    speed_m_s: f32,
+    /// 1, or -1: clockwise seen from above.
+    turn: f32,
 }
 
-impl Stream {
-    pub(crate) fn new(around: Loop, offset_m: f32, speed_m_s: f32) -> Self {
+impl Lane {
+    pub(crate) fn new(around: Loop, offset_m: f32, back: bool) -> Self {
         let mut arc_m = vec![0.0];
         let mut length = 0.0;
         for step in 0..STEPS {
@@ -52,35 +52,28 @@ impl Stream {
             around,
             offset_m,
             arc_m,
-            speed_m_s,
+            turn: if back { -1.0 } else { 1.0 },
         }
     }
 
     pub(crate) fn length_m(&self) -> f32 {
-        self.arc_m.last().copied().unwrap_or(0.0)
+        self.arc_m.last().copied().unwrap_or(0.0).max(1e-3)
     }
 
-    /// How much faster than in the middle one goes so far beside it.
-    pub(crate) fn pace(&self, beside_m: f32) -> f32 {
-        self.speed_m_s.abs() * (1.0 + beside_m / (self.around.radius_m + self.offset_m))
-    }
-
-    /// The place (x, z) and the direction of one who started at `start_m` along the middle, `beside_m`
-    /// outside of it.
-    pub(crate) fn at(&self, start_m: f32, beside_m: f32, time_s: f64) -> (Vec2, Vec2) {
-        let length = f64::from(self.length_m()).max(1e-3);
-        let along = f64::from(start_m) + time_s * f64::from(self.speed_m_s);
-        let along = along.rem_euclid(length) as f32;
+    /// The place (x, z) and the direction of one who has come so far.
+    pub(crate) fn at(&self, way_m: f64) -> (Vec2, Vec2) {
+        let along = way_m * f64::from(self.turn);
+        let along = along.rem_euclid(self.length_m().into()) as f32;
         let next = self.arc_m.partition_point(|m| *m <= along).clamp(1, STEPS);
         let (from_m, to_m) = (self.arc_m[next - 1], self.arc_m[next]);
         let part = ((along - from_m) / (to_m - from_m).max(1e-6)).clamp(0.0, 1.0);
         let angle = angle((next - 1) as f32 + part);
-        let at = |angle| self.around.at(angle, self.offset_m + beside_m);
+        let at = |angle| self.around.at(angle, self.offset_m);
         let forward = (at(angle + 1e-2) - at(angle - 1e-2)).normalize_or(Vec2::Y);
-        (at(angle), forward * self.speed_m_s.signum())
+        (at(angle), forward * self.turn)
     }
 
-    /// Points of its outer edge.
+    /// Points so far outside of it.
     pub(crate) fn edge(&self, beside_m: f32) -> impl Iterator<Item = Vec2> {
         (0..STEPS).map(move |step| self.around.at(angle(step as f32), self.offset_m + beside_m))
     }

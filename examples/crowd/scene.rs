@@ -1,22 +1,34 @@
-//! The crowd as throng has it: spawned once, and moved where someone walks.
+//! The crowd as throng has it: spawned once, and moved where someone goes.
 
-use throng::character::{Affine, ClipId};
-use throng::crowd::{ClipRef, Play, SkinMode};
+use throng::character::Affine;
+use throng::crowd::{ClipRef, InstanceEvent, Play, SkinMode};
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::pose::{Method, SkinnedLayout};
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Spawn};
 
+use super::director::{self, Director};
 use super::layout::{self, Layout, Motion, Person};
 use super::model::Model;
+use super::rng::Rng;
+use super::roles::Fades;
 use super::{Result, scenery};
+
+/// How long people have been there before time 0, in seconds.
+const LEAD_UP_S: f64 = 20.0;
+/// How many steps of all of them together that takes at most.
+const LEAD_UP_STEPS: usize = 3_000_000;
 
 /// Everything that is drawn.
 pub(crate) struct Scene {
     models: Vec<Model>,
     layout: Layout,
-    /// Characters that walk: index of the person, its instance.
-    walkers: Vec<(usize, InstanceId)>,
+    director: Director,
+    /// By model, as soon as they are loaded.
+    characters: Vec<CharacterId>,
+    /// Who comes first, and how many have come.
+    order: Vec<usize>,
+    spawned: usize,
     /// Instances of each model.
     pub(crate) counts: Vec<u32>,
     skinning: Skinning,
@@ -32,15 +44,25 @@ pub(crate) struct Skinning {
 }
 
 impl Scene {
-    pub(crate) fn new(models: Vec<Model>, layout: Layout, skinning: Skinning) -> Self {
+    pub(crate) fn new(
+        models: Vec<Model>,
+        layout: Layout,
+        skinning: Skinning,
+        fades: Fades,
+    ) -> Self {
         let mut counts = vec![0; models.len()];
         for person in &layout.persons {
             counts[person.model] += 1;
         }
+        let mut order: Vec<usize> = (0..layout.persons.len()).collect();
+        Rng::new(layout.persons.len() as u64).shuffle(&mut order);
         Self {
+            director: Director::new(&layout, fades),
             models,
             layout,
-            walkers: Vec::new(),
+            characters: Vec::new(),
+            order,
+            spawned: 0,
             counts,
             skinning,
         }
@@ -54,6 +76,11 @@ impl Scene {
     #[cfg(test)]
     pub(crate) fn layout_mut(&mut self) -> &mut Layout {
         &mut self.layout
+    }
+
+    #[cfg(test)]
+    pub(crate) fn director(&self) -> &Director {
+        &self.director
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -112,98 +139,116 @@ impl Scene {
         }
     }
 
-    /// Brings everyone into the world, as they are at time 0.
-    pub(crate) fn spawn(
+    /// Brings models and surroundings to the device. The people come as [`Self::direct`] takes them
+    /// through the first seconds.
+    pub(crate) fn load(
         &mut self,
         crowd: &mut Crowd,
         scenery: &mut Crowd,
         allocator: &mut Allocator,
     ) -> Result<()> {
-        let skinning = self.skinning;
         let desc = CharacterDesc {
-            method: skinning.method,
-            cpu_skinning: skinning.mode == SkinMode::Cpu,
+            method: self.skinning.method,
+            cpu_skinning: self.skinning.mode == SkinMode::Cpu,
         };
-        let mut add = |model: &Model| {
+        for model in &self.models {
             let added = crowd.add_character_with(allocator, &model.character, &desc);
-            added.map_err(|why| format!("{}: {why}", model.name))
-        };
-        let characters: Result<Vec<CharacterId>, String> =
-            self.models.iter().map(&mut add).collect();
-        let characters = characters?;
-        let reach_m = self
-            .layout
-            .rim()
-            .iter()
-            .map(|point| point.length())
-            .fold(0.0, f32::max);
+            let added = added.map_err(|why| format!("{}: {why}", model.name))?;
+            self.characters.push(added);
+        }
+        let rim = self.layout.rim();
+        let reach_m = rim.iter().map(|point| point.length()).fold(0.0, f32::max);
         let surroundings =
             scenery.add_character(allocator, &scenery::surroundings(reach_m)?.character)?;
         scenery.spawn(surroundings, &Spawn::default())?;
-        for (index, person) in self.layout.persons.iter().enumerate() {
-            let (at, way) = self.place(person, 0.0);
-            let spawn = Spawn {
-                world_from_model: self.world_from_model(person, at, way),
-                tint: person.tint,
-                play: self.play(person),
-                skin: skinning.mode,
-                ..Spawn::default()
-            };
-            let instance = crowd.spawn(characters[person.model], &spawn)?;
+        Ok(())
+    }
+
+    /// The times that lead up to time 0, the first at which everybody is there and about something.
+    pub(crate) fn lead_up(&self) -> impl Iterator<Item = f64> + use<> {
+        let steps = LEAD_UP_STEPS / self.layout.persons.len().max(1);
+        let steps = steps.clamp(10, 400) as u32;
+        (0..steps).map(move |step| LEAD_UP_S * (f64::from(step) / f64::from(steps) - 1.0))
+    }
+
+    /// Someone comes into the world.
+    fn spawn(&mut self, crowd: &mut Crowd, index: usize) -> Result<()> {
+        let person = &self.layout.persons[index];
+        let model = &self.models[person.model];
+        let driven = model.roles.has_machine();
+        let act = &model.acts[person.act];
+        let clip = act.clip.filter(|_| !driven);
+        let spawn = Spawn {
+            world_from_model: self.world_from_model(index, act.floor),
+            tint: person.tint,
+            user: index as u32,
+            play: Play {
+                clip: clip.map_or(ClipRef::Rest, ClipRef::Id),
+                start_s: Some(0.0),
+                offset_s: person.phase_s,
+                speed: person.speed,
+                ..Play::REST
+            },
+            driven,
+            skin: self.skinning.mode,
+            ..Spawn::default()
+        };
+        let instance = crowd.spawn(self.characters[person.model], &spawn)?;
+        let known = (&self.models[..], &self.layout);
+        self.director.enter(crowd, known, index, instance)
+    }
+
+    /// Takes everyone to this time: what they do, and where those are who go.
+    pub(crate) fn direct(&mut self, crowd: &mut Crowd, time_s: f64) -> Result<()> {
+        let known = (&self.models[..], &self.layout);
+        self.director.direct(crowd, known, time_s)?;
+        // Not all at once, so that they are not in step.
+        let part = (time_s + LEAD_UP_S) / (0.4 * LEAD_UP_S);
+        let persons = self.layout.persons.len();
+        let there = (part.clamp(0.0, 1.0) * persons as f64).ceil() as usize;
+        while self.spawned < there {
+            self.spawn(crowd, self.order[self.spawned])?;
+            self.spawned += 1;
+        }
+        for (index, mind) in self.director.minds() {
+            let person = &self.layout.persons[index];
             if let Motion::Travels { .. } = person.motion {
-                self.walkers.push((index, instance));
+                let records = crowd.play_records(mind.instance)?;
+                let (_, floor) = director::ground(&self.models[person.model], records, time_s);
+                let place = self.world_from_model(index, floor);
+                crowd.set_transform(mind.instance, &place)?;
             }
         }
         Ok(())
     }
 
-    /// Moves those who walk to where they are at this time.
-    pub(crate) fn walk(&self, crowd: &mut Crowd, time_s: f64) -> Result<()> {
-        for (index, instance) in &self.walkers {
-            let person = &self.layout.persons[*index];
-            let (at, way) = self.place(person, time_s);
-            crowd.set_transform(*instance, &self.world_from_model(person, at, way))?;
-        }
-        Ok(())
+    /// What happened to people in the frame that was begun.
+    pub(crate) fn hear(&mut self, events: impl Iterator<Item = InstanceEvent>) {
+        self.director.hear(events);
     }
 
     /// Where someone stands (x, z), and the angle about +Y from +Z to where it looks or goes.
-    fn place(&self, person: &Person, time_s: f64) -> (Vec2, f32) {
-        match person.motion {
+    fn place(&self, index: usize) -> (Vec2, f32) {
+        match self.layout.persons[index].motion {
             Motion::Stands { at, yaw } => (at, yaw),
-            Motion::Travels {
-                stream,
-                start_m,
-                beside_m,
-            } => {
-                let (at, direction) = self.layout.streams[stream].at(start_m, beside_m, time_s);
+            Motion::Travels { lane, .. } => {
+                let (at, direction) = self.layout.lanes[lane].at(self.director.way_m(index));
                 (at, direction.x.atan2(direction.y))
             }
         }
     }
 
-    /// The middle of what it covers at `at`, its lowest point on the ground.
-    fn world_from_model(&self, person: &Person, at: Vec2, way: f32) -> Affine {
-        let act = layout::act(&self.models, person);
-        let (center, floor) = act.map_or((Vec2::ZERO, 0.0), |act| (act.center, act.floor));
-        let gait = act.and_then(|act| act.gait);
-        let heading = gait.map_or(0.0, |gait| gait.heading_rad);
+    /// The middle of what it covers where it is, and this height of the model on the ground.
+    fn world_from_model(&self, index: usize, floor: f32) -> Affine {
+        let (at, way) = self.place(index);
+        let person = &self.layout.persons[index];
+        let act = &self.models[person.model].acts[person.act];
+        let heading = act.gait.map_or(0.0, |gait| gait.heading_rad);
         let turned = Affine::from_scale_rotation_translation(
             Vec3::splat(person.scale),
             Quat::from_rotation_y(way - heading),
             Vec3::new(at.x, 0.0, at.y),
         );
-        turned * Affine::from_translation(Vec3::new(-center.x, -floor, -center.y))
-    }
-
-    fn play(&self, person: &Person) -> Play<'static> {
-        let clip = layout::act(&self.models, person).and_then(|act| act.clip);
-        Play {
-            clip: clip.map_or(ClipRef::Rest, |clip| ClipRef::Id(ClipId(clip as u16))),
-            start_s: Some(0.0),
-            offset_s: person.phase_s,
-            speed: person.speed,
-            ..Play::REST
-        }
+        turned * Affine::from_translation(Vec3::new(-act.center.x, -floor, -act.center.y))
     }
 }

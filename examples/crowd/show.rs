@@ -1,5 +1,6 @@
 //! One frame of the crowd, recorded into whatever there is to draw into.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use throng::ash::{self, vk};
@@ -11,10 +12,11 @@ use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 use super::args::{Args, Shadows};
 use super::layout::Layout;
 use super::model::Model;
+use super::roles::Fades;
 use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
 use super::stats::{FrameLog, Stages};
-use super::{Result, scenery};
+use super::{Result, say, scenery};
 
 /// Frames in flight.
 pub(crate) const SLOTS: u32 = 2;
@@ -44,22 +46,35 @@ struct Passes {
 }
 
 /// The models of the command line, or the built-in one.
-pub(crate) fn load(args: &Args) -> Result<Vec<Model>> {
-    if args.models.is_empty() {
-        return Ok(vec![Model::load("builtin".as_ref())?]);
-    }
-    args.models.iter().map(|path| Model::load(path)).collect()
+pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
+    let builtin = [PathBuf::from("builtin")];
+    let paths = match args.models.is_empty() {
+        true => &builtin[..],
+        false => &args.models,
+    };
+    let load = |path: &PathBuf| {
+        let model = Model::load(path, fades)?;
+        let chosen = model.roles.describe(&model.character);
+        say(&format!("{}: {chosen}", model.name));
+        Ok(model)
+    };
+    paths.iter().map(load).collect()
 }
 
 /// Everyone in their places.
 pub(crate) fn scene(args: &Args) -> Result<Scene> {
-    let models = load(args)?;
+    scene_with(args, Fades::default())
+}
+
+/// The same with other fades.
+pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
+    let models = load(args, fades)?;
     let layout = Layout::new(&models, args.instances, args.seed);
     let skinning = Skinning {
         mode: args.skin.into(),
         method: args.method.into(),
     };
-    Ok(Scene::new(models, layout, skinning))
+    Ok(Scene::new(models, layout, skinning, fades))
 }
 
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
@@ -163,8 +178,34 @@ impl Show {
                 scenery: self.scenery.create_pass(&pass)?,
             }
         });
-        self.scene
-            .spawn(&mut self.crowd, &mut self.scenery, &mut context.allocator)
+        let (crowd, scenery) = (&mut self.crowd, &mut self.scenery);
+        self.scene.load(crowd, scenery, &mut context.allocator)?;
+        for time_s in self.scene.lead_up() {
+            // SAFETY: nothing was submitted yet.
+            unsafe { self.skip(context, time_s)? };
+        }
+        Ok(())
+    }
+
+    /// The people.
+    #[cfg(test)]
+    pub(crate) fn crowd(&self) -> &Crowd {
+        &self.crowd
+    }
+
+    /// Takes everyone to a time without drawing anything.
+    ///
+    /// # Safety
+    /// All work that was submitted has ended.
+    pub(crate) unsafe fn skip(&mut self, context: &mut Context, time_s: f64) -> Result<()> {
+        self.scene.direct(&mut self.crowd, time_s)?;
+        // SAFETY: the caller's word; nothing is recorded in the frame.
+        unsafe {
+            let frame = self.crowd.begin_frame(&mut context.allocator, 0, time_s)?;
+            self.scene.hear(frame.events());
+            self.crowd.abandon_frame();
+        }
+        Ok(())
     }
 
     /// Records everything of one frame. Returns what it took; the GPU's times are those of the frame
@@ -182,8 +223,8 @@ impl Show {
         time_s: f64,
     ) -> Result<FrameLog> {
         let started = Instant::now();
-        self.scene.walk(&mut self.crowd, time_s)?;
-        let walked = Instant::now();
+        self.scene.direct(&mut self.crowd, time_s)?;
+        let directed = Instant::now();
         let Some(passes) = self.passes else {
             return Err("no pass".into());
         };
@@ -201,6 +242,7 @@ impl Show {
         // SAFETY: the slot has ended since it was begun; the rest is the caller's word.
         unsafe {
             let mut crowd = self.crowd.begin_frame(allocator, slot, time_s)?;
+            self.scene.hear(crowd.events());
             let mut around = self.scenery.begin_frame(allocator, slot, time_s)?;
             let views = crowd.record_prepare(cmd, &lit)?;
             let prepared = Instant::now();
@@ -219,7 +261,7 @@ impl Show {
             let stats = crowd.stats();
             Ok(FrameLog {
                 cpu: Stages {
-                    walk: ms(started, walked),
+                    direct: ms(started, directed),
                     animate: stats.cpu.animate_ms,
                     update: stats.cpu.update_ms,
                     prepare: stats.cpu.prepare_ms,

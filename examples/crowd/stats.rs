@@ -15,8 +15,8 @@ use super::{Result, say};
 pub(crate) struct Stages {
     /// Waiting for the frame that had the slot before.
     pub(crate) wait: f64,
-    /// Moving those who walk.
-    pub(crate) walk: f64,
+    /// Telling people what to do, and moving those who go.
+    pub(crate) direct: f64,
     /// Sampling clips; part of `prepare`.
     pub(crate) animate: f64,
     /// Taking animators to the frame's time: events, state machines.
@@ -34,13 +34,13 @@ pub(crate) struct Stages {
 impl Stages {
     /// Everything but waiting, for the device or the display.
     pub(crate) fn busy(&self) -> f64 {
-        self.walk + self.prepare + self.record + self.submit
+        self.direct + self.prepare + self.record + self.submit
     }
 
     fn named(&self) -> [(&'static str, f64); 8] {
         [
             ("wait", self.wait),
-            ("walk", self.walk),
+            ("direct", self.direct),
             ("prepare", self.prepare),
             ("animate", self.animate),
             ("update", self.update),

@@ -1,14 +1,13 @@
-//! A character that walks, runs, jumps and waves under a script of inputs: prints what its state machine
-//! plays. No Vulkan.
+//! A character that walks, runs, jumps and waves under a script of inputs: prints what its state
+//! machine plays. No Vulkan.
 //!
 //! `cargo run --example machine`
 
 use std::error::Error;
+use throng::animator::{ActorId, AnimationEventKind, Animator, AnimatorDesc};
 use throng::builtin;
-use throng::pose::SampleList;
-use throng::pose::state_machine::{
-    StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog, StateMachineText,
-};
+use throng::character::AnimationDesc;
+use throng::pose::state_machine::StateMachineText;
 
 const TEXT: &str = include_str!("hero.toml");
 const FRAME_S: f64 = 1.0 / 60.0;
@@ -34,57 +33,58 @@ enum Input {
     Ground(bool),
 }
 
-pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let character = builtin::mannequin()?.character;
-    let machine = StateMachineText::parse("hero.toml", TEXT)?.build(&character)?;
-    let mut hero = [machine.start(0.0)];
-    let (mut log, mut list) = (StateMachineLog::new(), SampleList::new());
+fn main() -> Result<(), Box<dyn Error>> {
+    let text = StateMachineText::parse("hero.toml", TEXT)?;
+    let animation = AnimationDesc {
+        state_machine: Some(text.desc().clone()),
+        ..AnimationDesc::default()
+    };
+    let character = builtin::mannequin()?.character.with_animation(&animation)?;
+    let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+    let hero = animator.add_driven()?;
     let mut script = SCRIPT.iter().peekable();
     for frame in 0..=390 {
         let now_s = f64::from(frame) * FRAME_S;
-        machine.update_logged(now_s, &mut hero, &mut log)?;
-        for event in log.events() {
+        animator.update(now_s)?;
+        for event in animator.events() {
             let word = match event.kind {
-                StateMachineEventKind::Left => "leaves",
-                StateMachineEventKind::Entered => "enters",
+                AnimationEventKind::Left { .. } => "leaves",
+                AnimationEventKind::Entered { .. } => "enters",
+                _ => continue,
             };
-            let name = machine.state_name(event.layer, event.state);
-            println!(
-                "{:8.4} s  layer {} {word} \"{name}\"",
-                event.time_s, event.layer
-            );
+            let (time_s, name) = (event.time_s, animator.event_name(event));
+            println!("{time_s:8.4} s  layer {} {word} \"{name}\"", event.layer);
         }
         if frame % 15 == 0 {
-            list.clear();
-            machine.play(now_s, &hero, &mut list)?;
-            let samples = list.samples(0).iter().map(|sample| {
-                let name = character.clips()[sample.clip].name();
-                let part = 100.0 * sample.weight;
-                format!(
-                    "{}:{name} {part:.0} % at {:.2} s",
-                    sample.level, sample.time_s
-                )
+            let clips = animator.playing(hero)?.map(|playing| {
+                let clip = playing.clip.map(|clip| &character.clips()[clip.index()]);
+                let name = clip.map_or("", |clip| clip.name());
+                let (layer, time_s) = (playing.layer, playing.time_s);
+                let part = 100.0 * playing.weight;
+                format!("{layer}:{name} {part:.0} % at {time_s:.2} s")
             });
-            println!("{now_s:8.4} s  {}", samples.collect::<Vec<_>>().join(", "));
+            println!("{now_s:8.4} s  {}", clips.collect::<Vec<_>>().join(", "));
         }
         while let Some((_, input)) = script.next_if(|(time_s, _)| *time_s <= now_s) {
             println!("{now_s:8.4} s  input: {input:?}");
-            apply(&machine, &mut hero[0], *input)?;
+            apply(&mut animator, hero, *input)?;
         }
     }
     Ok(())
 }
 
 /// What is set counts from the update before.
-fn apply(
-    machine: &StateMachine,
-    hero: &mut StateMachineInstance,
-    input: Input,
-) -> throng::Result<()> {
+fn apply(animator: &mut Animator, hero: ActorId, input: Input) -> throng::Result<()> {
+    let name = match input {
+        Input::Speed(_) => "speed",
+        Input::Wave => "wave",
+        Input::Jump => "jump",
+        Input::Ground(_) => "grounded",
+    };
+    let parameter = animator.state_machine()?.parameter(name)?;
     match input {
-        Input::Speed(speed) => machine.set_float(hero, machine.parameter("speed")?, speed),
-        Input::Wave => machine.set_trigger(hero, machine.parameter("wave")?),
-        Input::Jump => machine.set_trigger(hero, machine.parameter("jump")?),
-        Input::Ground(is) => machine.set_bool(hero, machine.parameter("grounded")?, is),
+        Input::Speed(speed) => animator.set_float(hero, parameter, speed),
+        Input::Wave | Input::Jump => animator.set_trigger(hero, parameter),
+        Input::Ground(is) => animator.set_bool(hero, parameter, is),
     }
 }

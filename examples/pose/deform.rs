@@ -1,12 +1,22 @@
 //! The deformed mesh, by the CPU.
 
 use super::{Failure, Moment};
-use throng::character::{Affine, Character};
+use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
+use throng::character::{Affine, Character, ClipId};
 use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFit, PaletteFormat, PaletteRef,
-    PosedVertices, QuatOffset, WriteOnly, check_method, model_pose, palette, skin,
-    turned_triangles,
+    DualQuat, DualQuatStretch, LoopMode, Mat3x4, Method, PaletteEntry, PaletteFormat, PaletteRef,
+    PosedVertices, QuatOffset, WriteOnly, check_method, skin, turned_triangles,
 };
+
+/// What holds a model at a moment: the clip stands still there.
+pub(super) fn play(moment: Moment) -> Play<'static> {
+    moment.map_or(Play::REST, |(clip, time_s)| Play {
+        offset_s: time_s,
+        speed: 0.0,
+        loop_mode: LoopMode::Once,
+        ..Play::new(ClipId(clip as u16))
+    })
+}
 
 /// Every primitive's vertices, in the file's world space.
 pub(super) fn on_cpu(
@@ -14,55 +24,31 @@ pub(super) fn on_cpu(
     moment: Moment,
     method: Method,
 ) -> Result<Vec<PosedVertices>, Failure> {
-    let format = check_method(model, method)?;
-    let (pose, weights) = posed(model, moment)?;
-    let (pose, weights) = (&*pose, &*weights);
-    match format {
-        PaletteFormat::Mat3x4 => by::<Mat3x4>(model, pose, weights),
-        PaletteFormat::DualQuat => by::<DualQuat>(model, pose, weights),
-        PaletteFormat::DualQuatStretch => by::<DualQuatStretch>(model, pose, weights),
-        PaletteFormat::QuatOffset => by::<QuatOffset>(model, pose, weights),
+    match check_method(model, method)? {
+        PaletteFormat::Mat3x4 => by::<Mat3x4>(model, moment),
+        PaletteFormat::DualQuat => by::<DualQuat>(model, moment),
+        PaletteFormat::DualQuatStretch => by::<DualQuatStretch>(model, moment),
+        PaletteFormat::QuatOffset => by::<QuatOffset>(model, moment),
     }
 }
 
-/// The model pose and the morph weights, of the packed clip: what a crowd shows.
-fn posed(model: &Character, moment: Moment) -> Result<(Vec<Affine>, Vec<f32>), Failure> {
-    let joints = model.skeleton().joints().iter();
-    let mut local: Vec<_> = joints.map(|joint| joint.rest).collect();
-    let weights = model.morph_weights().iter();
-    let mut weights: Vec<f32> = weights.map(|weight| weight.rest).collect();
-    if let Some((clip, time_s)) = moment {
-        let clip = &model.clips()[clip];
-        clip.sample(time_s, &mut local)?;
-        clip.sample_weights(time_s, |index, value| weights[index] = value);
-    }
-    let mut pose = vec![Affine::IDENTITY; local.len()];
-    model_pose(model.skeleton(), &local, &mut pose)?;
-    Ok((pose, weights))
+fn actor(model: &Character, moment: Moment) -> Result<(Animator, ActorId), Failure> {
+    let mut animator = Animator::new(model, &AnimatorDesc::default())?;
+    let actor = animator.add(play(moment))?;
+    Ok((animator, actor))
 }
 
-fn by<E: PaletteEntry>(
-    model: &Character,
-    pose: &[Affine],
-    weights: &[f32],
-) -> Result<Vec<PosedVertices>, Failure> {
+fn by<E: PaletteEntry>(model: &Character, moment: Moment) -> Result<Vec<PosedVertices>, Failure> {
+    let (mut animator, actor) = actor(model, moment)?;
     let mut entries = vec![E::project(&Affine::IDENTITY); model.palette().len()];
-    palette::<E>(
-        model,
-        pose,
-        PaletteFit::Projected,
-        WriteOnly::over(&mut entries),
-    )?;
+    animator.palettes(&[actor], WriteOnly::over(&mut entries))?;
+    let mut weights = vec![0.0; model.morph_weights().len()];
+    animator.morph_weights(actor, &mut weights)?;
     let primitives = model.primitives().iter();
     let posed = primitives.map(|primitive| {
         let mut out = PosedVertices::default();
-        skin(
-            model,
-            primitive,
-            PaletteRef::from(&*entries),
-            weights,
-            &mut out,
-        )?;
+        let palette = PaletteRef::from(&*entries);
+        skin(model, primitive, palette, &weights, &mut out)?;
         Ok(out)
     });
     posed.collect()
@@ -81,9 +67,8 @@ pub(super) fn turned(
         return Ok(none.collect());
     }
     let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
-    let (pose, _) = posed(model, moment)?;
-    let out = WriteOnly::over(&mut palette);
-    throng::pose::palette(model, &pose, PaletteFit::Projected, out)?;
+    let (mut animator, actor) = actor(model, moment)?;
+    animator.palettes(&[actor], WriteOnly::over(&mut palette))?;
     let turned = |part| Ok(turned_triangles(model, part, PaletteRef::from(&*palette))?);
     parts.iter().map(turned).collect()
 }

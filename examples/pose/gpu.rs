@@ -1,18 +1,19 @@
 //! The same pose on the GPU: its deformed mesh read back, and its picture.
 
+use super::deform::play;
 use super::{Failure, Moment};
 use std::path::Path;
-use throng::character::{Aabb, Character, ClipId};
+use throng::character::{Aabb, Character};
 use throng::crowd::SkinMode;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, Vec4};
 use throng::gpu::SkinnedStream;
-use throng::pose::{LoopMode, Method, PosedVertices, SkinnedLayout};
+use throng::pose::{Method, PosedVertices, SkinnedLayout};
 use throng::standalone::{
     Begin, Context, ContextDesc, StandaloneError, Target, TargetDesc, read_buffer,
 };
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, Play, Spawn, View, ash::vk,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, Spawn, View, ash::vk,
 };
 
 impl From<StandaloneError> for Failure {
@@ -207,12 +208,7 @@ fn spawn(
         cpu_skinning: skin == SkinMode::Cpu,
     };
     let character = crowd.add_character_with(&mut context.allocator, subject.model, &desc)?;
-    let play = subject.moment.map_or(Play::REST, |(clip, time_s)| Play {
-        offset_s: time_s,
-        speed: 0.0,
-        loop_mode: LoopMode::Once,
-        ..Play::new(ClipId(clip as u16))
-    });
+    let play = play(subject.moment);
     let spawn = Spawn {
         play,
         skin,

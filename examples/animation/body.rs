@@ -1,0 +1,110 @@
+//! What the character can do, and what each in the picture is told.
+
+use throng::character::{AnimationText, Character};
+use throng::glam::{Vec3, vec3};
+use throng::import::ImportOptions;
+use throng::pose::ik::{
+    Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
+};
+use throng::{CharacterId, Crowd, IkSolver, IkTarget, InstanceId, Play, Result, SolverId};
+
+use super::Act;
+
+/// Where the ball is, seen from who looks at it.
+pub(crate) const BALL: Vec3 = vec3(-0.45, 1.42, 0.5);
+/// Heights of the steps under the left and the right foot.
+pub(crate) const STEPS_M: [f32; 2] = [0.0, 0.22];
+
+/// The import of a character with a mask, an additive clip and a state machine.
+pub(crate) fn options() -> Result<ImportOptions> {
+    let text = AnimationText::parse("animation.toml", include_str!("animation.toml"))?;
+    Ok(ImportOptions {
+        animation: Some(text.desc().clone()),
+        ..ImportOptions::default()
+    })
+}
+
+/// What the character can be told to reach for.
+pub(crate) struct Solvers {
+    pub(crate) look: SolverId,
+    pub(crate) arm: SolverId,
+    pub(crate) feet: SolverId,
+}
+
+impl Solvers {
+    pub(crate) fn add(crowd: &mut Crowd, id: CharacterId, character: &Character) -> Result<Self> {
+        let joint = |name| character.skeleton().joint(name).map(u16::from);
+        let bones = |[first, middle, last]: [&'static str; 3]| {
+            Ok(TwoBone {
+                soften: 0.03,
+                ..TwoBone::new(joint(first)?, joint(middle)?, joint(last)?)
+            })
+        };
+        let leg = |names| {
+            let (bones, ankle_m) = (bones(names)?, 0.08);
+            Result::Ok(Leg { bones, ankle_m })
+        };
+        let share = |name, share| {
+            let joint = joint(name)?;
+            Result::Ok(AimJoint { joint, share })
+        };
+        let neck = vec![
+            share("Chest", 0.2)?,
+            share("Neck", 0.3)?,
+            share("Head", 0.5)?,
+        ];
+        let legs = vec![
+            leg(["LeftUpperLeg", "LeftLowerLeg", "LeftFoot"])?,
+            leg(["RightUpperLeg", "RightLowerLeg", "RightFoot"])?,
+        ];
+        let look = Aim {
+            offset_m: vec3(0.0, 0.1, 0.08), // the eyes
+            limit_rad: 1.3,
+            ..Aim::new(neck, Vec3::Z)
+        };
+        let arm = bones(["RightUpperArm", "RightLowerArm", "RightHand"])?;
+        let feet = FootPlacement::new(joint("Hips")?, legs);
+        Ok(Self {
+            look: crowd.add_solver(id, IkSolver::Aim(look))?,
+            arm: crowd.add_solver(id, IkSolver::TwoBone(arm))?,
+            feet: crowd.add_solver(id, IkSolver::Feet(feet))?,
+        })
+    }
+}
+
+/// Tells an instance what to do.
+pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solvers) -> Result<()> {
+    let walks = matches!(act, Act::Walk | Act::Wave | Act::HalfWave);
+    crowd.play(id, if walks { "Walk" } else { "Idle" })?;
+    // The clips stand still, with the hand up.
+    let raised = |clip| Play::new(clip).layer(1).offset_s(1.0).speed(0.0);
+    match act {
+        Act::Walk => Ok(()),
+        Act::Jog => {
+            crowd.drive(id)?;
+            let machine = crowd.animator(crowd.character_of(id)?)?.state_machine()?;
+            let speed = machine.parameter("speed")?;
+            crowd.set_float(id, speed, 0.5 * (1.2 + 3.1))
+        }
+        Act::Wave => crowd.play(id, raised("Wave").mask("upper body")),
+        Act::HalfWave => crowd.play(id, raised("Wave added").weight(0.5)),
+        Act::Look => look(crowd, id, solvers),
+        Act::LookAndReach => {
+            look(crowd, id, solvers)?;
+            // The wrist stays short of the ball by as much as the hand is long.
+            let wrist = BALL - 0.12 * (BALL - vec3(-0.2, 1.4, 0.0)).normalize();
+            let target = IkTarget::TwoBone(TwoBoneTarget::at(wrist));
+            crowd.set_target(id, solvers.arm, target, 0.0)
+        }
+        Act::Stand => {
+            let ground = STEPS_M.map(|y| Some(GroundHit::level(Vec3::Y * y)));
+            let target = IkTarget::Feet(FeetTarget::on(&ground));
+            crowd.set_target(id, solvers.feet, target, 0.0)
+        }
+    }
+}
+
+fn look(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> Result<()> {
+    let target = IkTarget::Aim(AimTarget::at(BALL));
+    crowd.set_target(id, solvers.look, target, 0.0)
+}

@@ -1,0 +1,299 @@
+//! What people do as time goes on: they walk, stop, stand, wave and walk on, each at its own time.
+
+use throng::animator::{AnimationEventKind, PlayRecord};
+use throng::character::ClipId;
+use throng::crowd::InstanceEvent;
+use throng::pose::state_machine::ParameterId;
+use throng::{Crowd, InstanceId, Play};
+
+use super::Result;
+use super::flow::{MARGIN_M, START_M, stopping_m};
+use super::layout::{Layout, Motion, Person};
+use super::model::Model;
+use super::rng::Rng;
+use super::roles::{Fades, PACE, SPEED, UPPER_BODY, WAVE_LAYER};
+
+/// How long people go until they stop, stand until they go on, and do not wave, from and to, in
+/// seconds.
+const GOES_S: [f32; 2] = [5.0, 18.0];
+const STANDS_S: [f32; 2] = [2.5, 6.0];
+const STILL_S: [f32; 2] = [4.0, 22.0];
+
+/// What one of the crowd is up to.
+pub(crate) struct Mind {
+    pub(crate) instance: InstanceId,
+    rng: Rng,
+    /// On its lane; none for those who stay where they are.
+    way: Option<Way>,
+    /// When it waves next.
+    waves_s: f64,
+    waving: bool,
+}
+
+/// How someone gets on.
+struct Way {
+    /// As fast as its gait at its speed, metres a second.
+    pace_m_s: f32,
+    /// What it tells the state machine, to go.
+    speed: f32,
+    fade_s: f32,
+    aim: Aim,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Aim {
+    /// Never stops.
+    Strides,
+    Goes {
+        until_s: f64,
+    },
+    Stands {
+        until_s: f64,
+    },
+    /// Somebody is in the way.
+    Queues,
+}
+
+/// Tells everyone what to do.
+pub(crate) struct Director {
+    /// By person; those who are not there yet have none.
+    minds: Vec<Option<Mind>>,
+    /// How far each has come on its lane, metres.
+    ways_m: Vec<f64>,
+    /// Waves that have ended.
+    waved: Vec<InstanceId>,
+    fades: Fades,
+    now_s: f64,
+}
+
+impl Director {
+    pub(crate) fn new(layout: &Layout, fades: Fades) -> Self {
+        let persons = layout.persons.iter();
+        let starts_m = persons.clone().map(|person| match person.motion {
+            Motion::Travels { start_m, .. } => start_m.into(),
+            Motion::Stands { .. } => 0.0,
+        });
+        Self {
+            minds: persons.map(|_| None).collect(),
+            ways_m: starts_m.collect(),
+            waved: Vec::new(),
+            fades,
+            now_s: 0.0,
+        }
+    }
+
+    pub(crate) fn minds(&self) -> impl Iterator<Item = (usize, &Mind)> {
+        let minds = self.minds.iter().enumerate();
+        minds.filter_map(|(person, mind)| Some((person, mind.as_ref()?)))
+    }
+
+    /// Someone is there, and begins.
+    pub(crate) fn enter(
+        &mut self,
+        crowd: &mut Crowd,
+        (models, layout): (&[Model], &Layout),
+        index: usize,
+        instance: InstanceId,
+    ) -> Result<()> {
+        let person = &layout.persons[index];
+        let model = &models[person.model];
+        let mut rng = Rng::new(person.seed);
+        let way = match person.motion {
+            Motion::Stands { .. } => None,
+            Motion::Travels { .. } => Some(Way::new(model, person, self.fades)),
+        };
+        if model.roles.has_machine() {
+            let pace = parameter(crowd, instance, PACE)?;
+            crowd.set_float(instance, pace, person.speed as f32)?;
+        }
+        let waves_s = match model.roles.can_wave() {
+            Some(_) => self.now_s + f64::from(rng.range(0.0, STILL_S[1])),
+            None => f64::INFINITY,
+        };
+        self.minds[index] = Some(Mind {
+            instance,
+            rng,
+            way,
+            waves_s,
+            waving: false,
+        });
+        Ok(())
+    }
+
+    /// How far someone has come on its lane, metres.
+    pub(crate) fn way_m(&self, person: usize) -> f64 {
+        self.ways_m[person]
+    }
+
+    /// Keeps in mind whose wave has ended.
+    pub(crate) fn hear(&mut self, events: impl Iterator<Item = InstanceEvent>) {
+        let ended = |event: &InstanceEvent| {
+            matches!(event.event.kind, AnimationEventKind::Finished { .. })
+                && event.event.layer == WAVE_LAYER
+        };
+        self.waved.extend(events.filter(ended).map(|e| e.instance));
+    }
+
+    /// Takes everyone to this time.
+    pub(crate) fn direct(
+        &mut self,
+        crowd: &mut Crowd,
+        (models, layout): (&[Model], &Layout),
+        time_s: f64,
+    ) -> Result<()> {
+        for instance in self.waved.drain(..) {
+            crowd.stop(instance, WAVE_LAYER, self.fades.wave_s)?;
+            let mind = self.minds.get_mut(crowd.user(instance)? as usize);
+            if let Some(Some(mind)) = mind {
+                mind.waving = false;
+                let [from_s, to_s] = STILL_S;
+                mind.waves_s = time_s + f64::from(mind.rng.range(from_s, to_s));
+            }
+        }
+        let step_s = time_s - self.now_s;
+        for index in 0..self.minds.len() {
+            let person = &layout.persons[index];
+            let model = &models[person.model];
+            let gap_m = self.gap_m(layout, index);
+            let Some(mind) = &mut self.minds[index] else {
+                continue;
+            };
+            let records = crowd.play_records(mind.instance)?;
+            let (speed_m_s, _) = ground(model, records, self.now_s + 0.5 * step_s);
+            let gone_m = f64::from(speed_m_s * person.scale) * step_s;
+            self.ways_m[index] += gone_m;
+            let stands = mind.go(crowd, gap_m - gone_m as f32, (time_s, step_s))?;
+            if !mind.waving && time_s >= mind.waves_s && (stands || model.roles.waves_above()) {
+                mind.wave(crowd, model.roles.can_wave(), (model, self.fades))?;
+            }
+        }
+        self.now_s = time_s;
+        Ok(())
+    }
+
+    /// How far it is to whom someone follows, from edge to edge.
+    pub(crate) fn gap_m(&self, layout: &Layout, index: usize) -> f32 {
+        let half_m = |index: usize| match layout.persons[index].motion {
+            Motion::Travels { half_m, .. } => half_m,
+            Motion::Stands { .. } => 0.0,
+        };
+        match layout.persons[index].motion {
+            Motion::Travels { lane, behind, .. } if behind != index => {
+                let apart_m = self.ways_m[behind] - self.ways_m[index];
+                let apart_m = apart_m.rem_euclid(layout.lanes[lane].length_m().into());
+                apart_m as f32 - half_m(index) - half_m(behind)
+            }
+            _ => f32::MAX,
+        }
+    }
+}
+
+impl Mind {
+    /// Whether it waves.
+    #[cfg(test)]
+    pub(crate) fn is_waving(&self) -> bool {
+        self.waving
+    }
+
+    /// Whether it is on its way; `None` for those who have none.
+    #[cfg(test)]
+    pub(crate) fn is_going(&self) -> Option<bool> {
+        let way = self.way.as_ref()?;
+        Some(matches!(way.aim, Aim::Strides | Aim::Goes { .. }))
+    }
+
+    /// Goes on, or stops, with so much room ahead. Returns whether it stands by its own choice.
+    fn go(&mut self, crowd: &mut Crowd, gap_m: f32, times_s: (f64, f64)) -> Result<bool> {
+        let Some(way) = &mut self.way else {
+            return Ok(true);
+        };
+        let aim = way.decide(gap_m, times_s, &mut self.rng);
+        if aim != way.aim {
+            way.aim = aim;
+            let goes = matches!(aim, Aim::Goes { .. });
+            let speed = parameter(crowd, self.instance, SPEED)?;
+            crowd.set_float(self.instance, speed, if goes { way.speed } else { 0.0 })?;
+        }
+        Ok(matches!(aim, Aim::Stands { .. }))
+    }
+
+    fn wave(
+        &mut self,
+        crowd: &mut Crowd,
+        clip: Option<ClipId>,
+        (model, fades): (&Model, Fades),
+    ) -> Result<()> {
+        let Some(clip) = clip else { return Ok(()) };
+        let wave = Play::new(clip).layer(WAVE_LAYER).once();
+        let wave = wave.fade_s(fades.wave_s);
+        let wave = match model.roles.waves_above() {
+            true => wave.mask(UPPER_BODY),
+            false => wave,
+        };
+        crowd.play(self.instance, wave)?;
+        self.waving = true;
+        Ok(())
+    }
+}
+
+impl Way {
+    fn new(model: &Model, person: &Person, fades: Fades) -> Self {
+        let act = &model.acts[person.act];
+        let speed = act.gait.map_or(0.0, |gait| gait.speed_m_s);
+        let runs = act.clip.is_some() && act.clip == model.roles.run;
+        Self {
+            pace_m_s: speed * person.scale * person.speed as f32,
+            speed,
+            fade_s: if runs { fades.run_s } else { fades.walk_s },
+            aim: match model.roles.has_machine() {
+                true => Aim::Queues,
+                false => Aim::Strides,
+            },
+        }
+    }
+
+    /// What it is up to from `time_s` on, with so much room ahead.
+    fn decide(&self, gap_m: f32, (time_s, step_s): (f64, f64), rng: &mut Rng) -> Aim {
+        let mut until = |[from_s, to_s]: [f32; 2]| time_s + f64::from(rng.range(from_s, to_s));
+        // It stops a step later at the soonest.
+        let step_m = 2.0 * self.pace_m_s * step_s as f32;
+        let stop_m = stopping_m(self.pace_m_s, self.fade_s) + step_m + MARGIN_M;
+        let is_free = gap_m > stop_m + START_M;
+        match self.aim {
+            Aim::Goes { .. } if gap_m < stop_m => Aim::Queues,
+            Aim::Goes { until_s } if time_s >= until_s => Aim::Stands {
+                until_s: until(STANDS_S),
+            },
+            Aim::Stands { until_s } if time_s >= until_s && is_free => Aim::Goes {
+                until_s: until(GOES_S),
+            },
+            Aim::Queues if is_free => Aim::Goes {
+                until_s: until(GOES_S),
+            },
+            same => same,
+        }
+    }
+}
+
+/// How fast the ground passes under what plays at a time, and where the lowest point of it is, in
+/// the model's units: as its clips say, by their weights.
+pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32, f32) {
+    let (mut speed, mut floor, mut weights) = (0.0, 0.0, 0.0);
+    for record in records.iter().filter(|record| record.layer == 0) {
+        let (clip, weight) = (ClipId(record.clip), record.weight_at(time_s));
+        let gait = model.character.animations().gait(clip);
+        let rate = record.speed_at(time_s) as f32;
+        speed += weight * rate * gait.map_or(0.0, |gait| gait.speed_m_s);
+        floor += weight * model.floor(clip);
+        weights += weight;
+    }
+    match weights > 0.0 {
+        true => (speed / weights.max(1.0), floor / weights),
+        false => (0.0, model.acts[0].floor),
+    }
+}
+
+fn parameter(crowd: &Crowd, id: InstanceId, name: &str) -> throng::Result<ParameterId> {
+    let animator = crowd.animator(crowd.character_of(id)?)?;
+    animator.state_machine()?.parameter(name)
+}
