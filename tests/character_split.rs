@@ -2,6 +2,7 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use reference::assets;
 use reference::rng::Rng;
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use throng::glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use throng::import::{
     self, ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, skin};
 
 /// A chain of joints 1 cm apart, and no mesh yet.
 fn chain(joints: usize) -> RawCharacter {

@@ -2,6 +2,7 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use reference::maths::{V3, distance};
 use reference::scene::Scene;
 use reference::{assets, compare, gltf, raw};
@@ -13,7 +14,7 @@ use throng::import::{
     self, ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform, RepairKind,
 };
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, skin};
 
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {

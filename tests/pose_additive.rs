@@ -15,7 +15,7 @@ use throng::glam::{DMat4, DVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::pose::{
     AdditiveReference, BLEND_THRESHOLD, BatchPoser, Clip, ClipOptions, ClipSample, Mask, PoseLayer,
-    SampleList, animate, blend,
+    SampleList, blend,
 };
 
 /// The bound of a clip's error and how far from its joint a point lies for that, for a character of 1.8 m.
@@ -122,7 +122,7 @@ fn put_onto_their_reference_they_are_the_files_curves() {
             for reference in [AdditiveReference::Rest, AdditiveReference::Frame { time_s }] {
                 let mut from = rest.clone();
                 if reference != AdditiveReference::Rest {
-                    animate(curves, time_s, &mut from).unwrap();
+                    curves.sample(time_s, &mut from).unwrap();
                 }
                 let clip = Clip::additive(character, curves, &reference, &ClipOptions::default());
                 let Ok(clip) = clip else {
@@ -195,7 +195,7 @@ fn what_no_track_drives_is_no_difference() {
         let mut delta = pose.clone();
         clip.sample(0.3, &mut delta).unwrap();
         let mut exact = pose.clone();
-        animate(curves, 0.3, &mut exact).unwrap();
+        curves.sample(0.3, &mut exact).unwrap();
         for (joint, delta) in delta.iter().enumerate() {
             let driven = |of: fn(&TrackValues) -> bool| {
                 let mut tracks = curves.tracks().iter();
@@ -312,7 +312,7 @@ fn steps_lines_and_splines_stay_what_they_are() {
         for _ in 0..500 {
             let time = f64::from(rng.range(-0.1, 2.1));
             let (mut exact, mut delta) = (pose.clone(), pose.clone());
-            animate(&curves, time, &mut exact).unwrap();
+            curves.sample(time, &mut exact).unwrap();
             clip.sample(time, &mut delta).unwrap();
             let got = onto(&pose[1], &delta[1]);
             let want = onto(&exact[1], &Transform::IDENTITY);

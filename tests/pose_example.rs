@@ -9,6 +9,7 @@
 mod pose;
 mod reference;
 
+use crate::reference::poser::Poser;
 use clap::Parser;
 use pose::{Args, Failure};
 use std::io::{self, Write};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, gltf_file};
-use throng::pose::{Mat3x4, PosedVertices, Poser, WriteOnly, skin, turned_triangles};
+use throng::pose::{Mat3x4, PosedVertices, WriteOnly, skin, turned_triangles};
 
 /// The result or the error's words, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {

@@ -7,7 +7,7 @@ use reference::rng::Rng;
 use throng::character::{CurveClip, Interpolation, Track, TrackValues, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
-use throng::pose::{Clip, ClipOptions, animate};
+use throng::pose::{Clip, ClipOptions};
 
 /// The angle between two rotations.
 fn apart(a: Quat, b: Quat) -> f32 {
@@ -17,7 +17,7 @@ fn apart(a: Quat, b: Quat) -> f32 {
 
 fn sampled(clip: &CurveClip, time_s: f64) -> Quat {
     let mut local = [Transform::IDENTITY; 2];
-    animate(clip, time_s, &mut local).unwrap();
+    clip.sample(time_s, &mut local).unwrap();
     local[0].rotation
 }
 

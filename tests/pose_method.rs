@@ -3,14 +3,15 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use throng::Error;
 use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use throng::error::{PoseAt, Unheld};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::{
-    DualQuat, Method, PaletteFit, PaletteFormat, Poser, QuatOffset, WriteOnly, check_clip,
-    check_method, palette,
+    DualQuat, Method, PaletteFit, PaletteFormat, QuatOffset, WriteOnly, check_clip, check_method,
+    palette,
 };
 
 const BOTH: [Method; 2] = [Method::DualQuat, Method::QuatOffset];

@@ -4,6 +4,7 @@
 mod load;
 mod reference;
 
+use crate::reference::poser::Poser;
 use load::loads;
 use reference::maths::{self, M4};
 use reference::raw::scene;
@@ -18,8 +19,8 @@ use throng::character::{
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, gltf_file};
 use throng::pose::{
-    Clip, ClipOptions, ClipSample, Playing, Poser, SampleList, Samples, Socket, Sockets,
-    joint_model, model_pose,
+    Clip, ClipOptions, ClipSample, Playing, SampleList, Samples, Socket, Sockets, joint_model,
+    model_pose,
 };
 
 /// The largest difference of two matrices' elements.

@@ -8,6 +8,7 @@
 mod added_clips;
 mod animation_set;
 mod clip;
+mod clip_names;
 mod cut;
 mod flips;
 mod ids;
@@ -17,7 +18,6 @@ mod name_match;
 mod pack_clips;
 mod parts;
 mod pieces;
-mod played_clip;
 mod ranges;
 mod reach;
 mod repack;
@@ -54,7 +54,6 @@ pub(crate) use parts::Parts;
 #[cfg(feature = "vulkan")]
 pub(crate) use parts::bits as part_bits;
 pub(crate) use pieces::Bounds;
-pub(crate) use played_clip::PlayedClip;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub use split::{Split, SplitReport};

@@ -87,7 +87,7 @@ fn entries<E: PaletteEntry>(rows: &[Row]) -> &[E] {
 /// The rest pose's palette.
 pub(crate) fn rest(character: &Character, format: PaletteFormat) -> Result<Vec<Row>> {
     let skeleton = character.skeleton();
-    let local: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+    let local = skeleton.rest_pose();
     let mut model = vec![Affine::IDENTITY; skeleton.len()];
     model_pose(skeleton, &local, &mut model)?;
     let rows = character.palette().len() * entry_rows(format) as usize;

@@ -66,6 +66,7 @@ mod blend;
 mod blend_space;
 mod blend_weights;
 mod bounds;
+mod clip_form;
 mod dual_quat;
 mod entry;
 mod events;
@@ -102,8 +103,6 @@ mod write_only;
 
 pub(crate) use additive::curves as difference_curves;
 pub use additive::{AdditiveReference, difference};
-pub use animate::animate;
-pub use animate_weights::animate_weights;
 pub use batch::{BatchPoser, Clip, ClipOptions, ClipPacking, ClipReport};
 pub(crate) use batch::{PlanSource, Planner, Product, Starts};
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
@@ -122,8 +121,8 @@ pub use method::{check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
 pub(crate) use pack_clips::PackCount;
 pub use pack_clips::{PackObserver, PackProgress, pack_clips};
-pub(crate) use palette::expect_len;
 pub use palette::{Mat3x4, PaletteFit, model_pose, model_pose_from, palette};
+pub(crate) use palette::{expect_len, rest_palette};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use ramp::{Ease, Ramp};
 pub use root_motion::{
@@ -140,109 +139,3 @@ pub use sync::{SyncAnchor, cycle_duration_s};
 pub use turned::turned_triangles;
 pub use wrap::ClipSpan;
 pub use write_only::WriteOnly;
-
-use crate::character::{Affine, Character, Transform};
-use crate::error::Result;
-
-/// The intermediate poses of the stages, kept so that nothing is allocated per frame.
-#[derive(Debug, Clone, Default)]
-pub struct Poser {
-    local: Vec<Transform>,
-    model: Vec<Affine>,
-    weights: Vec<f32>,
-}
-
-impl Poser {
-    /// An empty one; it grows to the largest skeleton that it is used with.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Local and model pose and morph weights of `character`: of a clip at a time (its index, and seconds in the
-    /// clip's own time, clamped to it), or the rest pose. The file's curves are taken where the character has them
-    /// ([`Character::curves`]), which is exact; else the packed clip.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) for a clip that the character lacks; the poses
-    /// stay as they were.
-    pub fn pose(&mut self, character: &Character, clip: Option<(usize, f64)>) -> Result<&[Affine]> {
-        self.animate(character, clip)?;
-        self.compose(character)
-    }
-
-    /// The animate stage alone: the local pose and the morph weights. The model pose stays that of the pose before.
-    ///
-    /// # Errors
-    /// As [`Self::pose`].
-    pub(crate) fn animate(
-        &mut self,
-        character: &Character,
-        clip: Option<(usize, f64)>,
-    ) -> Result<()> {
-        let clip = clip
-            .map(|(index, time_s)| Ok((character.played_clip(index)?, time_s)))
-            .transpose()?;
-        let skeleton = character.skeleton();
-        self.local.clear();
-        self.local
-            .extend(skeleton.joints().iter().map(|joint| joint.rest));
-        if let Some((clip, time_s)) = clip {
-            clip.animate(time_s, &mut self.local)?;
-        }
-        self.weights.clear();
-        let rest = character.morph_weights().iter();
-        self.weights.extend(rest.map(|weight| weight.rest));
-        if let Some((clip, time_s)) = clip {
-            clip.animate_weights(time_s, &mut self.weights)?;
-        }
-        Ok(())
-    }
-
-    /// The palette stage's first half: the model pose, from the local pose.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the local pose is another character's.
-    pub(crate) fn compose(&mut self, character: &Character) -> Result<&[Affine]> {
-        let skeleton = character.skeleton();
-        self.model.resize(skeleton.len(), Affine::IDENTITY);
-        model_pose(skeleton, &self.local, &mut self.model)?;
-        Ok(&self.model)
-    }
-
-    /// [`Self::pose`], then the palette, written in order into `out`: one entry per entry of
-    /// [`Character::palette`].
-    ///
-    /// # Errors
-    /// As [`Self::pose`]; [`Error::Argument`](crate::Error::Argument) if `out` is not exactly as
-    /// long as the palette, and
-    /// nothing is written to it then.
-    pub fn palette(
-        &mut self,
-        character: &Character,
-        clip: Option<(usize, f64)>,
-        out: WriteOnly<'_, Mat3x4>,
-    ) -> Result<()> {
-        self.pose(character, clip)?;
-        palette(character, &self.model, PaletteFit::Projected, out)
-    }
-
-    /// The local pose that was computed last: one transform per joint.
-    #[must_use]
-    pub fn local(&self) -> &[Transform] {
-        &self.local
-    }
-
-    /// The morph weights that were computed last: one for each of [`Character::morph_weights`], the
-    /// clip's where it drives them, those of the rest pose elsewhere.
-    #[must_use]
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
-    /// The model pose that was computed last: character space from each joint's space.
-    #[must_use]
-    pub fn model(&self) -> &[Affine] {
-        &self.model
-    }
-}

@@ -6,7 +6,6 @@ use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues}
 use throng::glam::{Quat, Vec3};
 use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mask, Mat3x4, SimdLevel, WriteOnly,
-    animate,
 };
 use throng::{Error, Threads};
 
@@ -32,7 +31,7 @@ fn locals(character: &Character, raw: &CurveClip, clip: &Clip, time_s: f64) -> [
     let joints = character.skeleton().joints();
     let mut exact: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
     let mut got = exact.clone();
-    animate(raw, time_s, &mut exact).unwrap();
+    raw.sample(time_s, &mut exact).unwrap();
     clip.sample(time_s, &mut got).unwrap();
     [exact, got].map(|pose| {
         let numbers = |t: &throng::character::Transform| {

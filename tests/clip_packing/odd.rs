@@ -3,7 +3,7 @@
 use crate::reference::rig::{chain, keys};
 use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, ClipOptions, ClipPacking, animate};
+use throng::pose::{Clip, ClipOptions, ClipPacking};
 
 fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("odd", tracks, character.skeleton()).unwrap();
@@ -20,7 +20,7 @@ fn poses(character: &Character, raw: &CurveClip, clip: &Clip, time: f64) -> [Vec
     let joints = character.skeleton().joints();
     let mut exact: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
     let mut got = exact.clone();
-    animate(raw, time, &mut exact).unwrap();
+    raw.sample(time, &mut exact).unwrap();
     clip.sample(time, &mut got).unwrap();
     [exact, got]
 }

@@ -3,10 +3,10 @@
 use crate::bodies::{Body, added, narrow, scaled, wide};
 use crate::reference::assets;
 use crate::reference::maths::{distance, sub};
+use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::import::{ImportOptions, gltf_file};
-use throng::pose::Poser;
 use throng::pose::ik::{ChainTarget, IkChain, IkJob, TwoBone, TwoBoneTarget};
 
 const LIMBS: &[[&str; 3]] = &[

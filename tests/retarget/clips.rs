@@ -10,14 +10,13 @@ use throng::character::{
 };
 use throng::glam::{Quat, Vec3};
 use throng::import::{self, ImportOptions};
-use throng::pose::animate;
 use throng::pose::retarget::{
     Humanoid, JointMap, Retarget, RetargetOptions, Role, Side, Translations,
 };
 
 fn posed(skeleton: &Skeleton, clip: &CurveClip, time_s: f64) -> Vec<Transform> {
     let mut local = rest(skeleton);
-    animate(clip, time_s, &mut local).unwrap();
+    clip.sample(time_s, &mut local).unwrap();
     local
 }
 

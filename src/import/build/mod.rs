@@ -19,11 +19,11 @@ mod winding;
 
 use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::{
-    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
+    Aabb, Affine, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
     ScaleRanges, SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+use crate::pose::{PaletteRef, PosedVertices, model_pose, rest_palette, skin};
 pub(super) use adopt::{Adopted, adopt};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
@@ -242,12 +242,13 @@ fn skin_infos(skins: &[super::RawSkin], joint_of: &[Option<u16>]) -> Vec<SkinInf
 
 /// Box around the morphed and skinned rest pose; around the joints where nothing is drawn.
 fn rest_bounds(character: &Character) -> Result<Aabb> {
-    let mut poser = Poser::new();
-    let mut palette = vec![crate::pose::Mat3x4::IDENTITY; character.palette.len()];
-    poser.palette(character, None, WriteOnly::over(&mut palette))?;
+    let palette = rest_palette(character)?;
     let mut bounds = Aabb::EMPTY;
     if character.primitives.is_empty() {
-        for joint in poser.model() {
+        let skeleton = &character.skeleton;
+        let mut model = vec![Affine::IDENTITY; skeleton.len()];
+        model_pose(skeleton, &skeleton.rest_pose(), &mut model)?;
+        for joint in model {
             bounds = bounds.with_point(joint.translation.into());
         }
     }

@@ -205,7 +205,7 @@ pub(super) fn unit(raw: Quat) -> (Quat, Option<RepairKind>) {
 
 /// The model pose at rest.
 pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Result<Vec<Affine>> {
-    let local: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+    let local = skeleton.rest_pose();
     let mut model = vec![Affine::IDENTITY; local.len()];
     model_pose(skeleton, &local, &mut model)?;
     let finite = |joint: u16| model[usize::from(joint)].is_finite();

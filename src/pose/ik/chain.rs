@@ -34,9 +34,10 @@ pub struct ChainJoint {
 /// improves, and a target that could be reached may not be: with limits at random, 3 of 100.
 ///
 /// ```
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
 /// use throng::pose::ik::{ChainTarget, IkChain, IkJob, IkPose, IkRig};
-/// use throng::pose::Poser;
+/// use throng::pose::model_pose;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -44,9 +45,9 @@ pub struct ChainJoint {
 /// let joint = |name| skeleton.joint(name).unwrap_or_default().0;
 /// let chain = IkChain::between(&rig, joint("Spine"), joint("LeftHand"))?;
 ///
-/// let mut poser = Poser::new();
-/// poser.pose(&character, None)?;
-/// let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+/// let mut local = skeleton.rest_pose();
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
 /// let pose = IkPose { local: &mut local, model: &mut model };
 /// let report = chain.solve(&rig, &ChainTarget::at(Vec3::new(0.2, 1.2, 0.4)), pose)?;
 /// assert!(report.reached);

@@ -31,9 +31,10 @@ pub struct Leg {
 /// foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
-/// use throng::pose::Poser;
 /// use throng::pose::ik::{FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg, TwoBone};
+/// use throng::pose::model_pose;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -51,9 +52,9 @@ pub struct Leg {
 /// );
 ///
 /// let rig = IkRig::new(skeleton);
-/// let mut poser = Poser::new();
-/// poser.pose(&character, None)?;
-/// let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+/// let mut local = skeleton.rest_pose();
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
 /// let pose = IkPose { local: &mut local, model: &mut model };
 /// // The right foot stands 20 cm lower.
 /// let ground = [0.0, -0.2].map(|y| Some(GroundHit::level(Vec3::Y * y)));

@@ -17,9 +17,10 @@ use glam::{Quat, Vec3};
 /// the pose is folded already, that is the direction of the upper bone.
 ///
 /// ```
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
-/// use throng::pose::Poser;
 /// use throng::pose::ik::{IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+/// use throng::pose::model_pose;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -27,9 +28,10 @@ use glam::{Quat, Vec3};
 /// let rig = IkRig::new(skeleton);
 /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
 ///
-/// let mut poser = Poser::new();
-/// poser.pose(&character, Some((0, 0.5)))?;
-/// let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+/// let mut local = skeleton.rest_pose();
+/// character.clips()[0].sample(0.5, &mut local)?;
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
 /// let pose = IkPose { local: &mut local, model: &mut model };
 /// let report = arm.solve(&rig, &TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3)), pose)?;
 /// assert!(report.reached && report.distance_m < 1e-4);

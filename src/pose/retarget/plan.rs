@@ -149,7 +149,7 @@ fn check(options: &RetargetOptions) -> Result<()> {
 /// The given pose, or the skeleton's own.
 fn rest(what: &'static str, skeleton: &Skeleton, given: &[Transform]) -> Result<Vec<Transform>> {
     if given.is_empty() {
-        return Ok(skeleton.joints().iter().map(|joint| joint.rest).collect());
+        return Ok(skeleton.rest_pose());
     }
     expect_len(what, given.len(), skeleton.len())?;
     if given.iter().all(is_finite) {
