@@ -92,6 +92,8 @@ ids! {
     BlendSpaceId, "blend space", "character",
         "[`AnimationSet::blend_space`](super::AnimationSet::blend_space)";
     EventId, "event", "character", "[`AnimationSet::event`](super::AnimationSet::event)";
+    StateId, "state", "layer of a state machine",
+        "[`StateMachine::state`](crate::pose::state_machine::StateMachine::state)";
     ParameterId, "parameter", "state machine",
         "[`StateMachine::parameter`](crate::pose::state_machine::StateMachine::parameter)";
 }

@@ -75,9 +75,8 @@ mod held;
 pub mod ik;
 mod inertia;
 mod lanes;
-mod layer;
-mod layer_stack;
 mod linear;
+mod loop_mode;
 mod mask;
 mod method;
 mod morph;
@@ -98,7 +97,6 @@ mod socket;
 pub mod state_machine;
 mod sync;
 mod turned;
-mod wrap;
 mod write_only;
 
 pub(crate) use additive::curves as difference_curves;
@@ -114,8 +112,7 @@ pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
 pub use inertia::{Inertia, Moving};
-pub use layer::{Layer, LoopMode};
-pub use layer_stack::LayerStack;
+pub use loop_mode::LoopMode;
 pub use mask::Mask;
 pub use method::{check_clip, check_method};
 pub use morph::{MorphedVertices, morph};
@@ -124,18 +121,17 @@ pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub use palette::{Mat3x4, PaletteFit, model_pose, model_pose_from, palette};
 pub(crate) use palette::{expect_len, rest_palette};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
-pub use ramp::{Ease, Ramp};
+pub use ramp::Ease;
+pub(crate) use ramp::{Ramp, SpeedRamp};
 pub use root_motion::{
-    RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootMotionReport, RootPass, RootPlace,
-    RootReference,
+    RootDelta, RootMotion, RootMotionOptions, RootMotionReport, RootPlace, RootReference,
 };
 pub use sample_list::{ClipSample, SampleList};
 pub use simd_level::SimdLevel;
 pub use skin::{PosedVertices, skin};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
-pub use socket::{Playing, Samples, Socket, Sockets, joint_model};
-pub use sync::{SyncAnchor, cycle_duration_s};
+pub use socket::Socket;
+pub use sync::cycle_duration_s;
 pub use turned::turned_triangles;
-pub use wrap::ClipSpan;
 pub use write_only::WriteOnly;

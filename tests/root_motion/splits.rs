@@ -6,7 +6,8 @@ use crate::reference::rng::Rng;
 use crate::reference::{assets, random, rig};
 use core::f64::consts::{PI, TAU};
 use throng::character::{
-    Character, CurveClip, Interpolation, JointId, Keys, NO_PARENT, Track, TrackValues,
+    AnimationDesc, Character, ClipDesc, ClipId, CurveClip, Interpolation, JointId, Keys, NO_PARENT,
+    RootMotionDesc, Track, TrackValues,
 };
 use throng::glam::{BVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
@@ -356,17 +357,28 @@ fn every_model_can_be_split() {
     assert!(split > refused, "{split} {refused}");
 }
 
+/// A description of the asset does to each clip what `extract` does.
 #[test]
-fn all_clips_of_a_character_are_split_at_once() {
-    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
+fn a_description_splits_clips_as_extract_does() {
+    let character = throng::builtin::mannequin_with(&ImportOptions::with_curves())
         .unwrap()
         .character;
+    let clips = character.curves().iter().map(|clip| ClipDesc {
+        name: clip.name().into(),
+        root_motion: Some(RootMotionDesc::default()),
+        ..ClipDesc::default()
+    });
+    let desc = AnimationDesc {
+        clips: clips.collect(),
+        ..AnimationDesc::default()
+    };
+    let split = character.clone().with_animation(&desc).unwrap();
     let options = RootMotionOptions::default();
-    let (split, motions) = RootMotion::extract_all(character.clone(), &options).unwrap();
-    assert_eq!(motions.len(), character.curves().len());
     for (index, clip) in character.curves().iter().enumerate() {
         let (stays, motion) = RootMotion::extract(&character, clip, &options).unwrap();
-        assert_eq!((&split.curves()[index], &motions[index]), (&stays, &motion));
+        assert_eq!(split.curves()[index], stays);
+        let id = ClipId(index as u16);
+        assert_eq!(split.animations().root_motion(id), Some(&motion));
     }
     assert_eq!(split.skeleton(), character.skeleton());
 }

@@ -1,10 +1,10 @@
 //! What instances play at a time.
 
-use super::StateMachine;
 use super::fire::share;
 use super::model::Layer;
 use super::pace::{clips, place};
 use super::state::{LayerState, Play, StateMachineInstance, Value};
+use super::{StateId, StateMachine};
 use crate::pose::{ClipSample, LoopMode};
 
 impl Layer {
@@ -24,7 +24,7 @@ impl Layer {
         if let Some(state) = self.states.get(usize::from(play.state)) {
             let place = place(state.wrap, play.phase_at(time_s));
             for (clip, weight) in clips(&state.motion, values) {
-                each(clip.clip, place * clip.duration_s, weight.into());
+                each(clip.clip.index(), place * clip.duration_s, weight.into());
             }
         }
     }
@@ -65,8 +65,8 @@ pub(super) fn play(
 /// Where a layer of an instance stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerStatus {
-    /// The state that it is in, which may be fading in: its index in the layer.
-    pub state: usize,
+    /// The state that it is in, which may be fading in.
+    pub state: StateId,
     /// Its phase, in loops since the motion's start.
     pub phase: f64,
     /// Its phase as a place in the motion: 0 is the start, 1 the end.
@@ -82,7 +82,7 @@ pub(super) fn status(layer: &Layer, own: &LayerState, time_s: f64) -> LayerStatu
     let state = layer.states.get(usize::from(own.current.state));
     let wrap = state.map_or_else(LoopMode::default, |state| state.wrap);
     LayerStatus {
-        state: own.current.state.into(),
+        state: StateId(own.current.state),
         phase,
         place: place(wrap, phase),
         weight: share(layer, own, time_s) as f32,
