@@ -447,7 +447,7 @@ fn check_character(name: &str, character: &Character, max: usize) {
     let key = |c: &Character| -> BTreeSet<Vec<u32>> {
         let key = |e: &throng::character::PaletteJoint| {
             let bind = e.inverse_bind.to_cols_array().map(f32::to_bits);
-            let flags = [u32::from(e.joint), e.mirrored.into(), e.may_flip.into()];
+            let flags = [u32::from(e.joint.0), e.mirrored.into(), e.may_flip.into()];
             bind.into_iter().chain(flags).collect()
         };
         c.palette().iter().map(key).collect()

@@ -99,7 +99,7 @@ fn kept(imported: &Imported) -> Vec<(u16, u16)> {
     let one = |(slot, (entry, _)): (usize, (usize, f32))| {
         let weight = weights.get(slot).copied().unwrap_or(u16::MAX);
         (
-            imported.palette()[p.palette.start as usize + entry].joint,
+            imported.palette()[p.palette.start as usize + entry].joint.0,
             weight,
         )
     };

@@ -9,7 +9,7 @@ use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use throng::Error;
 use throng::character::{
-    Character, CurveClip, Interpolation, Keys, NO_PARENT, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, JointId, Keys, NO_PARENT, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
@@ -283,7 +283,10 @@ fn sine_clip(character: &Character, interpolation: Interpolation) -> CurveClip {
         TrackValues::Rotation(turns),
         TrackValues::Scale(sizes),
     ];
-    let tracks = tracks.map(|values| Track { joint: 1, values });
+    let tracks = tracks.map(|values| Track {
+        joint: JointId(1),
+        values,
+    });
     CurveClip::new("made", tracks.into(), character.skeleton()).unwrap()
 }
 

@@ -6,7 +6,7 @@ use reference::rig::{chain, clip, keys};
 use reference::rng::Rng;
 use throng::Error;
 use throng::character::Interpolation::{CubicSpline, Linear, Step};
-use throng::character::{CurveClip, Interpolation, Track, TrackValues, Transform};
+use throng::character::{CurveClip, Interpolation, JointId, Track, TrackValues, Transform};
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
 
 fn sample(clip: &CurveClip, time_s: f64) -> Transform {
@@ -278,10 +278,13 @@ fn only_what_a_track_drives_is_written() {
     let track = |joint, values| Track { joint, values };
     let tracks = vec![
         track(
-            2,
+            JointId(2),
             TrackValues::Scale(keys(Step, &[0.0], &[Vec3::splat(2.0)])),
         ),
-        track(1, TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z]))),
+        track(
+            JointId(1),
+            TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z])),
+        ),
     ];
     let clip = CurveClip::new("some", tracks, character.skeleton()).unwrap();
     let before = Transform {

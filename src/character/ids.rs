@@ -74,6 +74,12 @@ macro_rules! ids {
             }
         }
 
+        impl From<$name> for u64 {
+            fn from(id: $name) -> Self {
+                id.0.into()
+            }
+        }
+
         impl From<$name> for usize {
             fn from(id: $name) -> Self {
                 id.index()

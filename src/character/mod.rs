@@ -145,8 +145,8 @@ impl Aabb {
 /// One entry of a character's palette: a joint and the inverse bind matrix that goes with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaletteJoint {
-    /// Index into [`Skeleton::joints`].
-    pub joint: u16,
+    /// The joint that it follows.
+    pub joint: JointId,
     /// Mesh space to the joint's space at bind time.
     pub inverse_bind: Affine,
     /// Whether its skinning matrix mirrors in the rest pose: has a negative determinant.
@@ -226,8 +226,8 @@ pub struct MorphWeight {
 pub struct SkinInfo {
     /// The skin's name, or empty.
     pub name: Box<str>,
-    /// The skin's joints in the file's order, as indices into [`Skeleton::joints`].
-    pub joints: Vec<u16>,
+    /// The skin's joints, in the file's order.
+    pub joints: Vec<JointId>,
 }
 
 impl Character {

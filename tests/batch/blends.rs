@@ -4,7 +4,7 @@ use crate::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use throng::character::{
-    Character, CurveClip, Interpolation, NO_PARENT, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, JointId, NO_PARENT, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DQuat, DVec3, Quat};
 use throng::pose::{
@@ -304,7 +304,7 @@ fn no_turn_added_by_any_weight_is_no_turn() {
     let turn = [0.0, 0.4].map(Quat::from_rotation_z);
     // One of the joints of the block turns, so that the others are added, too.
     let track = Track {
-        joint: 2,
+        joint: JointId(2),
         values: TrackValues::Rotation(keys(Interpolation::Linear, &[0.0, 1.0], &turn)),
     };
     let raw = CurveClip::new("nod", vec![track], character.skeleton()).unwrap();

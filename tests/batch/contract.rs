@@ -2,7 +2,7 @@
 
 use crate::load::{clips, codes, list, palettes};
 use crate::reference::rig::{chain, keys};
-use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues};
+use throng::character::{Character, CurveClip, Interpolation, JointId, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mask, Mat3x4, SimdLevel, WriteOnly,
@@ -16,7 +16,10 @@ fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
 }
 
 fn track(joint: u16, values: TrackValues) -> Track {
-    Track { joint, values }
+    Track {
+        joint: JointId(joint),
+        values,
+    }
 }
 
 /// A turn of the first joint that loops.

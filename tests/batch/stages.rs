@@ -6,7 +6,7 @@ use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
 use throng::character::{
-    Affine, Character, CurveClip, Interpolation, NO_PARENT, Track, TrackValues, Transform,
+    Affine, Character, CurveClip, Interpolation, JointId, NO_PARENT, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DVec3, Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -61,7 +61,10 @@ pub(crate) fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
                 TrackValues::Rotation(keys(linear, &times, &turns)),
                 TrackValues::Scale(keys(linear, &times, &sizes)),
             ];
-            tracks.extend(values.map(|values| Track { joint, values }));
+            tracks.extend(values.map(|values| Track {
+                joint: JointId(joint),
+                values,
+            }));
         }
         let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
         let options = ClipOptions {
@@ -231,7 +234,7 @@ fn the_threshold_lets_the_rest_pose_in() {
     let character = chain(2);
     let up = keys(Interpolation::Linear, &[0.0], &[Vec3::Y * 9.0]);
     let track = Track {
-        joint: 1,
+        joint: JointId(1),
         values: TrackValues::Translation(up),
     };
     let raw = CurveClip::new("up", vec![track], character.skeleton()).unwrap();

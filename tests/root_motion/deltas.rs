@@ -7,7 +7,7 @@ use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
 use core::f64::consts::{PI, TAU};
 use throng::animator::PlayRecord;
-use throng::character::{Affine, CurveClip, Interpolation, Track};
+use throng::character::{Affine, CurveClip, Interpolation, JointId, Track};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
 use throng::pose::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
 
@@ -20,12 +20,12 @@ fn walk(seed: u64) -> RootMotion {
     let character = rig::chain(2);
     let end_s = rng.range(0.5, 1.7);
     let mut tracks = vec![Track {
-        joint: 0,
+        joint: JointId(0),
         values: made::translation(&mut rng, Interpolation::Linear, end_s),
     }];
     if !seed.is_multiple_of(4) {
         tracks.push(Track {
-            joint: 0,
+            joint: JointId(0),
             values: made::rotation(&mut rng, Interpolation::Linear, end_s),
         });
     }

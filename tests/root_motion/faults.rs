@@ -13,7 +13,10 @@ fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
 }
 
 fn track(joint: u16, values: TrackValues) -> Track {
-    Track { joint, values }
+    Track {
+        joint: JointId(joint),
+        values,
+    }
 }
 
 fn moving(to: Vec3) -> TrackValues {

@@ -106,18 +106,18 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
         let curve = CURVES[round % 3];
         let joint = rng.below(3) as u16;
         let mut tracks = vec![Track {
-            joint,
+            joint: JointId(joint),
             values: made::translation(&mut rng, curve, 1.3),
         }];
         // Ancestors stand turned and unevenly scaled: all is affine still.
         for above in 0..joint {
             tracks.push(Track {
-                joint: above,
+                joint: JointId(above),
                 values: TrackValues::Rotation(rig::keys(curve_of_one(), &[0.2], &[rng.rotation()])),
             });
             let scale = rng.vector(0.5, 2.0);
             tracks.push(Track {
-                joint: above,
+                joint: JointId(above),
                 values: TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
             });
         }
@@ -162,7 +162,7 @@ fn resampled_keys_stay_within_the_measured_error() {
             let curves = [curve(), curve(), curve()];
             let mut add = |values| {
                 tracks.push(Track {
-                    joint: above,
+                    joint: JointId(above),
                     values,
                 })
             };
@@ -197,15 +197,15 @@ fn what_stays_has_no_heading_and_stays_in_place() {
         let character = rig::chain(3);
         let tracks = vec![
             Track {
-                joint: 0,
+                joint: JointId(0),
                 values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
             },
             Track {
-                joint: 1,
+                joint: JointId(1),
                 values: made::translation(&mut rng, Interpolation::Linear, 2.0),
             },
             Track {
-                joint: 1,
+                joint: JointId(1),
                 values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
             },
         ];
@@ -260,7 +260,10 @@ fn whole_turns_are_counted() {
             })
             .collect();
         let times: Vec<f32> = (0..=keys).map(|key| key as f32 / keys as f32).collect();
-        let track = |values| Track { joint: 0, values };
+        let track = |values| Track {
+            joint: JointId(0),
+            values,
+        };
         let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &values));
         let clip = CurveClip::new("turn", vec![track(turning)], character.skeleton()).unwrap();
         let options = RootMotionOptions::default();
@@ -290,9 +293,9 @@ fn the_topmost_joint_that_moves_is_found() {
     goes.values[1] = Vec3::ONE;
     let track = |joint, values| Track { joint, values };
     let tracks = vec![
-        track(0, TrackValues::Translation(held.clone())),
-        track(1, TrackValues::Scale(grows)),
-        track(2, TrackValues::Translation(goes)),
+        track(JointId(0), TrackValues::Translation(held.clone())),
+        track(JointId(1), TrackValues::Scale(grows)),
+        track(JointId(2), TrackValues::Translation(goes)),
     ];
     let clip = CurveClip::new("clip", tracks.clone(), character.skeleton()).unwrap();
     let options = RootMotionOptions::default();

@@ -1,7 +1,7 @@
 //! How fast the ground passes under a clip: measured on the vertices that touch it.
 
 use super::desc::Gait;
-use crate::character::{Aabb, Affine, Character, Transform};
+use crate::character::{Aabb, Affine, Character, JointId, Transform};
 use crate::pose::{Clip, model_pose};
 use glam::{Vec2, Vec3};
 
@@ -28,7 +28,7 @@ pub(super) struct GaitMeasure<'a> {
     /// What moves a vertex: a place in `entries`, and how much.
     influences: Vec<(u32, f32)>,
     /// The palette entries that matter: a joint and its inverse bind matrix.
-    entries: Vec<(u16, Affine)>,
+    entries: Vec<(JointId, Affine)>,
 }
 
 #[derive(Debug)]

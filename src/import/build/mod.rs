@@ -18,6 +18,7 @@ mod weld;
 mod winding;
 
 use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
+use crate::character::JointId;
 use crate::character::{
     Aabb, Affine, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
     ScaleRanges, SkinInfo, mark_flips, reaches,
@@ -225,10 +226,10 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
 /// The skins whose joints are all in the skeleton: those in use and those that share all joints
 /// with them.
 fn skin_infos(skins: &[super::RawSkin], joint_of: &[Option<u16>]) -> Vec<SkinInfo> {
-    let joints = |skin: &super::RawSkin| -> Option<Vec<u16>> {
+    let joints = |skin: &super::RawSkin| -> Option<Vec<JointId>> {
         skin.joints
             .iter()
-            .map(|node| joint_of.get(*node).copied().flatten())
+            .map(|node| joint_of.get(*node).copied().flatten().map(JointId))
             .collect()
     };
     let info = |skin: &super::RawSkin| {

@@ -6,6 +6,7 @@ use super::lanes::{Row, WIDTH};
 use super::pack::Packed;
 use super::timing::{Place, Timing};
 use super::weights::WeightKeys;
+use crate::character::JointId;
 use crate::character::{Character, CurveClip, Joint, Skeleton, Track, Transform};
 use crate::error::Result;
 use crate::pose::additive::{self, AdditiveReference};
@@ -289,7 +290,7 @@ impl Clip {
     /// The local transform of one joint at `time_s`, as [`Self::sample`] has it. It takes as long however many joints there are.
     /// The identity for a joint that the skeleton lacks.
     #[must_use]
-    pub fn sample_joint(&self, joint: u16, time_s: f64) -> Transform {
+    pub fn sample_joint(&self, joint: JointId, time_s: f64) -> Transform {
         let index = usize::from(joint);
         if index >= self.rest.len() {
             return Transform::IDENTITY;

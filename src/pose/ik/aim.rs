@@ -3,6 +3,7 @@
 use super::aim_solve::Rotations;
 use super::job::{Checked, expect_axis, expect_finite, expect_in};
 use super::{IkJob, IkPose, IkRig};
+use crate::character::JointId;
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec3;
 
@@ -13,7 +14,7 @@ pub const MAX_AIM_JOINTS: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimJoint {
     /// Index into the skeleton's joints.
-    pub joint: u16,
+    pub joint: JointId,
     /// Positive: its part of the whole turn is this over the sum of all.
     pub share: f32,
 }
@@ -36,7 +37,7 @@ pub struct AimJoint {
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name, share| AimJoint { joint: skeleton.joint(name).unwrap_or_default().0, share };
+/// let joint = |name, share| AimJoint { joint: skeleton.joint(name).unwrap_or_default(), share };
 /// let aim = Aim {
 ///     offset_m: Vec3::new(0.0, 0.1, 0.08), // the eyes
 ///     limit_rad: 1.2,

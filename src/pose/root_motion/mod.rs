@@ -48,7 +48,7 @@ use curve::Curve;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RootMotion {
-    joint: Option<u16>,
+    joint: Option<JointId>,
     duration_s: f64,
     curve: Curve,
     /// A pass: from the motion at time 0 to that at the duration.
@@ -88,7 +88,12 @@ impl RootMotion {
         extract::extract(character, clip, options)
     }
 
-    fn new(clip: &CurveClip, joint: Option<u16>, curve: Curve, report: RootMotionReport) -> Self {
+    fn new(
+        clip: &CurveClip,
+        joint: Option<JointId>,
+        curve: Curve,
+        report: RootMotionReport,
+    ) -> Self {
         let duration_s = f64::from(clip.duration_s());
         // In the frame of the motion's zero, not of its start: then passes go before the motion in one.
         let pass = curve.at(duration_s).then(&curve.at(0.0).inverse());
@@ -104,7 +109,7 @@ impl RootMotion {
     /// The joint that it was taken from; none where nothing moves.
     #[must_use]
     pub fn joint(&self) -> Option<JointId> {
-        self.joint.map(JointId)
+        self.joint
     }
 
     /// How it was taken out.
