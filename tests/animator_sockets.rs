@@ -34,10 +34,11 @@ fn joints_are_where_the_rule_of_blending_has_them() {
                 let time_s = animator.now_s() + f64::from(rng.range(-0.5, 3.0));
                 let samples = load.samples(&animator, id, time_s);
                 let joint = rng.below(joints.len()) as u16;
-                let mut exact = load.exact(&samples, joint);
+                let poses = load.sampled(&samples);
+                let mut exact = load.exact(&samples, &poses, joint);
                 let mut above = joints[usize::from(joint)].parent;
                 while above != NO_PARENT {
-                    exact = maths::mul(&load.exact(&samples, above), &exact);
+                    exact = maths::mul(&load.exact(&samples, &poses, above), &exact);
                     above = joints[usize::from(above)].parent;
                 }
                 let got = animator.joint_model(id, JointId(joint), time_s).unwrap();

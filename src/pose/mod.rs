@@ -1,62 +1,63 @@
-//! Poses on the CPU: the twins of the GPU's stages. No Vulkan.
+//! Poses on the CPU: the stages from clips to vertices, without Vulkan.
 //!
 //! ```text
 //! clip, time ──animate──▶ local pose ──palette──▶ model pose ──▶ palette ──skin──▶ vertices
-//!            └─animate_weights──▶ morph weights ──morph──▶ morphed vertices ─┘
+//!            └──────────▶ morph weights ──morph──▶ morphed vertices ─────────┘
 //! ```
 //!
-//! Two ways lead from clips to palettes. [`Poser`] evaluates one instance. For crowds, a [`SampleList`] says which of the
-//! character's packed clips ([`Clip`]) each instance plays, and a [`BatchPoser`] evaluates all:
+//! There are three levels. Take the highest that does what you need:
+//!
+//! 1. [`Animator`](crate::animator::Animator) plays clips over time on many instances of a character:
+//!    fades, layers, state machines, events, root motion, inverse kinematics. `Crowd` is built on it.
+//! 2. [`BatchPoser`] evaluates many instances of a skeleton together. You decide which clips each
+//!    instance plays, at what times and with which weights: a [`SampleList`] of [`ClipSample`]s.
+//! 3. Plain functions evaluate one pose: [`Clip::sample`], [`Clip::sample_weights`], [`blend()`],
+//!    [`blend_weights()`], [`model_pose`], [`model_pose_from`], [`palette()`], [`morph()`] and [`skin()`].
+//!    [`CurveClip::sample`](crate::character::CurveClip::sample) evaluates a file's own curves.
 //!
 //! | to | there is |
 //! |---|---|
-//! | play clips over time: loops, speeds, fades, steps kept in phase | [`Layer`], [`LayerStack`], [`Ramp`], [`SyncAnchor`] |
-//! | say which joints, and what is added | [`Mask`], [`AdditiveReference`], [`Clip::additive`] |
+//! | select joints, or add differences to a pose | [`Mask`], [`AdditiveReference`], [`Clip::additive`] |
 //! | blend by a speed or a direction | [`BlendSpace1`], [`BlendSpace2`], [`GradientBands`], [`cycle_duration_s`] |
-//! | decide what plays | [`state_machine`]: state machines as data and text |
+//! | describe what plays when | [`state_machine`]: state machines as data and text |
 //! | change pose without a fade | [`Inertia`] |
 //! | move the instance, hear footsteps | [`RootMotion`], [`ClipEvents`] |
 //! | reach, look, stand on uneven ground | [`ik`] |
-//! | hold a sword | [`Socket`], [`joint_model`] |
+//! | describe where something is attached | [`Socket`] |
 //! | play another skeleton's clips | [`retarget`], and `import::add_clips` for the same names |
-//! | blend poses of one's own | [`blend()`] |
-//! | sample and blend morph weights | [`Clip::sample_weights`], [`blend_weights()`] |
-//! | pack clips of one's own | [`Clip::new`], [`pack_clips()`] |
+//! | pack your own clips | [`Clip::new`], [`pack_clips()`] |
+//! | deform, pick and measure on the CPU | [`Skinner`], [`pick()`], [`posed_bounds`] |
 //!
 //! ```
 //! use throng::character::{Affine, Transform};
-//! use throng::pose::{BatchPoser, Clip, Layer, LayerStack, Mask, SampleList, model_pose};
+//! use throng::pose::{BatchPoser, ClipSample, Mask, SampleList, model_pose};
 //!
 //! let character = throng::builtin::mannequin()?.character;
-//! let clips = character.clips();
-//! let durations_s: Vec<f64> = clips.iter().map(Clip::duration_s).collect();
-//! let [walk, wave] = [character.clip("Walk")?.index(), character.clip("Wave")?.index()];
-//! let arms = Mask::none(character.skeleton()).with_subtree(character.skeleton(), "Spine", 1.0)?;
+//! let (clips, skeleton) = (character.clips(), character.skeleton());
+//! let [walk, run, wave] = ["Walk", "Run", "Wave"].map(|name| character.clip(name));
+//! let [walk, run, wave] = [walk?.index(), run?.index(), wave?.index()];
+//! let arms = Mask::none(skeleton).with_subtree(skeleton, "Spine", 1.0)?;
 //! let poser = BatchPoser::new(&character)?.with_masks(&[arms])?;
 //!
-//! // Each walks from a time of its own; the first waves from second 2 on.
-//! let mut crowd: Vec<LayerStack> = vec![LayerStack::new(); 3];
-//! for (number, layers) in crowd.iter_mut().enumerate() {
-//!     layers.play(Layer::new(walk, -0.3 * number as f64));
-//! }
-//! crowd[0].play(Layer::new(wave, 2.0).on_level(1).with_mask(0).fade_in(2.0, 0.3));
-//!
-//! // A frame: what everyone plays, local poses, whatever changes them, model poses (for `Crowd::set_model_pose`) or palettes.
-//! let now_s = 2.5;
+//! // The first instance walks and waves; the second is halfway between a walk and a run.
 //! let mut list = SampleList::new();
-//! for layers in &crowd {
-//!     list.push(layers.samples(now_s, &durations_s));
-//! }
-//! let joints = character.skeleton().len();
-//! let mut local = vec![Transform::IDENTITY; joints * crowd.len()];
+//! list.push([
+//!     ClipSample::new(walk, 0.4),
+//!     ClipSample::new(wave, 1.1).on_level(1).masked(0),
+//! ]);
+//! list.push([
+//!     ClipSample::new(walk, 0.2).weighted(0.5),
+//!     ClipSample::new(run, 0.1).weighted(0.5),
+//! ]);
+//!
+//! // The local poses of both; change them as you like, then compose the model poses.
+//! let joints = skeleton.len();
+//! let mut local = vec![Transform::IDENTITY; joints * list.len()];
 //! poser.local_poses(clips, &list, &mut local)?;
 //! let mut model = vec![Affine::IDENTITY; joints];
-//! model_pose(character.skeleton(), &local[..joints], &mut model)?;
+//! model_pose(skeleton, &local[..joints], &mut model)?;
 //! # Ok::<(), throng::Error>(())
 //! ```
-//!
-//! Each stage is a plain function over slices. [`Poser`] owns the two intermediate poses and the
-//! morph weights and runs the stages in order; one poser serves any number of instances of any character in turn.
 
 mod additive;
 mod animate;
@@ -119,7 +120,7 @@ pub use morph::{MorphedVertices, morph};
 pub(crate) use pack_clips::PackCount;
 pub use pack_clips::{PackObserver, PackProgress, pack_clips};
 pub use palette::{Mat3x4, PaletteFit, model_pose, model_pose_from, palette};
-pub(crate) use palette::{expect_len, rest_palette};
+pub(crate) use palette::{expect_len, rest_model_pose, rest_palette};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use ramp::Ease;
 pub(crate) use ramp::{Ramp, SpeedRamp};

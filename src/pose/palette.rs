@@ -166,14 +166,22 @@ pub fn palette<E: PaletteEntry>(
     }
 }
 
+/// The model pose at rest.
+///
+/// # Errors
+/// None: the lengths are right.
+pub(crate) fn rest_model_pose(skeleton: &Skeleton) -> Result<Vec<Affine>> {
+    let mut model = vec![Affine::IDENTITY; skeleton.len()];
+    model_pose(skeleton, &skeleton.rest_pose(), &mut model)?;
+    Ok(model)
+}
+
 /// The palette of the rest pose.
 ///
 /// # Errors
 /// As [`palette`].
 pub(crate) fn rest_palette(character: &Character) -> Result<Vec<Mat3x4>> {
-    let skeleton = character.skeleton();
-    let mut model = vec![Affine::IDENTITY; skeleton.len()];
-    model_pose(skeleton, &skeleton.rest_pose(), &mut model)?;
+    let model = rest_model_pose(character.skeleton())?;
     let mut rest = vec![Mat3x4::IDENTITY; character.palette().len()];
     let out = WriteOnly::over(&mut rest);
     palette(character, &model, PaletteFit::Projected, out)?;

@@ -13,6 +13,9 @@ use throng::pose::{Clip, ClipSample, LoopMode, Mask};
 /// How much weight layer 0 needs in an animator so that nothing of the rest pose is seen.
 const THRESHOLD: f32 = 0.999;
 
+/// How many layers the actors play on.
+const LAYERS: u8 = 3;
+
 /// A character with two masks, and an additive clip where there can be one.
 pub(crate) struct Load {
     pub(crate) character: Character,
@@ -88,7 +91,7 @@ impl Load {
                 .offset_s(rng.range(-1.0, 4.0).into())
                 .speed(rng.range(-1.0, 2.0).into())
                 .loop_mode(modes[rng.below(3)])
-                .layer(rng.below(3) as u8);
+                .layer(rng.below(usize::from(LAYERS)) as u8);
             let masks = ["one", "two"];
             let play = match rng.below(3) {
                 0 => play.mask(masks[rng.below(2)]),
@@ -120,7 +123,7 @@ impl Load {
     }
 
     /// The local poses of the samples.
-    fn sampled(&self, samples: &[ClipSample]) -> Vec<Vec<Transform>> {
+    pub(crate) fn sampled(&self, samples: &[ClipSample]) -> Vec<Vec<Transform>> {
         let sampled = samples.iter().map(|sample| {
             let mut pose = self.rest();
             self.clips()[sample.clip]
@@ -132,17 +135,16 @@ impl Load {
     }
 
     /// A joint by the rule of blending, in `f64`.
-    pub(crate) fn exact(&self, samples: &[ClipSample], joint: u16) -> M4 {
+    pub(crate) fn exact(&self, samples: &[ClipSample], poses: &[Vec<Transform>], joint: u16) -> M4 {
         let index = usize::from(joint);
-        let poses = self.sampled(samples);
         let of = |t: &Transform| {
             let wide = |v: Vec3| v.to_array().map(f64::from);
             let r = t.rotation.to_array().map(f64::from);
             (wide(t.translation), r, wide(t.scale))
         };
         let (mut t, mut r, mut s) = of(&self.rest()[index]);
-        for level in 0..=u8::MAX {
-            let own = samples.iter().zip(&poses).filter(|(k, _)| k.level == level);
+        for level in 0..LAYERS {
+            let own = samples.iter().zip(poses).filter(|(k, _)| k.level == level);
             let own = own.map(|(k, pose)| {
                 let mask = k
                     .mask

@@ -2,7 +2,7 @@
 
 use super::palette::Entries;
 use super::primitive::Draft;
-use crate::character::{Affine, Character, CurveClip};
+use crate::character::{Affine, Character, ClipId, CurveClip};
 use crate::error::Result;
 use crate::import::InfluenceLoss;
 use crate::pose::model_pose;
@@ -90,7 +90,7 @@ impl Losses {
                     displacement_m,
                     primitive: vertex.primitive,
                     vertex: vertex.number as usize,
-                    clip: clip.map(|(clip, _)| clip),
+                    clip: clip.map(|(clip, _)| ClipId(clip as u16)),
                     time_s: clip.map_or(0.0, |(_, time_s)| time_s),
                     vertices: self.vertices.len() as u64,
                     poses: 0,

@@ -20,11 +20,11 @@ mod winding;
 use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::JointId;
 use crate::character::{
-    Aabb, Affine, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
+    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
     ScaleRanges, SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::pose::{PaletteRef, PosedVertices, model_pose, rest_palette, skin};
+use crate::pose::{PaletteRef, PosedVertices, rest_model_pose, rest_palette, skin};
 pub(super) use adopt::{Adopted, adopt};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
@@ -246,10 +246,7 @@ fn rest_bounds(character: &Character) -> Result<Aabb> {
     let palette = rest_palette(character)?;
     let mut bounds = Aabb::EMPTY;
     if character.primitives.is_empty() {
-        let skeleton = &character.skeleton;
-        let mut model = vec![Affine::IDENTITY; skeleton.len()];
-        model_pose(skeleton, &skeleton.rest_pose(), &mut model)?;
-        for joint in model {
+        for joint in rest_model_pose(&character.skeleton)? {
             bounds = bounds.with_point(joint.translation.into());
         }
     }

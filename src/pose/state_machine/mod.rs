@@ -10,7 +10,8 @@
 //! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions; `StateMachineText` reads
 //!   it from TOML (feature `toml`), with lines for errors.
 //! - [`StateMachine`] is what was proven of it, for any number of instances and threads.
-//! - [`StateMachineInstance`] is one instance, and a saved game.
+//! - [`StateMachineInstance`] is one instance, and a saved game. The
+//!   [`Animator`](crate::animator::Animator) has one for each actor that a state machine drives.
 //!
 //! # Time
 //! What depends on time alone happens at its own time and not at a frame's: exit times are met and fades end inside an

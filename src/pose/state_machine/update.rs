@@ -56,7 +56,7 @@ impl StateMachine {
     /// instances, and only those that need it.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if the instance is of another machine, or was read
+    /// [`Error::Argument`] if the instance is of another machine, or was read
     /// from something broken. Instance and log stay as they were then.
     pub fn update(
         &self,
