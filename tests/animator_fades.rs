@@ -6,7 +6,7 @@ mod rng;
 
 use rng::Rng;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play, Playing};
-use throng::character::{AnimationDesc, Transform};
+use throng::character::{AnimationDesc, MaskId, Transform};
 use throng::glam::Vec3;
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawTransform,
@@ -124,7 +124,7 @@ fn layers_keep_apart_and_ascend() {
     assert_eq!(got, [(0, 0, 0.5), (2, 0, 0.25), (3, 2, 0.5), (1, 2, 0.5)]);
     let masks = animator.records(id).unwrap().iter();
     let masks: Vec<_> = masks.map(|record| record.mask()).collect();
-    assert_eq!(masks, [None, None, Some(0), None]);
+    assert_eq!(masks, [None, None, Some(MaskId(0)), None]);
     animator.stop(id, 2, 0.0).unwrap();
     assert!(playing(&animator, id).iter().all(|one| one.layer == 0));
 }

@@ -2,7 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use throng::character::{CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
+use throng::character::{ClipId, CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
 use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{
@@ -91,7 +91,9 @@ fn nothing_is_allocated_after_the_first_round() {
         list.clear();
         for turn in 0..20 {
             let time_s = f64::from(number) + 0.05 * f64::from(turn);
-            list.push((0..4).map(|clip| ClipSample::new(clip, time_s).on_level(clip as u8)));
+            list.push(
+                (0..4).map(|clip| ClipSample::new(ClipId(clip), time_s).on_level(clip as u8)),
+            );
         }
         space.weights(Vec2::splat(0.3), &mut weights).unwrap();
         bands.weights(Vec2::splat(0.3), &mut weights).unwrap();

@@ -9,7 +9,8 @@ use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use throng::Error;
 use throng::character::{
-    Character, CurveClip, Interpolation, JointId, Keys, NO_PARENT, Track, TrackValues, Transform,
+    Character, ClipId, CurveClip, Interpolation, JointId, Keys, MaskId, NO_PARENT, Track,
+    TrackValues, Transform,
 };
 use throng::glam::{DMat4, DVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
@@ -432,7 +433,9 @@ fn plain(
     let mut poses = Vec::new();
     for sample in samples {
         let mut pose = rest.to_vec();
-        clips[sample.clip].sample(sample.time_s, &mut pose).unwrap();
+        clips[sample.clip.index()]
+            .sample(sample.time_s, &mut pose)
+            .unwrap();
         for joint in &mut pose {
             joint.rotation = Quat::from_scaled_axis(rng.direction() * turn) * joint.rotation;
         }
@@ -442,7 +445,7 @@ fn plain(
         pose,
         weight: sample.weight,
         mask: sample.mask.map(|mask| &masks[usize::from(mask)]),
-        additive: clips[sample.clip].is_additive(),
+        additive: clips[sample.clip.index()].is_additive(),
         level: sample.level,
     });
     let mut out = rest.to_vec();
@@ -456,10 +459,10 @@ fn samples(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
         level += rng.below(2) as u8;
         let clip = rng.below(clips.len());
         ClipSample {
-            clip,
+            clip: ClipId(clip as u16),
             time_s: f64::from(rng.range(-0.1, 1.1)) * clips[clip].duration_s(),
             weight: [0.0, 0.05, rng.range(0.0, 1.5)][rng.below(3)],
-            mask: [None, Some(0), Some(1)][rng.below(3)],
+            mask: [None, Some(MaskId(0)), Some(MaskId(1))][rng.below(3)],
             level,
         }
     };

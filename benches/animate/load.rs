@@ -5,7 +5,7 @@ use crate::staged::Staged;
 use crate::{Outcome, skeleton};
 use std::f32::consts::TAU;
 use std::hint::black_box;
-use throng::character::{Character, Interpolation, Transform};
+use throng::character::{Character, ClipId, Interpolation, Transform};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
@@ -148,7 +148,7 @@ impl Load {
             list.push((0..blended).map(|number| {
                 let clip = (instance + number) % clips.len();
                 let time_s = f64::from(random.unit()) * clips[clip].duration_s();
-                ClipSample::new(clip, time_s).weighted(0.2 + random.unit())
+                ClipSample::new(ClipId(clip as u16), time_s).weighted(0.2 + random.unit())
             }));
         }
         let posers =
@@ -200,7 +200,7 @@ impl Load {
                 let palettes = self.out.chunks_exact_mut(self.character.palette().len());
                 for (instance, out) in palettes.enumerate() {
                     let sample = &self.list.samples(instance)[0];
-                    let clip = Some((sample.clip, sample.time_s));
+                    let clip = Some((sample.clip.index(), sample.time_s));
                     let out = WriteOnly::over(out);
                     self.poser.palette(&self.character, clip, out)?;
                 }

@@ -64,7 +64,7 @@ impl Staged {
 
     /// Overwrites the local pose by a clip's, or adds it.
     fn sample(&mut self, sample: &ClipSample, weight: f32, first: bool) {
-        let (joints, keys) = (self.local.len(), &self.clips[sample.clip]);
+        let (joints, keys) = (self.local.len(), &self.clips[sample.clip.index()]);
         let at = sample.time_s as f32 * KEYS_HZ as f32;
         let frame = (at as usize).min(keys.len() / joints - 2);
         let u = at - frame as f32;

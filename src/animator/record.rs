@@ -1,5 +1,6 @@
 //! Play records: what an actor plays, as plain data that is closed-form in time.
 
+use crate::character::MaskId;
 use crate::pose::{Ease, LoopMode, Ramp, SpeedRamp};
 use bytemuck::{Pod, Zeroable};
 
@@ -116,10 +117,10 @@ impl PlayRecord {
         self.flags & flag != 0
     }
 
-    /// The mask's index; `None` if the record counts for all joints.
+    /// The mask; `None` if the record counts for all joints.
     #[must_use]
-    pub fn mask(&self) -> Option<u16> {
-        (self.mask != NO_MASK).then_some(self.mask)
+    pub fn mask(&self) -> Option<MaskId> {
+        (self.mask != NO_MASK).then_some(MaskId(self.mask))
     }
 
     fn weight(&self) -> Ramp {

@@ -29,13 +29,13 @@
 //! | deform, pick and measure on the CPU | [`Skinner`], [`pick()`], [`posed_bounds`] |
 //!
 //! ```
-//! use throng::character::{Affine, Transform};
+//! use throng::character::{Affine, MaskId, Transform};
 //! use throng::pose::{BatchPoser, ClipSample, Mask, SampleList, model_pose};
 //!
 //! let character = throng::builtin::mannequin()?.character;
 //! let (clips, skeleton) = (character.clips(), character.skeleton());
 //! let [walk, run, wave] = ["Walk", "Run", "Wave"].map(|name| character.clip(name));
-//! let [walk, run, wave] = [walk?.index(), run?.index(), wave?.index()];
+//! let [walk, run, wave] = [walk?, run?, wave?];
 //! let arms = Mask::none(skeleton).with_subtree(skeleton, "Spine", 1.0)?;
 //! let poser = BatchPoser::new(&character)?.with_masks(&[arms])?;
 //!
@@ -43,7 +43,7 @@
 //! let mut list = SampleList::new();
 //! list.push([
 //!     ClipSample::new(walk, 0.4),
-//!     ClipSample::new(wave, 1.1).on_level(1).masked(0),
+//!     ClipSample::new(wave, 1.1).on_level(1).masked(MaskId(0)),
 //! ]);
 //! list.push([
 //!     ClipSample::new(walk, 0.2).weighted(0.5),

@@ -6,7 +6,8 @@ use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
 use throng::character::{
-    Affine, Character, CurveClip, Interpolation, JointId, NO_PARENT, Track, TrackValues, Transform,
+    Affine, Character, ClipId, CurveClip, Interpolation, JointId, NO_PARENT, Track, TrackValues,
+    Transform,
 };
 use throng::glam::{DMat4, DVec3, Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -77,7 +78,8 @@ pub(crate) fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
 }
 
 pub(crate) fn crowd(rng: &mut Rng, count: usize) -> Vec<Vec<ClipSample>> {
-    let mut sample = || ClipSample::new(rng.below(2), rng.range(0.0, 1.0).into()).weighted(0.5);
+    let mut sample =
+        || ClipSample::new(ClipId(rng.below(2) as u16), rng.range(0.0, 1.0).into()).weighted(0.5);
     (0..count)
         .map(|number| (0..number % 4).map(|_| sample()).collect())
         .collect()
@@ -161,7 +163,9 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
                     let local = &all.local[mine(joints)];
                     if let [one] = samples[..] {
                         let mut want = local.to_vec();
-                        clips[one.clip].sample(one.time_s, &mut want).unwrap();
+                        clips[one.clip.index()]
+                            .sample(one.time_s, &mut want)
+                            .unwrap();
                         for (got, want) in local.iter().zip(&want) {
                             let [got, want] = [got, want].map(|t| double(&t.to_affine()));
                             worst = worst.max(apart(&got, &want));
@@ -250,7 +254,7 @@ fn the_threshold_lets_the_rest_pose_in() {
     ] {
         for poser in codes(&character) {
             let poser = poser.with_threshold(threshold).unwrap();
-            let sample = ClipSample::new(0, 0.0).weighted(weight);
+            let sample = ClipSample::new(ClipId(0), 0.0).weighted(weight);
             let got = palettes(&poser, &character, &clips, &[[sample]]);
             let at = image(&got[1], DVec3::Y).0;
             assert!((at.y - want).abs() < 1e-5, "{threshold} {weight}: {at}");

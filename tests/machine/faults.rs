@@ -105,7 +105,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
             list.clear();
             machine.play(now_s, &state, &mut list).unwrap();
             for sample in list.samples(0) {
-                let duration_s = CLIPS[sample.clip].1;
+                let duration_s = CLIPS[sample.clip.index()].1;
                 assert!((0.0..=duration_s).contains(&sample.time_s), "{sample:?}");
                 assert!(
                     sample.weight.is_finite() && sample.weight > 0.0,

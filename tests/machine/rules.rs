@@ -1,7 +1,7 @@
 //! The rules one by one.
 
 use crate::made;
-use throng::character::Skeleton;
+use throng::character::{ClipId, MaskId, Skeleton};
 use throng::pose::state_machine::{
     Interruption, LayerDesc, MotionDesc, Origin, Point1Desc, StateDesc, StateMachine,
     StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, Sync,
@@ -97,7 +97,11 @@ impl Played {
         self.machine.play(now_s, &self.state, &mut list).unwrap();
         let rounded = |sample: &ClipSample| {
             let time_s = (sample.time_s * 1e9).round() / 1e9;
-            (sample.clip, time_s, (sample.weight * 1e6).round() / 1e6)
+            (
+                sample.clip.index(),
+                time_s,
+                (sample.weight * 1e6).round() / 1e6,
+            )
         };
         list.samples(0).iter().map(rounded).collect()
     }
@@ -511,8 +515,11 @@ fn masks_and_levels_reach_the_samples() {
     let [idle, waving] = list.samples(0) else {
         panic!("{list:?}");
     };
-    assert_eq!((idle.clip, idle.mask, idle.level), (0, None, 0));
-    assert_eq!((waving.clip, waving.mask, waving.level), (3, Some(0), 1));
+    assert_eq!((idle.clip, idle.mask, idle.level), (ClipId(0), None, 0));
+    assert_eq!(
+        (waving.clip, waving.mask, waving.level),
+        (ClipId(3), Some(MaskId(0)), 1)
+    );
     let weights = machine.masks()[0].weights();
     let of = |name| weights[usize::from(character.skeleton().joint(name).unwrap().0)];
     assert_eq!(

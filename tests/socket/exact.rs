@@ -4,7 +4,9 @@ use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
-use throng::character::{AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character, Transform};
+use throng::character::{
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character, ClipId, Transform,
+};
 use throng::glam::Vec3;
 use throng::import::ImportOptions;
 use throng::pose::state_machine::{MaskDesc, MaskPartDesc};
@@ -108,7 +110,7 @@ impl Load {
         let samples = records.map(|record| {
             let clip = usize::from(record.clip);
             ClipSample {
-                clip,
+                clip: ClipId(clip as u16),
                 time_s: record.clip_time_s(time_s, self.clips()[clip].duration_s()),
                 weight: record.weight_at(time_s),
                 mask: record.mask(),
@@ -126,7 +128,7 @@ impl Load {
     pub(crate) fn sampled(&self, samples: &[ClipSample]) -> Vec<Vec<Transform>> {
         let sampled = samples.iter().map(|sample| {
             let mut pose = self.rest();
-            self.clips()[sample.clip]
+            self.clips()[sample.clip.index()]
                 .sample(sample.time_s, &mut pose)
                 .unwrap();
             pose
@@ -149,7 +151,7 @@ impl Load {
                 let mask = k
                     .mask
                     .map_or(1.0, |m| self.masks()[usize::from(m)].weights()[index]);
-                let additive = self.clips()[k.clip].is_additive();
+                let additive = self.clips()[k.clip.index()].is_additive();
                 (f64::from(k.weight * mask), of(&pose[index]), additive)
             });
             let own: Vec<_> = own.filter(|own| own.0 > 0.0).collect();

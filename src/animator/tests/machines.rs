@@ -4,7 +4,7 @@ use super::exact_events::{Happened, What};
 use super::made::{self, FLOATS, Input};
 use super::world::{World, world};
 use crate::animator::{ActorId, Animator, AnimatorDesc};
-use crate::character::Skeleton;
+use crate::character::{ClipId, Skeleton};
 use crate::pose::state_machine::{
     StateMachine, StateMachineClip, StateMachineEventKind, StateMachineInstance, StateMachineLog,
 };
@@ -83,7 +83,7 @@ fn same_records(
         return;
     }
     for (got, want) in got.iter().zip(&want) {
-        let place = (usize::from(got.clip), got.layer);
+        let place = (ClipId(got.clip), got.layer);
         assert_eq!(place, (want.clip, want.level), "{note}");
         let off = (got.weight_at(time_s) - want.weight).abs();
         assert!(off <= WEIGHT, "{note}: {got:?} {want:?}");

@@ -5,6 +5,7 @@ use super::model::Layer;
 use super::pace::{clips, place};
 use super::state::{LayerState, Play, StateMachineInstance, Value};
 use super::{StateId, StateMachine};
+use crate::character::{ClipId, MaskId};
 use crate::pose::{ClipSample, LoopMode};
 
 impl Layer {
@@ -19,12 +20,12 @@ impl Layer {
         play: &Play,
         values: &[Value],
         time_s: f64,
-        mut each: impl FnMut(usize, f64, f64),
+        mut each: impl FnMut(ClipId, f64, f64),
     ) {
         if let Some(state) = self.states.get(usize::from(play.state)) {
             let place = place(state.wrap, play.phase_at(time_s));
             for (clip, weight) in clips(&state.motion, values) {
-                each(clip.clip.index(), place * clip.duration_s, weight.into());
+                each(clip.clip, place * clip.duration_s, weight.into());
             }
         }
     }
@@ -53,7 +54,7 @@ pub(super) fn play(
                         clip,
                         time_s,
                         weight,
-                        mask: layer.mask,
+                        mask: layer.mask.map(MaskId),
                         level: index as u8,
                     });
                 }
