@@ -157,7 +157,7 @@ fn a_month_in_one_update_is_bounded_and_what_follows_goes_on() {
     assert_eq!(state.now_s(), month_s);
     machine.update(month_s, &mut state, &mut log).unwrap();
     // It has come past its exit long since.
-    assert!(log.events().len() > 0);
+    assert!(!log.events().is_empty());
     machine.update(month_s + 3.0, &mut state, &mut log).unwrap();
     let events: Vec<_> = log.events().iter().collect();
     assert!(
