@@ -64,14 +64,19 @@ impl ClipSample {
 /// frame, so that nothing is allocated.
 ///
 /// ```
+/// use throng::character::ClipId;
 /// use throng::pose::{ClipSample, SampleList};
 ///
 /// let mut crowd = SampleList::new();
-/// crowd.push([ClipSample::new(0, 1.25)]);
-/// crowd.push([ClipSample::new(0, 1.25).weighted(0.75), ClipSample::new(1, 0.5).weighted(0.25)]);
+/// let [walk, run] = [0, 1].map(ClipId);
+/// crowd.push([ClipSample::new(walk, 1.25)]);
+/// crowd.push([
+///     ClipSample::new(walk, 1.25).weighted(0.75),
+///     ClipSample::new(run, 0.5).weighted(0.25),
+/// ]);
 /// crowd.push([]); // in the rest pose
 /// assert_eq!(crowd.len(), 3);
-/// assert_eq!(crowd.samples(1)[1].clip, 1);
+/// assert_eq!(crowd.samples(1)[1].clip, run);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampleList {

@@ -20,7 +20,7 @@ use std::ops::Range;
 ///
 /// let character = builtin::mannequin()?.character;
 /// let humanoid = Humanoid::find(character.skeleton());
-/// assert_eq!(humanoid.joint(Role::Hips), character.skeleton().joint("Hips").ok().map(u16::from));
+/// assert_eq!(humanoid.joint(Role::Hips), character.skeleton().joint("Hips").ok());
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
