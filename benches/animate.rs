@@ -1,4 +1,5 @@
-//! What it costs to pose a crowd: from clips and times to palettes, by plain staged code, by `Poser` and by `BatchPoser`,
+//! What it costs to pose a crowd: from clips and times to palettes, by plain staged code, by the
+//! functions for one pose and by `BatchPoser`,
 //! beside `memcpy` of the result. One thread; every character at a time of its own.
 //!
 //! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to read them.
@@ -11,6 +12,9 @@
 mod load;
 #[path = "common/machine.rs"]
 mod machine;
+#[path = "../tests/reference/poser.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with tests")]
+mod poser;
 #[path = "animate/report.rs"]
 mod report;
 #[path = "common/skeleton.rs"]

@@ -7,6 +7,9 @@
 mod common;
 #[path = "palette_upload/load.rs"]
 mod load;
+#[path = "../tests/reference/poser.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with tests")]
+mod poser;
 #[path = "palette_upload/report.rs"]
 mod report;
 

@@ -86,8 +86,8 @@ impl Crowd {
         };
         let mut animator = Animator::new(character, &desc).unwrap();
         let skeleton = character.skeleton();
-        let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
-            .map(|name| skeleton.joint(name).unwrap().into());
+        let [start, mid, end] =
+            ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(|name| skeleton.joint(name).unwrap());
         let arm = TwoBone {
             start,
             mid,

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use throng::Threads;
-use throng::character::{Affine, Transform};
+use throng::character::{Affine, ClipId, MaskId, Transform};
 use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipSample, DualQuat, Mask, Mat3x4, SampleList, SimdLevel,
     WriteOnly,
@@ -51,11 +51,11 @@ fn nothing_is_allocated_after_the_first_call() {
         for number in 0..INSTANCES {
             let time_s = 0.02 * number as f64 + 0.016 * frame as f64;
             let all = [
-                ClipSample::new(0, time_s).weighted(0.5),
-                ClipSample::new(last, 2.0 * time_s),
-                ClipSample::new(1, 0.3).masked(0),
-                ClipSample::new(0, 0.3).on_level(1).weighted(0.2),
-                ClipSample::new(1, time_s).on_level(1),
+                ClipSample::new(ClipId(0), time_s).weighted(0.5),
+                ClipSample::new(ClipId(last as u16), 2.0 * time_s),
+                ClipSample::new(ClipId(1), 0.3).masked(MaskId(0)),
+                ClipSample::new(ClipId(0), 0.3).on_level(1).weighted(0.2),
+                ClipSample::new(ClipId(1), time_s).on_level(1),
             ];
             list.push(all.into_iter().take(number % 6));
         }

@@ -1,11 +1,15 @@
 //! The built-in character: what its documentation promises, and what an eye would call a fault.
 
+#[path = "reference/poser.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared by tests")]
+mod poser;
+
+use poser::Poser;
 use std::collections::BTreeMap;
 use throng::builtin::{self, RUN_SPEED_M_S, WALK_SPEED_M_S};
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
 use throng::import::Imported;
-use throng::pose::Poser;
 
 const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
 

@@ -8,7 +8,7 @@ use reference::{assets, random};
 use throng::Error;
 use throng::character::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc,
-    EventDesc, Gait, RootMotionDesc, SocketDesc, Transform,
+    ClipId, EventDesc, Gait, RootMotionDesc, SocketDesc, Transform,
 };
 use throng::error::SavedFault;
 use throng::import::{self, ImportOptions};
@@ -206,7 +206,7 @@ fn play(character: &Character) {
             clip.duration_s(),
             f64::NAN,
         ] {
-            list.push([ClipSample::new(index, time_s)]);
+            list.push([ClipSample::new(ClipId(index as u16), time_s)]);
             let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
             clip.sample(time_s, &mut local).unwrap();
             let mut sum = 0.0;

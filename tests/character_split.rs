@@ -2,6 +2,7 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use reference::assets;
 use reference::rng::Rng;
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use throng::glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use throng::import::{
     self, ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, skin};
 
 /// A chain of joints 1 cm apart, and no mesh yet.
 fn chain(joints: usize) -> RawCharacter {
@@ -446,7 +447,7 @@ fn check_character(name: &str, character: &Character, max: usize) {
     let key = |c: &Character| -> BTreeSet<Vec<u32>> {
         let key = |e: &throng::character::PaletteJoint| {
             let bind = e.inverse_bind.to_cols_array().map(f32::to_bits);
-            let flags = [u32::from(e.joint), e.mirrored.into(), e.may_flip.into()];
+            let flags = [u32::from(e.joint.0), e.mirrored.into(), e.may_flip.into()];
             bind.into_iter().chain(flags).collect()
         };
         c.palette().iter().map(key).collect()

@@ -154,7 +154,7 @@ fn what_does_not_match_is_reported() {
         (rest.rotation_rad, rest.scale, rest.other_parent),
         (0.0, 0.0, false)
     );
-    assert_eq!(character.skeleton().joint("Lower").unwrap().0, rest.joint);
+    assert_eq!(character.skeleton().joint("Lower").unwrap(), rest.joint);
 
     // The same below another joint, which is not there in the character.
     let mut file = stripped(&arm());
@@ -256,7 +256,7 @@ fn moving(mut raw: RawCharacter, moved: &[usize]) -> RawCharacter {
 /// Which joint each node's track ended on: a node's track holds its number.
 fn landed(clip: &CurveClip) -> Vec<(usize, u16)> {
     let of = |track: &Track| match &track.values {
-        TrackValues::Translation(keys) => (keys.values[0].x as usize, track.joint),
+        TrackValues::Translation(keys) => (keys.values[0].x as usize, track.joint.0),
         _ => unreachable!("translations only"),
     };
     let mut all: Vec<_> = clip.tracks().iter().map(of).collect();

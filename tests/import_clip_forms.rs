@@ -2,12 +2,13 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use reference::random;
 use throng::builtin;
 use throng::character::{Affine, Character, CurveClip, Transform};
 use throng::error::Error;
 use throng::import::{ClipImport, ImportOptions};
-use throng::pose::{Clip, ClipOptions, Method, Poser, check_method, model_pose};
+use throng::pose::{Clip, ClipOptions, Method, check_method, model_pose};
 
 fn names(character: &Character) -> Vec<&str> {
     character.clips().iter().map(Clip::name).collect()

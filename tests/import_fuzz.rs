@@ -6,6 +6,10 @@ mod common {
     pub(crate) mod gltf_builder;
 }
 
+#[path = "reference/poser.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared by tests")]
+mod poser;
+
 use common::gltf_builder::{Builder, F32, I8, U8, U16, arm, glb, triangle};
 use serde_json::{Value, json};
 use throng::character::{AlphaMode, Material};
@@ -54,7 +58,7 @@ impl Random {
 fn digest(bytes: &[u8]) -> bool {
     use throng::character::PaletteJoint;
     use throng::pose::{
-        Mat3x4, MorphedVertices, PosedVertices, Poser, WriteOnly, morph, morphed_bounds, skin,
+        Mat3x4, MorphedVertices, PosedVertices, WriteOnly, morph, morphed_bounds, skin,
     };
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
@@ -87,7 +91,7 @@ fn digest(bytes: &[u8]) -> bool {
         assert!(loss.vertex < imported.primitives()[loss.primitive].vertex_count());
         assert!(loss.displacement_m >= 0.0);
     }
-    let mut poser = Poser::new();
+    let mut poser = poser::Poser::new();
     let mut palette = vec![Mat3x4::IDENTITY; imported.palette().len()];
     let weights: Vec<f32> = imported.morph_weights().iter().map(|w| w.rest).collect();
     let mut posed = PosedVertices::default();

@@ -2,18 +2,19 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use reference::maths::{V3, distance};
 use reference::scene::Scene;
 use reference::{assets, compare, gltf, raw};
 use throng::Error;
-use throng::character::{Character, Interpolation};
+use throng::character::{Character, ClipId, Interpolation};
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     self, ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform, RepairKind,
 };
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, skin};
 
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
@@ -98,7 +99,7 @@ fn kept(imported: &Imported) -> Vec<(u16, u16)> {
     let one = |(slot, (entry, _)): (usize, (usize, f32))| {
         let weight = weights.get(slot).copied().unwrap_or(u16::MAX);
         (
-            imported.palette()[p.palette.start as usize + entry].joint,
+            imported.palette()[p.palette.start as usize + entry].joint.0,
             weight,
         )
     };
@@ -146,7 +147,10 @@ fn the_loss_is_the_largest_displacement() {
         .build(&limited(3))
         .unwrap();
     let loss = imported.influence_loss.unwrap();
-    assert_eq!((loss.primitive, loss.clip, loss.time_s), (0, Some(0), 1.0));
+    assert_eq!(
+        (loss.primitive, loss.clip, loss.time_s),
+        (0, Some(ClipId(0)), 1.0)
+    );
     assert_eq!(
         imported.primitives()[0].positions[loss.vertex],
         Vec3::X * 2.0
@@ -244,7 +248,7 @@ fn check(name: &str, scene: &Scene, imported: &Imported, limit: u32, most: usize
             .flat_map(of_part)
             .collect::<Vec<_>>()
     };
-    let there = far(loss.clip.map(|clip| (clip, loss.time_s)));
+    let there = far(loss.clip.map(|clip| (clip.index(), loss.time_s)));
     let that = there
         .iter()
         .filter(|v| (v.0, v.1) == (loss.primitive, loss.vertex));

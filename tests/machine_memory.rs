@@ -55,11 +55,12 @@ fn nothing_is_allocated_from_frame_to_frame() {
                 }
             }
             let now_s = f64::from(frame) / 30.0;
-            machine.update_logged(now_s, &mut states, &mut log).unwrap();
-            machine.update(now_s, &mut states).unwrap();
             list.clear();
-            machine.play(now_s, &states, &mut list).unwrap();
-            entered += log.events().count();
+            for state in &mut states {
+                machine.update(now_s, state, &mut log).unwrap();
+                machine.play(now_s, state, &mut list).unwrap();
+                entered += log.events().len();
+            }
         }
     };
     frames(0, 400);

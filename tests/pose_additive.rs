@@ -9,13 +9,14 @@ use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use throng::Error;
 use throng::character::{
-    Character, CurveClip, Interpolation, Keys, NO_PARENT, Track, TrackValues, Transform,
+    Character, ClipId, CurveClip, Interpolation, JointId, Keys, MaskId, NO_PARENT, Track,
+    TrackValues, Transform,
 };
 use throng::glam::{DMat4, DVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::pose::{
     AdditiveReference, BLEND_THRESHOLD, BatchPoser, Clip, ClipOptions, ClipSample, Mask, PoseLayer,
-    SampleList, animate, blend,
+    SampleList, blend,
 };
 
 /// The bound of a clip's error and how far from its joint a point lies for that, for a character of 1.8 m.
@@ -122,7 +123,7 @@ fn put_onto_their_reference_they_are_the_files_curves() {
             for reference in [AdditiveReference::Rest, AdditiveReference::Frame { time_s }] {
                 let mut from = rest.clone();
                 if reference != AdditiveReference::Rest {
-                    animate(curves, time_s, &mut from).unwrap();
+                    curves.sample(time_s, &mut from).unwrap();
                 }
                 let clip = Clip::additive(character, curves, &reference, &ClipOptions::default());
                 let Ok(clip) = clip else {
@@ -195,7 +196,7 @@ fn what_no_track_drives_is_no_difference() {
         let mut delta = pose.clone();
         clip.sample(0.3, &mut delta).unwrap();
         let mut exact = pose.clone();
-        animate(curves, 0.3, &mut exact).unwrap();
+        curves.sample(0.3, &mut exact).unwrap();
         for (joint, delta) in delta.iter().enumerate() {
             let driven = |of: fn(&TrackValues) -> bool| {
                 let mut tracks = curves.tracks().iter();
@@ -283,7 +284,10 @@ fn sine_clip(character: &Character, interpolation: Interpolation) -> CurveClip {
         TrackValues::Rotation(turns),
         TrackValues::Scale(sizes),
     ];
-    let tracks = tracks.map(|values| Track { joint: 1, values });
+    let tracks = tracks.map(|values| Track {
+        joint: JointId(1),
+        values,
+    });
     CurveClip::new("made", tracks.into(), character.skeleton()).unwrap()
 }
 
@@ -312,7 +316,7 @@ fn steps_lines_and_splines_stay_what_they_are() {
         for _ in 0..500 {
             let time = f64::from(rng.range(-0.1, 2.1));
             let (mut exact, mut delta) = (pose.clone(), pose.clone());
-            animate(&curves, time, &mut exact).unwrap();
+            curves.sample(time, &mut exact).unwrap();
             clip.sample(time, &mut delta).unwrap();
             let got = onto(&pose[1], &delta[1]);
             let want = onto(&exact[1], &Transform::IDENTITY);
@@ -429,7 +433,9 @@ fn plain(
     let mut poses = Vec::new();
     for sample in samples {
         let mut pose = rest.to_vec();
-        clips[sample.clip].sample(sample.time_s, &mut pose).unwrap();
+        clips[sample.clip.index()]
+            .sample(sample.time_s, &mut pose)
+            .unwrap();
         for joint in &mut pose {
             joint.rotation = Quat::from_scaled_axis(rng.direction() * turn) * joint.rotation;
         }
@@ -439,7 +445,7 @@ fn plain(
         pose,
         weight: sample.weight,
         mask: sample.mask.map(|mask| &masks[usize::from(mask)]),
-        additive: clips[sample.clip].is_additive(),
+        additive: clips[sample.clip.index()].is_additive(),
         level: sample.level,
     });
     let mut out = rest.to_vec();
@@ -453,10 +459,10 @@ fn samples(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
         level += rng.below(2) as u8;
         let clip = rng.below(clips.len());
         ClipSample {
-            clip,
+            clip: ClipId(clip as u16),
             time_s: f64::from(rng.range(-0.1, 1.1)) * clips[clip].duration_s(),
             weight: [0.0, 0.05, rng.range(0.0, 1.5)][rng.below(3)],
-            mask: [None, Some(0), Some(1)][rng.below(3)],
+            mask: [None, Some(MaskId(0)), Some(MaskId(1))][rng.below(3)],
             level,
         }
     };

@@ -6,13 +6,12 @@ use reference::rig::{chain, clip, keys};
 use reference::rng::Rng;
 use throng::Error;
 use throng::character::Interpolation::{CubicSpline, Linear, Step};
-use throng::character::{CurveClip, Interpolation, Track, TrackValues, Transform};
+use throng::character::{CurveClip, Interpolation, JointId, Track, TrackValues, Transform};
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
-use throng::pose::animate;
 
 fn sample(clip: &CurveClip, time_s: f64) -> Transform {
     let mut local = [Transform::IDENTITY];
-    animate(clip, time_s, &mut local).unwrap();
+    clip.sample(time_s, &mut local).unwrap();
     local[0]
 }
 
@@ -279,10 +278,13 @@ fn only_what_a_track_drives_is_written() {
     let track = |joint, values| Track { joint, values };
     let tracks = vec![
         track(
-            2,
+            JointId(2),
             TrackValues::Scale(keys(Step, &[0.0], &[Vec3::splat(2.0)])),
         ),
-        track(1, TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z]))),
+        track(
+            JointId(1),
+            TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z])),
+        ),
     ];
     let clip = CurveClip::new("some", tracks, character.skeleton()).unwrap();
     let before = Transform {
@@ -291,7 +293,7 @@ fn only_what_a_track_drives_is_written() {
         scale: Vec3::splat(3.0),
     };
     let mut local = [before; 3];
-    animate(&clip, 0.0, &mut local).unwrap();
+    clip.sample(0.0, &mut local).unwrap();
     assert_eq!(local[0], before);
     assert_eq!(
         local[1],
@@ -309,7 +311,7 @@ fn only_what_a_track_drives_is_written() {
     );
 
     let mut short = [before; 2];
-    let error = animate(&clip, 0.0, &mut short).unwrap_err();
+    let error = clip.sample(0.0, &mut short).unwrap_err();
     let missing = Error::NotFound {
         what: "joint",
         index: 2,

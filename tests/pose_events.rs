@@ -2,9 +2,11 @@
 
 mod reference;
 
+use bytemuck::Zeroable;
 use reference::rng::Rng;
 use throng::Error;
-use throng::pose::{ClipEvents, EventCursor, EventHit, Layer, LoopMode};
+use throng::animator::PlayRecord;
+use throng::pose::{ClipEvents, EventCursor, EventHit, LoopMode};
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
@@ -181,22 +183,29 @@ fn each_is_delivered_once_however_time_is_cut() {
     }
 }
 
+/// A clip that plays from `start_s` on, as the animator keeps it.
+fn record(start_s: f64, speed: f64, offset_s: f64) -> PlayRecord {
+    PlayRecord {
+        anchor_s: start_s,
+        offset_s,
+        from_speed: speed,
+        to_speed: speed,
+        ..Zeroable::zeroed()
+    }
+}
+
 #[test]
-fn layers_at_any_frame_rate_and_speed_deliver_the_same() {
+fn records_at_any_frame_rate_and_speed_deliver_the_same() {
     let events = ClipEvents::new(f64::from(1.1_f32), [("a", 0.0), ("b", 0.4), ("c", 1.1)]).unwrap();
     for start_s in [0.0, DAY_S, 30.0 * DAY_S] {
         for speed in [1.0, -1.0, 0.37, -2.5] {
-            let layer = Layer {
-                speed,
-                offset_s: 0.1,
-                ..Layer::new(0, start_s)
-            };
+            let record = record(start_s, speed, 0.1);
             let all = |hz: usize| -> Vec<_> {
                 let mut hits = Vec::new();
                 for frame in 0..20 * hz {
                     let at = |frame: usize| start_s + frame as f64 / hz as f64;
-                    let span = layer.span(at(frame), at(frame + 1));
-                    let passed = events.passed(span.from_s, span.to_s, layer.loop_mode);
+                    let [from_s, to_s] = [frame, frame + 1].map(|f| record.unwrapped_s(at(f)));
+                    let passed = events.passed(from_s, to_s, LoopMode::Loop);
                     hits.extend(passed.map(|hit| (hit.name.to_string(), hit.pass)));
                 }
                 hits
@@ -210,7 +219,7 @@ fn layers_at_any_frame_rate_and_speed_deliver_the_same() {
 }
 
 #[test]
-fn the_span_of_a_layer_is_within_a_nanosecond_after_thirty_days() {
+fn unwrapped_time_is_within_a_nanosecond_after_thirty_days() {
     let mut rng = Rng::new(3);
     let mut worst: f64 = 0.0;
     for _ in 0..10_000 {
@@ -224,38 +233,16 @@ fn the_span_of_a_layer_is_within_a_nanosecond_after_thirty_days() {
         let now = (now_s / unit) as i128;
         let speed_parts = rng.below(2049) as i128 - 1024; // of 1024
         let offset = (rng.bits() >> 20) as i128; // 16 s
-        let layer = Layer {
-            speed: speed_parts as f64 / 1024.0,
-            offset_s: offset as f64 * unit,
-            ..Layer::new(0, start_s)
-        };
+        let speed = speed_parts as f64 / 1024.0;
+        let record = record(start_s, speed, offset as f64 * unit);
         let exact = (now - start) * speed_parts + offset * 1024;
-        let got = layer.unwrapped_s(now_s).unwrap();
+        let got = record.unwrapped_s(now_s);
         let got = (got / unit) as i128 * 1024;
         worst = worst.max((got - exact) as f64 / 1024.0 * unit);
         worst = worst.max(-((got - exact) as f64) / 1024.0 * unit);
     }
     assert!(worst < 1e-9, "{worst}");
     assert!(worst > 1e-11, "the test sees no rounding: {worst}");
-}
-
-#[test]
-fn the_time_of_a_layer_is_that_of_its_unwrapped_time() {
-    let mut rng = Rng::new(5);
-    for _ in 0..3_000 {
-        let layer = Layer {
-            loop_mode: LOOPINGS[rng.below(3)],
-            speed: rng.range(-2.0, 2.0).into(),
-            ..Layer::new(0, [0.0, DAY_S, -30.0 * DAY_S][rng.below(3)])
-        };
-        let duration_s = f64::from(rng.range(0.1, 3.0));
-        let now_s = f64::from(rng.range(-9.0, 9.0));
-        let unwrapped_s = layer.unwrapped_s(now_s).unwrap();
-        let got = layer.loop_mode.clip_time_s(unwrapped_s, duration_s);
-        // Either rounds an exact remainder once; the way back of ping-pong twice.
-        let off = (got - layer.clip_time_s(now_s, duration_s)).abs();
-        assert!(off <= 2e-15, "{layer:?} {now_s} {duration_s}: {off}");
-    }
 }
 
 #[test]

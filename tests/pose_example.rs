@@ -9,6 +9,7 @@
 mod pose;
 mod reference;
 
+use crate::reference::poser::Poser;
 use clap::Parser;
 use pose::{Args, Failure};
 use std::io::{self, Write};

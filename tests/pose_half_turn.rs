@@ -4,10 +4,10 @@ mod reference;
 
 use reference::rig;
 use reference::rng::Rng;
-use throng::character::{CurveClip, Interpolation, Track, TrackValues, Transform};
+use throng::character::{CurveClip, Interpolation, JointId, Track, TrackValues, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
-use throng::pose::{Clip, ClipOptions, animate};
+use throng::pose::{Clip, ClipOptions};
 
 /// The angle between two rotations.
 fn apart(a: Quat, b: Quat) -> f32 {
@@ -17,7 +17,7 @@ fn apart(a: Quat, b: Quat) -> f32 {
 
 fn sampled(clip: &CurveClip, time_s: f64) -> Quat {
     let mut local = [Transform::IDENTITY; 2];
-    animate(clip, time_s, &mut local).unwrap();
+    clip.sample(time_s, &mut local).unwrap();
     local[0].rotation
 }
 
@@ -56,14 +56,14 @@ fn half_a_turn_goes_about_the_axis_of_the_keys() {
         // Packed: the same way.
         let keys = rig::keys(Interpolation::Linear, &[0.0, 1.0], &[from, to]);
         let track = Track {
-            joint: 0,
+            joint: JointId(0),
             values: TrackValues::Rotation(keys),
         };
         let clip = CurveClip::new("turn", vec![track], character.skeleton()).unwrap();
         let packed = Clip::new(&character, &clip, &ClipOptions::default()).unwrap();
         for part in [0.1_f32, 0.5, 0.9] {
             let off = apart(
-                packed.sample_joint(0, part.into()).rotation,
+                packed.sample_joint(JointId(0), part.into()).rotation,
                 from * Quat::from_axis_angle(axis, core::f32::consts::PI * part),
             );
             // The packing's bound, about 0.1 mm at a metre, and more; the other way is 0.6 rad off.

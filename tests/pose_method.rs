@@ -3,14 +3,17 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use throng::Error;
-use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
+use throng::character::{
+    Character, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
+};
 use throng::error::{PoseAt, Unheld};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::{
-    DualQuat, Method, PaletteFit, PaletteFormat, Poser, QuatOffset, WriteOnly, check_clip,
-    check_method, palette,
+    DualQuat, Method, PaletteFit, PaletteFormat, QuatOffset, WriteOnly, check_clip, check_method,
+    palette,
 };
 
 const BOTH: [Method; 2] = [Method::DualQuat, Method::QuatOffset];
@@ -59,7 +62,15 @@ fn keys<T: Copy>(times_s: &[f32], values: &[T]) -> throng::character::Keys<T> {
 }
 
 fn clip(character: &Character, joint: u16, values: TrackValues) -> CurveClip {
-    CurveClip::new("move", vec![Track { joint, values }], character.skeleton()).unwrap()
+    CurveClip::new(
+        "move",
+        vec![Track {
+            joint: JointId(joint),
+            values,
+        }],
+        character.skeleton(),
+    )
+    .unwrap()
 }
 
 fn turn() -> TrackValues {

@@ -11,7 +11,7 @@ use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use std::collections::BTreeMap;
 use throng::Error;
-use throng::character::Character;
+use throng::character::{Character, JointId};
 use throng::error::{PoseAt, Unheld};
 use throng::glam::{Mat4, Vec3};
 use throng::import::{self, ImportOptions, RawCharacter, RawKeys, RawTransform};
@@ -131,7 +131,7 @@ impl Subject<'_> {
         let all = moments
             .into_iter()
             .flat_map(|moment| palette(&self.entries, &self.scene.globals(moment)));
-        all.filter(|(entry, _)| self.character.palette()[*entry].joint == joint)
+        all.filter(|(entry, _)| self.character.palette()[*entry].joint == JointId(joint))
             .collect()
     }
 

@@ -3,6 +3,7 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use reference::compare::{Pairing, pairings};
 use reference::maths::{M4, V3, angle, distance, mul, normal, point};
 use reference::methods::{Entry, direction, dual_quat, linear, quat_offset};
@@ -14,7 +15,7 @@ use throng::glam::{Vec3, Vec4};
 use throng::import::{self, ImportOptions};
 use throng::pose::{
     DualQuat, DualQuatStretch, Mat3x4, Method, MorphedVertices, PaletteEntry, PaletteFit,
-    PaletteFormat, PosedVertices, Poser, QuatOffset, WriteOnly, check_method, morph, palette, skin,
+    PaletteFormat, PosedVertices, QuatOffset, WriteOnly, check_method, morph, palette, skin,
 };
 use throng::{Error, builtin};
 

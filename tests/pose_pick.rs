@@ -6,6 +6,7 @@ mod brute;
 mod load;
 mod reference;
 
+use crate::reference::poser::Poser;
 use brute::{ball, brute, meet, ray_at};
 use load::{models, rest_weights};
 use reference::rng::Rng;
@@ -14,8 +15,8 @@ use throng::character::{Affine, Character};
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::pose::{
-    DualQuat, Faces, Hit, Mat3x4, PaletteFit, PaletteRef, Posed, PosedInstance, PosedVertices,
-    Poser, Ray, Skinner, WriteOnly, palette, pick, pick_many,
+    DualQuat, Faces, Hit, Mat3x4, PaletteFit, PaletteRef, Posed, PosedInstance, PosedVertices, Ray,
+    Skinner, WriteOnly, palette, pick, pick_many,
 };
 
 fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {

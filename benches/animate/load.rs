@@ -1,17 +1,18 @@
 //! A crowd of one character, and the ways to pose it.
 
+use crate::poser::Poser;
 use crate::staged::Staged;
 use crate::{Outcome, skeleton};
 use std::f32::consts::TAU;
 use std::hint::black_box;
-use throng::character::{Character, Interpolation, Transform};
+use throng::character::{Character, ClipId, Interpolation, Transform};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
 use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mat3x4, Poser, SampleList, SimdLevel,
+    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mat3x4, SampleList, SimdLevel,
     WriteOnly,
 };
 
@@ -58,8 +59,8 @@ impl Who {
 pub(crate) enum Figure {
     /// Plain glam code in stages, on raw keys.
     Staged,
-    /// [`Poser`], on the file's curves; of a single clip only.
-    Poser,
+    /// The plain functions for one pose, on the file's curves; of a single clip only.
+    OneByOne,
     /// [`BatchPoser`] on packed clips, with the best code that the CPU has.
     Batch,
     /// The same on clips that are not packed.
@@ -77,7 +78,7 @@ pub(crate) enum Figure {
 impl Figure {
     pub(crate) const ALL: [Self; 8] = [
         Self::Staged,
-        Self::Poser,
+        Self::OneByOne,
         Self::Batch,
         Self::Unpacked,
         Self::Avx2,
@@ -89,7 +90,7 @@ impl Figure {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Staged => "staged",
-            Self::Poser => "Poser",
+            Self::OneByOne => "one by one",
             Self::Batch => "BatchPoser",
             Self::Unpacked => "unpacked",
             Self::Avx2 => "AVX2",
@@ -106,7 +107,7 @@ impl Figure {
             Self::Avx2 => SimdLevel::Avx2,
             Self::Sse2 => SimdLevel::Sse2,
             Self::Portable => SimdLevel::Portable,
-            Self::Staged | Self::Poser | Self::Memcpy => return None,
+            Self::Staged | Self::OneByOne | Self::Memcpy => return None,
         };
         code.is_available().then_some(code)
     }
@@ -147,7 +148,7 @@ impl Load {
             list.push((0..blended).map(|number| {
                 let clip = (instance + number) % clips.len();
                 let time_s = f64::from(random.unit()) * clips[clip].duration_s();
-                ClipSample::new(clip, time_s).weighted(0.2 + random.unit())
+                ClipSample::new(ClipId(clip as u16), time_s).weighted(0.2 + random.unit())
             }));
         }
         let posers =
@@ -173,7 +174,7 @@ impl Load {
     pub(crate) fn has(&self, figure: Figure) -> bool {
         match figure {
             Figure::Staged | Figure::Memcpy => true,
-            Figure::Poser => self.blended == 1,
+            Figure::OneByOne => self.blended == 1,
             _ => figure.code().is_some(),
         }
     }
@@ -195,11 +196,11 @@ impl Load {
                     self.staged.palette(&self.character, samples, out);
                 }
             }
-            Figure::Poser => {
+            Figure::OneByOne => {
                 let palettes = self.out.chunks_exact_mut(self.character.palette().len());
                 for (instance, out) in palettes.enumerate() {
                     let sample = &self.list.samples(instance)[0];
-                    let clip = Some((sample.clip, sample.time_s));
+                    let clip = Some((sample.clip.index(), sample.time_s));
                     let out = WriteOnly::over(out);
                     self.poser.palette(&self.character, clip, out)?;
                 }

@@ -77,7 +77,7 @@ pub(crate) fn print(rounds: usize, rows: &[Row]) {
     }
     println!("\nRatios, of medians (of minima):\n");
     println!(
-        "| who | joints | instances | clips | speed of BatchPoser / staged | speed of AVX2 / staged (aim: 2.5, of three clips 3) | / Poser | / SSE2 | / portable | time of BatchPoser / memcpy | clip |"
+        "| who | joints | instances | clips | speed of BatchPoser / staged | speed of AVX2 / staged (aim: 2.5, of three clips 3) | / one by one | / SSE2 | / portable | time of BatchPoser / memcpy | clip |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
     for row in rows {
@@ -86,7 +86,7 @@ pub(crate) fn print(rounds: usize, rows: &[Row]) {
             row.head,
             row.ratio(Figure::Staged, Figure::Batch),
             row.ratio(Figure::Staged, Figure::Avx2),
-            row.ratio(Figure::Poser, Figure::Batch),
+            row.ratio(Figure::OneByOne, Figure::Batch),
             row.ratio(Figure::Sse2, Figure::Batch),
             row.ratio(Figure::Portable, Figure::Batch),
             row.ratio(Figure::Batch, Figure::Memcpy),

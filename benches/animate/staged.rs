@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::load::KEYS_HZ;
 use throng::character::{Affine, Character, NO_PARENT, Transform};
-use throng::pose::{ClipSample, Mat3x4, animate};
+use throng::pose::{ClipSample, Mat3x4};
 
 pub(crate) struct Staged {
     /// `[frame][joint]` of each clip.
@@ -22,7 +22,7 @@ impl Staged {
             let frames = (clip.duration_s() * KEYS_HZ as f32).round() as usize + 1;
             for frame in 0..frames {
                 let mut pose = rest.clone();
-                animate(clip, frame as f64 / KEYS_HZ as f64, &mut pose)?;
+                clip.sample(frame as f64 / KEYS_HZ as f64, &mut pose)?;
                 keys.extend(pose);
             }
             clips.push(keys);
@@ -64,7 +64,7 @@ impl Staged {
 
     /// Overwrites the local pose by a clip's, or adds it.
     fn sample(&mut self, sample: &ClipSample, weight: f32, first: bool) {
-        let (joints, keys) = (self.local.len(), &self.clips[sample.clip]);
+        let (joints, keys) = (self.local.len(), &self.clips[sample.clip.index()]);
         let at = sample.time_s as f32 * KEYS_HZ as f32;
         let frame = (at as usize).min(keys.len() / joints - 2);
         let u = at - frame as f32;

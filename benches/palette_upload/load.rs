@@ -1,12 +1,13 @@
 //! A crowd's palettes, and everything that is done with them.
 
 use crate::Outcome;
+use crate::poser::Poser;
 use std::hint::black_box;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, RingMemory};
 use throng::gpu_allocator::MemoryLocation;
-use throng::pose::{Mat3x4, Poser, WriteOnly};
+use throng::pose::{Mat3x4, WriteOnly};
 use throng::standalone::{Buffer, BufferDesc, Context};
 
 /// The only slot: nothing here is in flight when the CPU writes.

@@ -8,6 +8,7 @@ use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, 
 use super::root::Step;
 use crate::character::{ClipId, EventId};
 use crate::pose::LoopMode;
+use crate::pose::state_machine::StateId;
 
 /// A record, and a stretch of the actor's time in which it plays.
 #[derive(Debug, Clone, Copy)]
@@ -102,11 +103,11 @@ impl Sink<'_> {
         });
     }
 
-    pub(crate) fn entered(&mut self, layer: u8, state: u16, local_s: f64) {
+    pub(crate) fn entered(&mut self, layer: u8, state: StateId, local_s: f64) {
         self.push(AnimationEventKind::Entered { state }, layer, 1.0, local_s);
     }
 
-    pub(crate) fn left(&mut self, layer: u8, state: u16, local_s: f64) {
+    pub(crate) fn left(&mut self, layer: u8, state: StateId, local_s: f64) {
         self.push(AnimationEventKind::Left { state }, layer, 1.0, local_s);
     }
 

@@ -6,6 +6,7 @@ use super::library::Library;
 use super::pool::{Block, RecordPool};
 use super::record::{FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord};
 use crate::pose::Ramp;
+use crate::pose::state_machine::StateId;
 use crate::pose::state_machine::{
     DrivenClip, ParameterId, StateMachine, StateMachineInstance, Taken, Watch,
 };
@@ -76,7 +77,7 @@ impl Driver {
 
 /// The record of what a state machine plays.
 fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
-    let mut record = PlayRecord::new(clip.clip as u16, clip.anchor_s);
+    let mut record = PlayRecord::new(clip.clip.0, clip.anchor_s);
     record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
     record.set_loop_mode(clip.loop_mode);
     record.set_ease(clip.weight.ease);
@@ -88,7 +89,7 @@ fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
         .mask
         .and_then(|mask| library.machine_masks.get(usize::from(mask)));
     record.mask = mask.map_or(NO_MASK, |mask| mask.0);
-    record.layer = clip.layer as u8;
+    record.layer = clip.layer;
     record.flags = FLAG_STATE_MACHINE;
     if clip.begun {
         record.flags |= FLAG_STARTED;
@@ -102,13 +103,13 @@ struct Watcher<'a, 's> {
 }
 
 impl Watch for Watcher<'_, '_> {
-    fn entered(&mut self, layer: usize, state: u16, time_s: f64) {
-        self.sink.entered(layer as u8, state, time_s);
+    fn entered(&mut self, layer: u8, state: StateId, time_s: f64) {
+        self.sink.entered(layer, state, time_s);
     }
 
-    fn taken(&mut self, layer: usize, taken: Taken, time_s: f64) {
-        self.sink.left(layer as u8, taken.from, time_s);
-        self.sink.entered(layer as u8, taken.to, time_s);
+    fn taken(&mut self, layer: u8, taken: Taken, time_s: f64) {
+        self.sink.left(layer, taken.from, time_s);
+        self.sink.entered(layer, taken.to, time_s);
     }
 
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {

@@ -179,7 +179,7 @@ impl Animator {
     ///
     /// # Errors
     /// As [`Self::set_float`]; [`Error::NotFound`] for a layer that the machine lacks.
-    pub fn layer_status(&self, id: ActorId, layer: usize) -> Result<LayerStatus> {
+    pub fn layer_status(&self, id: ActorId, layer: u8) -> Result<LayerStatus> {
         let (machine, driver) = self.driver(id)?;
         let local_s = self.actors.get(id)?.clock.local_s(self.now_s);
         machine.status(&driver.state, layer, local_s)

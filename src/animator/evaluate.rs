@@ -60,7 +60,8 @@ impl PlanSource for Plan<'_> {
                 && let Some(clip) = clip(self.library, actor, record)
             {
                 let time_s = record.clip_time_s(local_s, clip.duration_s());
-                planner.push(clip, time_s, weight, record.mask(), record.layer);
+                let mask = record.mask().map(u16::from);
+                planner.push(clip, time_s, weight, mask, record.layer);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::ActorId;
 use crate::character::{ClipId, EventId};
+use crate::pose::state_machine::StateId;
 
 /// Something that happened to an actor, to the instant and not to the frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,13 +40,13 @@ pub enum AnimationEventKind {
     },
     /// The state machine left a state, which may go on to be seen while it fades out.
     Left {
-        /// The state's index in its layer.
-        state: u16,
+        /// The state, one of its layer.
+        state: StateId,
     },
     /// The state machine entered a state.
     Entered {
-        /// The state's index in its layer.
-        state: u16,
+        /// The state, one of its layer.
+        state: StateId,
     },
 }
 

@@ -253,9 +253,7 @@ impl Animator {
             AnimationEventKind::Finished { clip } => clip_name(clip),
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
                 let machine = self.library.state_machine.as_ref();
-                machine.map_or("", |machine| {
-                    machine.state_name(event.layer.into(), state.into())
-                })
+                machine.map_or("", |machine| machine.state_name(event.layer, state))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Play records: what an actor plays, as plain data that is closed-form in time.
 
-use crate::pose::{Ease, LoopMode, Ramp, SyncAnchor};
+use crate::character::MaskId;
+use crate::pose::{Ease, LoopMode, Ramp, SpeedRamp};
 use bytemuck::{Pod, Zeroable};
 
 /// No mask: the record counts for all joints.
@@ -116,10 +117,10 @@ impl PlayRecord {
         self.flags & flag != 0
     }
 
-    /// The mask's index; `None` if the record counts for all joints.
+    /// The mask; `None` if the record counts for all joints.
     #[must_use]
-    pub fn mask(&self) -> Option<u16> {
-        (self.mask != NO_MASK).then_some(self.mask)
+    pub fn mask(&self) -> Option<MaskId> {
+        (self.mask != NO_MASK).then_some(MaskId(self.mask))
     }
 
     fn weight(&self) -> Ramp {
@@ -176,17 +177,15 @@ impl PlayRecord {
         if self.from_speed == self.to_speed {
             return (time_s - self.anchor_s) * self.to_speed;
         }
-        self.speed().cycles(time_s)
+        self.speed().way(time_s)
     }
 
-    /// The speed as the rate of a phase that counts seconds.
-    fn speed(&self) -> SyncAnchor {
-        SyncAnchor {
-            phase: 0.0,
-            time_s: self.anchor_s,
-            from_hz: self.from_speed,
-            to_hz: self.to_speed,
-            over_s: self.speed_ramp_s.into(),
+    fn speed(&self) -> SpeedRamp {
+        SpeedRamp {
+            from: self.from_speed,
+            to: self.to_speed,
+            start_s: self.anchor_s,
+            duration_s: self.speed_ramp_s.into(),
             ease: self.ease(),
         }
     }
@@ -197,7 +196,7 @@ impl PlayRecord {
         if self.from_speed == self.to_speed {
             self.to_speed
         } else {
-            self.speed().rate_hz(time_s)
+            self.speed().at(time_s)
         }
     }
 

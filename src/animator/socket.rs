@@ -61,8 +61,10 @@ impl Animator {
             let mask = mask.and_then(|mask| self.library.masks.get(usize::from(mask)));
             let of_joint = mask.map_or(1.0, |mask| mask.weights()[joint]);
             Some(JointPart {
-                value: clip
-                    .sample_joint(joint as u16, record.clip_time_s(local_s, clip.duration_s())),
+                value: clip.sample_joint(
+                    JointId(joint as u16),
+                    record.clip_time_s(local_s, clip.duration_s()),
+                ),
                 weight: weight * of_joint,
                 additive: clip.is_additive(),
                 level: record.layer,

@@ -1,6 +1,6 @@
 //! Clips: the file's own curves.
 
-use super::Skeleton;
+use super::{JointId, Skeleton};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{Quat, Vec3};
 
@@ -57,8 +57,8 @@ impl TrackValues {
 /// One animated property of one joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
-    /// Index into the skeleton's joints.
-    pub joint: u16,
+    /// The joint that it drives.
+    pub joint: JointId,
     /// The property and its keys.
     pub values: TrackValues,
 }

@@ -74,6 +74,12 @@ macro_rules! ids {
             }
         }
 
+        impl From<$name> for u64 {
+            fn from(id: $name) -> Self {
+                id.0.into()
+            }
+        }
+
         impl From<$name> for usize {
             fn from(id: $name) -> Self {
                 id.index()
@@ -92,6 +98,8 @@ ids! {
     BlendSpaceId, "blend space", "character",
         "[`AnimationSet::blend_space`](super::AnimationSet::blend_space)";
     EventId, "event", "character", "[`AnimationSet::event`](super::AnimationSet::event)";
+    StateId, "state", "layer of a state machine",
+        "[`StateMachine::state`](crate::pose::state_machine::StateMachine::state)";
     ParameterId, "parameter", "state machine",
         "[`StateMachine::parameter`](crate::pose::state_machine::StateMachine::parameter)";
 }

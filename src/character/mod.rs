@@ -8,6 +8,7 @@
 mod added_clips;
 mod animation_set;
 mod clip;
+mod clip_names;
 mod cut;
 mod flips;
 mod ids;
@@ -17,7 +18,6 @@ mod name_match;
 mod pack_clips;
 mod parts;
 mod pieces;
-mod played_clip;
 mod ranges;
 mod reach;
 mod repack;
@@ -37,7 +37,7 @@ pub use animation_set::{
 pub(crate) use clip::is_opposite;
 pub use clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub use ids::{
-    BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId,
+    BlendSpaceId, ClipId, EventId, JointId, MaskId, MorphWeightId, ParameterId, SocketId, StateId,
 };
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
@@ -54,7 +54,6 @@ pub(crate) use parts::Parts;
 #[cfg(feature = "vulkan")]
 pub(crate) use parts::bits as part_bits;
 pub(crate) use pieces::Bounds;
-pub(crate) use played_clip::PlayedClip;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub use split::{Split, SplitReport};
@@ -146,8 +145,8 @@ impl Aabb {
 /// One entry of a character's palette: a joint and the inverse bind matrix that goes with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaletteJoint {
-    /// Index into [`Skeleton::joints`].
-    pub joint: u16,
+    /// The joint that it follows.
+    pub joint: JointId,
     /// Mesh space to the joint's space at bind time.
     pub inverse_bind: Affine,
     /// Whether its skinning matrix mirrors in the rest pose: has a negative determinant.
@@ -227,8 +226,8 @@ pub struct MorphWeight {
 pub struct SkinInfo {
     /// The skin's name, or empty.
     pub name: Box<str>,
-    /// The skin's joints in the file's order, as indices into [`Skeleton::joints`].
-    pub joints: Vec<u16>,
+    /// The skin's joints, in the file's order.
+    pub joints: Vec<JointId>,
 }
 
 impl Character {

@@ -158,6 +158,12 @@ impl Skeleton {
         self.joints.is_empty()
     }
 
+    /// The rest pose: the local transform of every joint.
+    #[must_use]
+    pub fn rest_pose(&self) -> Vec<Transform> {
+        self.joints.iter().map(|joint| joint.rest).collect()
+    }
+
     /// The contiguous index range of each depth, roots first.
     #[must_use]
     pub fn levels(&self) -> &[Range<u16>] {

@@ -251,7 +251,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::layer_status`].
-    pub fn layer_status(&self, id: InstanceId, layer: usize) -> Result<LayerStatus> {
+    pub fn layer_status(&self, id: InstanceId, layer: u8) -> Result<LayerStatus> {
         let (animator, actor) = self.actor(id)?;
         animator.layer_status(actor, layer)
     }

@@ -4,7 +4,7 @@ use crate::character::{Affine, Character};
 use crate::error::Result;
 use crate::pose::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, PaletteRef,
-    QuatOffset, WriteOnly, model_pose, palette,
+    QuatOffset, WriteOnly, palette, rest_model_pose,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -86,10 +86,7 @@ fn entries<E: PaletteEntry>(rows: &[Row]) -> &[E] {
 
 /// The rest pose's palette.
 pub(crate) fn rest(character: &Character, format: PaletteFormat) -> Result<Vec<Row>> {
-    let skeleton = character.skeleton();
-    let local: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
-    let mut model = vec![Affine::IDENTITY; skeleton.len()];
-    model_pose(skeleton, &local, &mut model)?;
+    let model = rest_model_pose(character.skeleton())?;
     let rows = character.palette().len() * entry_rows(format) as usize;
     let mut palette = vec![Row::zeroed(); rows];
     write(

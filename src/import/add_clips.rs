@@ -3,6 +3,7 @@
 use super::build::{Adopted, adopt, check_clip_joints};
 use super::weight_match::{match_weights, matched_parts};
 use super::{ImportOptions, RawCharacter, Repair};
+use crate::character::JointId;
 use crate::character::{
     Character, CurveClip, MorphWeight, NO_PARENT, NamedTimes, Skeleton, Transform, listed,
 };
@@ -87,7 +88,7 @@ pub struct AmbiguousName {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RestDifference {
     /// The joint, in the skeleton that the clips are for.
-    pub joint: u16,
+    pub joint: JointId,
     /// Its name.
     pub name: Box<str>,
     /// How far the two translations lie apart, in metres of the parent's space.
@@ -295,7 +296,7 @@ fn difference(
     // From the chord: near 1 the cosine's inverse says nothing.
     let chord = (q - p).length().min((q + p).length());
     let found = RestDifference {
-        joint,
+        joint: JointId(joint),
         name: theirs.name.clone(),
         translation_m: a.translation.distance(b.translation),
         rotation_rad: (4.0 * (chord * 0.5).min(1.0).asin()) as f32,

@@ -28,7 +28,7 @@ pub use raw::{
 };
 pub use rigid::rigid;
 
-use crate::character::{AnimationDesc, Character};
+use crate::character::{AnimationDesc, Character, ClipId};
 use crate::error::{AssetFault, Error, Object, ObjectKind};
 use crate::pose::{ClipOptions, PackObserver};
 
@@ -224,7 +224,7 @@ pub struct InfluenceLoss {
     /// The vertex of that primitive.
     pub vertex: usize,
     /// The clip in which it moves furthest; `None`: the rest pose.
-    pub clip: Option<usize>,
+    pub clip: Option<ClipId>,
     /// When in that clip, in seconds; 0 in the rest pose.
     pub time_s: f64,
     /// How many of the vertices that triangles use lost weights, all primitives together, before merging. The

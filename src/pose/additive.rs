@@ -2,7 +2,6 @@
 
 use super::animate_weights::weight_range;
 use super::palette::expect_len;
-use super::{animate, animate_weights};
 use crate::character::{
     Character, CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform, WeightTrack,
 };
@@ -132,15 +131,20 @@ fn weight_curves(
 ) -> Result<Vec<WeightTrack>> {
     let rest = character.morph_weights().iter().map(|weight| weight.rest);
     let mut weights: Vec<f32> = rest.collect();
-    // Also finds out whether the character has the weights.
-    let time_s = match reference {
-        AdditiveReference::Frame { time_s } => *time_s,
-        AdditiveReference::Rest | AdditiveReference::Pose(_) => 0.0,
-    };
-    let mut at_time = weights.clone();
-    animate_weights(raw, time_s, &mut at_time)?;
-    if matches!(reference, AdditiveReference::Frame { .. }) {
-        weights = at_time;
+    // Tracks are sorted and do not overlap: if the last one's weights exist, all do.
+    let end = raw
+        .weight_tracks()
+        .last()
+        .map_or(0, |last| weight_range(last).end);
+    if end > weights.len() {
+        return Err(Error::NotFound {
+            what: "morph weight",
+            index: end as u64 - 1,
+            count: weights.len() as u64,
+        });
+    }
+    if let AdditiveReference::Frame { time_s } = reference {
+        raw.sample_weights(*time_s, |index, value| weights[index] = value);
     }
     let mut tracks = raw.weight_tracks().to_vec();
     for track in &mut tracks {
@@ -169,12 +173,11 @@ fn reference_pose(
     raw: &CurveClip,
     reference: &AdditiveReference,
 ) -> Result<Vec<Transform>> {
-    let rest = skeleton.joints().iter().map(|joint| joint.rest);
     match reference {
-        AdditiveReference::Rest => Ok(rest.collect()),
+        AdditiveReference::Rest => Ok(skeleton.rest_pose()),
         AdditiveReference::Frame { time_s } => {
-            let mut pose: Vec<Transform> = rest.collect();
-            animate(raw, *time_s, &mut pose)?;
+            let mut pose = skeleton.rest_pose();
+            raw.sample(*time_s, &mut pose)?;
             Ok(pose)
         }
         AdditiveReference::Pose(pose) => {

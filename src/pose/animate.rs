@@ -1,4 +1,4 @@
-//! The animate stage: a clip's curves at a time → local pose.
+//! The animate stage of a file's own curves: a time → local pose.
 
 use crate::character::{
     CurveClip, Interpolation, Keys, Track, TrackValues, Transform, is_opposite,
@@ -7,31 +7,44 @@ use crate::error::{Error, Result};
 use core::ops::{Add, Mul};
 use glam::{Quat, Vec3};
 
-/// Samples `clip` at `time_s` (the clip's own time; before the first and after the last key of a
-/// track that key holds) and overwrites what its tracks drive in `local`, one transform a joint.
-///
-/// Interpolation is glTF 2.0's (appendix C): step, linear with rotations on the shortest arc of
-/// the sphere, and cubic Hermite splines with rotations normalised afterwards. A time that is not a
-/// number counts as 0. The time is `f64` because a key's place in a clip of several minutes is
-/// finer than an `f32` can say.
-///
-/// # Errors
-/// [`Error::NotFound`] if the clip drives a joint that `local` does not have; nothing is written
-/// then.
-pub fn animate(clip: &CurveClip, time_s: f64, local: &mut [Transform]) -> Result<()> {
-    let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-    // Tracks are sorted by joint: where the last one's exists, all do.
-    if let Some(last) = clip.tracks().last()
-        && usize::from(last.joint) >= local.len()
-    {
-        return Err(Error::NotFound {
-            what: "joint",
-            index: last.joint.into(),
-            count: local.len() as u64,
-        });
+impl CurveClip {
+    /// Samples the curves at `time_s` and overwrites the properties that they drive in `local`,
+    /// one transform per joint.
+    ///
+    /// `time_s` is the clip's own time, in seconds. Before its first key a track holds that key,
+    /// after its last key that one. A time that is not a number counts as 0. Properties that no
+    /// track drives stay as they are, so fill `local` with the rest pose first.
+    ///
+    /// Interpolation is that of glTF 2.0 (appendix C): step, linear with rotations on the shortest
+    /// arc of the sphere, and cubic Hermite splines with rotations normalised afterwards.
+    ///
+    /// ```
+    /// let options = throng::import::ImportOptions::with_curves();
+    /// let character = throng::builtin::mannequin_with(&options)?.character;
+    /// let walk = &character.curves()[character.clip("Walk")?.index()];
+    /// let mut local = character.skeleton().rest_pose();
+    /// walk.sample(0.25, &mut local)?;
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the clip drives a joint that `local` does not have; nothing is
+    /// written then.
+    pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
+        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
+        // Tracks are sorted by joint: if the last one's joint exists, all do.
+        if let Some(last) = self.tracks().last()
+            && usize::from(last.joint) >= local.len()
+        {
+            return Err(Error::NotFound {
+                what: "joint",
+                index: last.joint.into(),
+                count: local.len() as u64,
+            });
+        }
+        animate_tracks(self.tracks(), time_s, 0, local);
+        Ok(())
     }
-    animate_tracks(clip.tracks(), time_s, 0, local);
-    Ok(())
 }
 
 /// Overwrites what `tracks` drive in `local`, whose first joint is number `first`. Their joints lie in it; the time is a

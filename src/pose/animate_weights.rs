@@ -1,42 +1,29 @@
-//! The animate stage's other half: a clip's curves at a time → morph weights.
+//! The animate stage of a file's own curves: a time → morph weights.
 
 use super::animate::{Playhead, Span, find, hermite};
 use crate::character::{CurveClip, Interpolation, WeightTrack};
-use crate::error::{Error, Result};
 use std::ops::Range;
 
-/// Samples `clip` at `time_s` (the clip's own time; before the first and after the last key of a
-/// track that key holds) and overwrites what its tracks drive in `weights`, one for each of
-/// [`Character::morph_weights`](crate::character::Character::morph_weights). The others stay as they are.
-///
-/// Interpolation is glTF 2.0's (appendix C): step, linear, and cubic Hermite splines, for each weight
-/// alone. On a key, the result is that key's. A time that is not a number counts as 0.
-///
-/// # Errors
-/// [`Error::NotFound`] if the clip drives a weight that `weights` does not have; nothing is written
-/// then.
-pub fn animate_weights(clip: &CurveClip, time_s: f64, weights: &mut [f32]) -> Result<()> {
-    let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-    // Tracks are sorted and do not overlap: where the last one's weights exist, all do.
-    if let Some(last) = clip.weight_tracks().last() {
-        let end = u64::from(last.first_weight) + u64::from(last.count);
-        if end > weights.len() as u64 {
-            return Err(Error::NotFound {
-                what: "morph weight",
-                index: end - 1,
-                count: weights.len() as u64,
+impl CurveClip {
+    /// Samples the morph weights at `time_s` and calls `each` with the index and the value of every
+    /// weight that the clip drives, ascending. The index is that of
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights).
+    ///
+    /// `time_s` is the clip's own time, in seconds. Before its first key a track holds that key,
+    /// after its last key that one. A time that is not a number counts as 0.
+    ///
+    /// Interpolation is that of glTF 2.0 (appendix C): step, linear, and cubic Hermite splines, for
+    /// each weight alone. On a key, the result is exactly the value of that key.
+    pub fn sample_weights(&self, time_s: f64, mut each: impl FnMut(usize, f32)) {
+        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
+        let at = &mut Playhead { time_s, key: 0 };
+        for track in self.weight_tracks() {
+            let range = weight_range(track);
+            sample_weights(track, at, 0..range.len(), |number, value| {
+                each(range.start + number, value);
             });
         }
     }
-    let at = &mut Playhead { time_s, key: 0 };
-    for track in clip.weight_tracks() {
-        let range = weight_range(track);
-        let out = &mut weights[range.clone()];
-        sample_weights(track, at, 0..range.len(), |number, value| {
-            out[number] = value
-        });
-    }
-    Ok(())
 }
 
 /// The weights that a track drives.

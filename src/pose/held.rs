@@ -2,6 +2,7 @@
 
 use super::project::outside;
 use super::{Method, PaletteEntry};
+use crate::character::JointId;
 use crate::character::{Aabb, Affine, Character, PaletteJoint};
 use crate::error::{Error, PoseAt, Unheld};
 use glam::Vec3;
@@ -96,7 +97,7 @@ fn magnitude(bounds: Aabb, matrix: &Affine) -> f32 {
 pub(super) fn unheld(
     character: &Character,
     method: Method,
-    joint: u16,
+    joint: JointId,
     at: PoseAt,
     why: Unheld,
 ) -> Error {
@@ -106,7 +107,7 @@ pub(super) fn unheld(
         .map(|joint| joint.name.clone());
     Error::Unheld {
         method: method.name(),
-        joint,
+        joint: joint.0,
         name: name.unwrap_or_default(),
         at,
         why,

@@ -1,11 +1,11 @@
 //! Whether a character's poses fit a method's format: its rest pose and its clips.
 
 use super::additive::put_onto;
+use super::clip_form::ClipForm;
 use super::held::{Tolerance, unheld};
 use super::{DualQuat, DualQuatStretch, Method, PaletteFormat, QuatOffset, model_pose};
 use crate::character::{
-    Affine, Character, CurveClip, Joint, NO_PARENT, PaletteJoint, PlayedClip, Skeleton,
-    TrackValues, Transform,
+    Affine, Character, CurveClip, Joint, NO_PARENT, PaletteJoint, Skeleton, TrackValues, Transform,
 };
 use crate::error::{PoseAt, Result, Unheld};
 
@@ -33,10 +33,10 @@ pub fn check_method(character: &Character, method: Method) -> Result<PaletteForm
     if method != Method::Linear {
         check.rest()?;
         let packed = character.clips().iter();
-        let packed = packed.map(|clip| (clip.name(), PlayedClip::Packed(clip)));
+        let packed = packed.map(|clip| (clip.name(), ClipForm::Packed(clip)));
         // Nothing is packed where there are more of these.
         let curves = character.curves().iter().skip(packed.len());
-        let curves = curves.map(|clip| (clip.name(), PlayedClip::Curves(clip)));
+        let curves = curves.map(|clip| (clip.name(), ClipForm::Curves(clip)));
         for ((name, clip), is_additive) in
             packed.chain(curves).zip(character.animations().additive())
         {
@@ -58,7 +58,7 @@ pub fn check_clip(
     let mut check = Check::new(character, method);
     if method != Method::Linear {
         check.rest()?;
-        check.clip(clip.name(), PlayedClip::Curves(clip), false)?;
+        check.clip(clip.name(), ClipForm::Curves(clip), false)?;
     }
     Ok(check.format)
 }
@@ -80,7 +80,7 @@ struct Check<'a> {
 impl<'a> Check<'a> {
     fn new(character: &'a Character, method: Method) -> Self {
         let skeleton = character.skeleton();
-        let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+        let rest = skeleton.rest_pose();
         Self {
             character,
             tolerance: Tolerance::of(character),
@@ -98,10 +98,10 @@ impl<'a> Check<'a> {
     }
 
     /// Checks a clip; an additive one on the rest pose.
-    fn clip(&mut self, name: &str, clip: PlayedClip<'_>, is_additive: bool) -> Result<()> {
+    fn clip(&mut self, name: &str, clip: ClipForm<'_>, is_additive: bool) -> Result<()> {
         // Its joints are checked even if nothing has to be looked at.
         self.local.copy_from_slice(&self.rest);
-        clip.animate(0.0, &mut self.local)?;
+        clip.sample(0.0, &mut self.local)?;
         let changing = changing_shapes(self.character.skeleton(), clip);
         let entries = self.character.palette().iter();
         let entries: Vec<_> = entries
@@ -116,7 +116,7 @@ impl<'a> Check<'a> {
             } else {
                 self.local.copy_from_slice(&self.rest);
             }
-            clip.animate(time_s, &mut self.local)?;
+            clip.sample(time_s, &mut self.local)?;
             if is_additive {
                 for (local, rest) in self.local.iter_mut().zip(&self.rest) {
                     *local = put_onto(rest, local);
@@ -172,7 +172,7 @@ enum Shape {
 
 /// Which joints' skinning matrices change in more than a rotation from the left and a translation while `clip`
 /// plays. Where they don't, `MᵀM` is constant, and with it every length and angle that the formats' limits are about.
-fn changing_shapes(skeleton: &Skeleton, clip: PlayedClip<'_>) -> Vec<bool> {
+fn changing_shapes(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<bool> {
     let driven = driven(skeleton, clip);
     let mut shapes: Vec<Shape> = Vec::with_capacity(skeleton.len());
     for (index, joint) in skeleton.joints().iter().enumerate() {
@@ -195,13 +195,13 @@ fn changing_shapes(skeleton: &Skeleton, clip: PlayedClip<'_>) -> Vec<bool> {
 }
 
 /// Whether the clip drives the rotation and the scale of each joint.
-fn driven(skeleton: &Skeleton, clip: PlayedClip<'_>) -> Vec<[bool; 2]> {
+fn driven(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<[bool; 2]> {
     let curves = match clip {
-        PlayedClip::Packed(clip) => {
+        ClipForm::Packed(clip) => {
             let joints = 0..skeleton.len();
             return joints.map(|joint| clip.may_turn_and_scale(joint)).collect();
         }
-        PlayedClip::Curves(curves) => curves,
+        ClipForm::Curves(curves) => curves,
     };
     let mut driven = vec![[false; 2]; skeleton.len()];
     for track in curves.tracks() {
@@ -224,7 +224,7 @@ fn is_uniform(joint: &Joint) -> bool {
 }
 
 /// The times that a clip is looked at: all keys and three times between each two, or as many as are allowed.
-fn times(clip: PlayedClip<'_>, joints: usize) -> Vec<f64> {
+fn times(clip: ClipForm<'_>, joints: usize) -> Vec<f64> {
     let keys = clip.key_times();
     let count = (keys.len() * 4).saturating_sub(3);
     let most = (MAX_SAMPLES / joints.max(1)).max(LEAST_TIMES);

@@ -74,13 +74,13 @@ pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]
 /// With the instance's transform as `root`, all joints are in world space.
 ///
 /// ```
-/// use throng::character::{Affine, Transform};
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
 /// use throng::pose::model_pose_from;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+/// let local = skeleton.rest_pose();
 /// let mut world = vec![Affine::IDENTITY; local.len()];
 /// model_pose_from(skeleton, &Affine::from_translation(Vec3::X), &local, &mut world)?;
 /// assert_eq!(world[0].translation.x, 1.0 + local[0].translation.x);
@@ -164,6 +164,28 @@ pub fn palette<E: PaletteEntry>(
             Err(unheld(character, method, joint, PoseAt::Given, why))
         }
     }
+}
+
+/// The model pose at rest.
+///
+/// # Errors
+/// None: the lengths are right.
+pub(crate) fn rest_model_pose(skeleton: &Skeleton) -> Result<Vec<Affine>> {
+    let mut model = vec![Affine::IDENTITY; skeleton.len()];
+    model_pose(skeleton, &skeleton.rest_pose(), &mut model)?;
+    Ok(model)
+}
+
+/// The palette of the rest pose.
+///
+/// # Errors
+/// As [`palette`].
+pub(crate) fn rest_palette(character: &Character) -> Result<Vec<Mat3x4>> {
+    let model = rest_model_pose(character.skeleton())?;
+    let mut rest = vec![Mat3x4::IDENTITY; character.palette().len()];
+    let out = WriteOnly::over(&mut rest);
+    palette(character, &model, PaletteFit::Projected, out)?;
+    Ok(rest)
 }
 
 pub(crate) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {

@@ -1,5 +1,7 @@
 //! What each instance of a crowd plays in a frame: lists of clips at times, with weights.
 
+use crate::character::{ClipId, MaskId};
+
 /// A clip at a time, with a weight: one of those that an instance plays.
 ///
 /// Samples of one level are blended with each other; each level is laid over the one below it, the first over the rest
@@ -10,14 +12,15 @@
 /// - Then additive clips, in their order: each adds its difference from its reference pose, times `w`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipSample {
-    /// Index into the clips that the batch is given.
-    pub clip: usize,
+    /// The clip: an index into the clips that the batch is given, which may be the character's.
+    pub clip: ClipId,
     /// The clip's own time in seconds, clamped to it. Not a number counts as 0.
     pub time_s: f64,
     /// Its part in the blend: finite, not negative. With 0 it takes no part and is not looked at.
     pub weight: f32,
-    /// Index into the masks that the batch is given: how much of the weight counts for each joint. `None`: all of it, for all.
-    pub mask: Option<u16>,
+    /// An index into the masks that the batch is given: how much of the weight counts for each joint.
+    /// `None`: all of it, for all.
+    pub mask: Option<MaskId>,
     /// Which level it belongs to; an instance's samples ascend in it.
     pub level: u8,
 }
@@ -25,7 +28,7 @@ pub struct ClipSample {
 impl ClipSample {
     /// `clip` at `time_s`, on the first level with weight 1 for all joints.
     #[must_use]
-    pub const fn new(clip: usize, time_s: f64) -> Self {
+    pub const fn new(clip: ClipId, time_s: f64) -> Self {
         Self {
             clip,
             time_s,
@@ -43,7 +46,7 @@ impl ClipSample {
 
     /// The same for the joints of a mask.
     #[must_use]
-    pub const fn masked(self, mask: u16) -> Self {
+    pub const fn masked(self, mask: MaskId) -> Self {
         Self {
             mask: Some(mask),
             ..self
@@ -61,14 +64,19 @@ impl ClipSample {
 /// frame, so that nothing is allocated.
 ///
 /// ```
+/// use throng::character::ClipId;
 /// use throng::pose::{ClipSample, SampleList};
 ///
 /// let mut crowd = SampleList::new();
-/// crowd.push([ClipSample::new(0, 1.25)]);
-/// crowd.push([ClipSample::new(0, 1.25).weighted(0.75), ClipSample::new(1, 0.5).weighted(0.25)]);
+/// let [walk, run] = [0, 1].map(ClipId);
+/// crowd.push([ClipSample::new(walk, 1.25)]);
+/// crowd.push([
+///     ClipSample::new(walk, 1.25).weighted(0.75),
+///     ClipSample::new(run, 0.5).weighted(0.25),
+/// ]);
 /// crowd.push([]); // in the rest pose
 /// assert_eq!(crowd.len(), 3);
-/// assert_eq!(crowd.samples(1)[1].clip, 1);
+/// assert_eq!(crowd.samples(1)[1].clip, run);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampleList {

@@ -1,7 +1,7 @@
 //! Which triangles of a posed mesh have turned over: for exports, where winding is all there is to tell front from back.
 
-use super::palette::expect_len;
-use super::{Mat3x4, PaletteRef, Poser, WriteOnly};
+use super::palette::{expect_len, rest_palette};
+use super::{Mat3x4, PaletteRef};
 use crate::character::{Character, Primitive};
 use crate::error::Result;
 
@@ -25,8 +25,7 @@ pub fn turned_triangles(
     let PaletteRef::Mat3x4(now) = palette else {
         return Ok(vec![false; triangles.len()]);
     };
-    let mut rest = vec![Mat3x4::IDENTITY; now.len()];
-    Poser::new().palette(character, None, WriteOnly::over(&mut rest))?;
+    let rest = rest_palette(character)?;
     let range = character.palette_range(primitive);
     let of_range = |list| <[Mat3x4]>::get(list, range.clone()).unwrap_or_default();
     let (rest, now) = (of_range(&rest), of_range(now));

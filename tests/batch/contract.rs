@@ -2,11 +2,12 @@
 
 use crate::load::{clips, codes, list, palettes};
 use crate::reference::rig::{chain, keys};
-use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues};
+use throng::character::{
+    Character, ClipId, CurveClip, Interpolation, JointId, MaskId, Track, TrackValues,
+};
 use throng::glam::{Quat, Vec3};
 use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mask, Mat3x4, SimdLevel, WriteOnly,
-    animate,
 };
 use throng::{Error, Threads};
 
@@ -17,7 +18,10 @@ fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
 }
 
 fn track(joint: u16, values: TrackValues) -> Track {
-    Track { joint, values }
+    Track {
+        joint: JointId(joint),
+        values,
+    }
 }
 
 /// A turn of the first joint that loops.
@@ -32,7 +36,7 @@ fn locals(character: &Character, raw: &CurveClip, clip: &Clip, time_s: f64) -> [
     let joints = character.skeleton().joints();
     let mut exact: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
     let mut got = exact.clone();
-    animate(raw, time_s, &mut exact).unwrap();
+    raw.sample(time_s, &mut exact).unwrap();
     clip.sample(time_s, &mut got).unwrap();
     [exact, got].map(|pose| {
         let numbers = |t: &throng::character::Transform| {
@@ -77,10 +81,10 @@ fn steps_stay_steps() {
     let before = f64::from(0.777_f32.next_down());
     let at = |clip, time_s| [ClipSample::new(clip, time_s)];
     let instances = [
-        at(0, before),
-        at(1, 0.4),
-        at(0, 0.777_f32.into()),
-        at(0, 0.2),
+        at(ClipId(0), before),
+        at(ClipId(1), 0.4),
+        at(ClipId(0), 0.777_f32.into()),
+        at(ClipId(0), 0.2),
     ];
     for poser in codes(&character) {
         let got = palettes(&poser, &character, &clips, &instances);
@@ -132,7 +136,7 @@ fn loops_close_and_ends_hold() {
             assert!((exact - got).abs() <= 1.2e-7, "{exact} {got}");
         }
     }
-    let at = |time_s| [ClipSample::new(0, time_s)];
+    let at = |time_s| [ClipSample::new(ClipId(0), time_s)];
     for poser in codes(&character) {
         let pose = |time_s| {
             palettes(
@@ -231,30 +235,30 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
     let rayon = rayon.with_masks(&[mask.clone(), mask]).unwrap();
     let rayon = rayon.with_threads(Threads::Rayon);
     let one = |clip, weight| ClipSample::new(clip, 0.0).weighted(weight);
-    let good = one(0, 1.0);
+    let good = one(ClipId(0), 1.0);
     let cases = [
         (
-            vec![one(2, 1.0)],
+            vec![one(ClipId(2), 1.0)],
             "instance 1: clip 2 does not exist: there are 2",
         ),
         (
-            vec![one(1, 1.0)],
+            vec![one(ClipId(1), 1.0)],
             "instance 1: clip: was made for another skeleton",
         ),
         (
-            vec![good, one(0, -1.0)],
+            vec![good, one(ClipId(0), -1.0)],
             "instance 1: weight: -1 must be at least 0",
         ),
         (
-            vec![one(0, f32::NAN)],
+            vec![one(ClipId(0), f32::NAN)],
             "instance 1: weight: NaN is not finite",
         ),
         (
-            vec![one(0, f32::INFINITY)],
+            vec![one(ClipId(0), f32::INFINITY)],
             "instance 1: weight: inf is not finite",
         ),
         (
-            vec![good, good, good.masked(2)],
+            vec![good, good, good.masked(MaskId(2))],
             "instance 1: mask 2 does not exist: there are 2",
         ),
         (
@@ -289,14 +293,14 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
 fn weights_of_any_size_give_finite_poses() {
     let character = chain(9);
     let clips = [turning(&character).1];
-    let one = |weight| ClipSample::new(0, 0.3).weighted(weight);
+    let one = |weight| ClipSample::new(ClipId(0), 0.3).weighted(weight);
     let mask = (0_u8..9).map(|joint| f32::from(joint) / 8.0).collect();
     let mask = Mask::from_weights(mask).unwrap();
     let instances = [
         vec![one(f32::MAX); 3],
-        vec![one(f32::MAX).masked(0); 3],
+        vec![one(f32::MAX).masked(MaskId(0)); 3],
         vec![one(f32::from_bits(1))],
-        vec![one(f32::from_bits(1)).masked(0).on_level(255)],
+        vec![one(f32::from_bits(1)).masked(MaskId(0)).on_level(255)],
         vec![one(f32::MAX), one(f32::MAX).on_level(1)],
         vec![],
     ];

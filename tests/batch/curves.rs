@@ -7,6 +7,7 @@ use crate::reference::compare::pairings;
 use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use std::collections::BTreeMap;
+use throng::character::ClipId;
 use throng::glam::{DMat4, DVec3};
 use throng::pose::ClipSample;
 
@@ -76,7 +77,7 @@ fn clips_follow_the_curves_of_every_model() {
             let times = times(&mut rng, reference.end(), reference.times());
             let instances: Vec<_> = times
                 .iter()
-                .map(|t| [ClipSample::new(number, *t)])
+                .map(|t| [ClipSample::new(ClipId(number as u16), *t)])
                 .collect();
             for poser in codes(character) {
                 let got = palettes(&poser, character, &clips, &instances);

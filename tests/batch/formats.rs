@@ -4,7 +4,7 @@ use crate::load::{Model, clips, codes, list, models};
 use crate::reference::rng::Rng;
 use crate::stages::{clips_for, crowd, tree};
 use std::fmt::Debug;
-use throng::character::{Affine, Character};
+use throng::character::{Affine, Character, ClipId};
 use throng::glam::{EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use throng::pose::{
     BatchPoser, Clip, ClipSample, DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit,
@@ -107,7 +107,7 @@ fn formats_agree_for_every_model() {
         let mut play = |_| {
             let clip = rng.below(clips.len().max(1));
             let time_s = rng.range(0.0, 3.0).into();
-            vec![ClipSample::new(clip, time_s); clips.len().min(1)]
+            vec![ClipSample::new(ClipId(clip as u16), time_s); clips.len().min(1)]
         };
         let crowd: Vec<_> = (0..21).map(&mut play).collect();
         let off = all_formats(&character, &clips, &crowd);

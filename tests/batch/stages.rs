@@ -6,7 +6,8 @@ use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
 use throng::character::{
-    Affine, Character, CurveClip, Interpolation, NO_PARENT, Track, TrackValues, Transform,
+    Affine, Character, ClipId, CurveClip, Interpolation, JointId, NO_PARENT, Track, TrackValues,
+    Transform,
 };
 use throng::glam::{DMat4, DVec3, Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -61,7 +62,10 @@ pub(crate) fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
                 TrackValues::Rotation(keys(linear, &times, &turns)),
                 TrackValues::Scale(keys(linear, &times, &sizes)),
             ];
-            tracks.extend(values.map(|values| Track { joint, values }));
+            tracks.extend(values.map(|values| Track {
+                joint: JointId(joint),
+                values,
+            }));
         }
         let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
         let options = ClipOptions {
@@ -74,7 +78,8 @@ pub(crate) fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
 }
 
 pub(crate) fn crowd(rng: &mut Rng, count: usize) -> Vec<Vec<ClipSample>> {
-    let mut sample = || ClipSample::new(rng.below(2), rng.range(0.0, 1.0).into()).weighted(0.5);
+    let mut sample =
+        || ClipSample::new(ClipId(rng.below(2) as u16), rng.range(0.0, 1.0).into()).weighted(0.5);
     (0..count)
         .map(|number| (0..number % 4).map(|_| sample()).collect())
         .collect()
@@ -158,7 +163,9 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
                     let local = &all.local[mine(joints)];
                     if let [one] = samples[..] {
                         let mut want = local.to_vec();
-                        clips[one.clip].sample(one.time_s, &mut want).unwrap();
+                        clips[one.clip.index()]
+                            .sample(one.time_s, &mut want)
+                            .unwrap();
                         for (got, want) in local.iter().zip(&want) {
                             let [got, want] = [got, want].map(|t| double(&t.to_affine()));
                             worst = worst.max(apart(&got, &want));
@@ -231,7 +238,7 @@ fn the_threshold_lets_the_rest_pose_in() {
     let character = chain(2);
     let up = keys(Interpolation::Linear, &[0.0], &[Vec3::Y * 9.0]);
     let track = Track {
-        joint: 1,
+        joint: JointId(1),
         values: TrackValues::Translation(up),
     };
     let raw = CurveClip::new("up", vec![track], character.skeleton()).unwrap();
@@ -247,7 +254,7 @@ fn the_threshold_lets_the_rest_pose_in() {
     ] {
         for poser in codes(&character) {
             let poser = poser.with_threshold(threshold).unwrap();
-            let sample = ClipSample::new(0, 0.0).weighted(weight);
+            let sample = ClipSample::new(ClipId(0), 0.0).weighted(weight);
             let got = palettes(&poser, &character, &clips, &[[sample]]);
             let at = image(&got[1], DVec3::Y).0;
             assert!((at.y - want).abs() < 1e-5, "{threshold} {weight}: {at}");

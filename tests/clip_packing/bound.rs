@@ -2,7 +2,7 @@
 
 use crate::curves::{apart, exact, local, model, models, points, scale};
 use crate::reference::rng::Rng;
-use throng::character::{Character, CurveClip, Transform};
+use throng::character::{Character, CurveClip, JointId, Transform};
 use throng::pose::{Clip, ClipOptions, ClipPacking};
 
 /// In metres, for a character of 1.8 m.
@@ -55,7 +55,11 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
                     worst = (off, joint, time);
                 }
                 let one = rng.below(got.len());
-                assert_eq!(packed.sample_joint(one as u16, time), got[one], "{name}");
+                assert_eq!(
+                    packed.sample_joint(JointId(one as u16), time),
+                    got[one],
+                    "{name}"
+                );
             }
             let allowed = bound * (1.0 + ROUNDING * 1.8 / BOUND_M);
             let reported = f64::from(report.error_m);

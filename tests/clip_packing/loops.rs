@@ -2,9 +2,11 @@
 
 use crate::curves::models;
 use crate::reference::rig::{chain, keys};
-use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
+use throng::character::{
+    Character, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
+};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, ClipOptions, ClipPacking, animate};
+use throng::pose::{Clip, ClipOptions, ClipPacking};
 
 fn pose(character: &Character, clip: &Clip, time: f64) -> Vec<Transform> {
     let mut pose = vec![Transform::IDENTITY; character.skeleton().len()];
@@ -40,8 +42,8 @@ fn what_loops_in_the_file_loops_to_the_bit() {
             let joints = character.skeleton().joints();
             let mut first: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
             let mut last = first.clone();
-            animate(raw, raw.start_s().into(), &mut first).unwrap();
-            animate(raw, raw.duration_s().into(), &mut last).unwrap();
+            raw.sample(raw.start_s().into(), &mut first).unwrap();
+            raw.sample(raw.duration_s().into(), &mut last).unwrap();
             for clip in both(&character, raw) {
                 let start = pose(&character, &clip, raw.start_s().into());
                 let end = pose(&character, &clip, raw.duration_s().into());
@@ -82,7 +84,10 @@ fn full_turns_loop_to_the_bit() {
             }
         }
         let values = TrackValues::Rotation(keys(Interpolation::Linear, &times, &all));
-        Track { joint, values }
+        Track {
+            joint: JointId(joint),
+            values,
+        }
     };
     let raw = made(&character, vec![turn(1, 1.0), turn(4, 2.0), turn(8, 3.0)]);
     for clip in both(&character, &raw) {
@@ -118,15 +123,15 @@ fn steps_beside_what_moves_stay_steps() {
     let raw = made(
         &character,
         vec![
-            moves(0),
-            moves(2),
-            moves(9),
+            moves(JointId(0)),
+            moves(JointId(2)),
+            moves(JointId(9)),
             Track {
-                joint: 2,
+                joint: JointId(2),
                 values: TrackValues::Translation(keys(step, &jump_times, &places)),
             },
             Track {
-                joint: 3,
+                joint: JointId(3),
                 values: TrackValues::Rotation(keys(step, &jump_times, &turns)),
             },
         ],
@@ -139,11 +144,11 @@ fn steps_beside_what_moves_stay_steps() {
             .flat_map(|t| [f64::from(*t), f64::from(t.next_down())]);
         for time in beside.chain([0.5, 0.9, -3.0, 9.0]) {
             let mut want: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
-            animate(&raw, time, &mut want).unwrap();
+            raw.sample(time, &mut want).unwrap();
             let got = pose(&character, &clip, time);
             assert_eq!(want[2].translation, got[2].translation, "at {time}");
             assert_eq!(want[3].rotation, got[3].rotation, "at {time}");
-            assert_eq!(clip.sample_joint(3, time), got[3]);
+            assert_eq!(clip.sample_joint(JointId(3), time), got[3]);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Clips as no exporter should write them: nothing panics, nothing grows without a bound, and nothing is wrong in silence.
 
 use crate::reference::rig::{chain, keys};
-use throng::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
+use throng::character::{
+    Character, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
+};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, ClipOptions, ClipPacking, animate};
+use throng::pose::{Clip, ClipOptions, ClipPacking};
 
 fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("odd", tracks, character.skeleton()).unwrap();
@@ -13,14 +15,17 @@ fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
 
 fn line(joint: u16, times: &[f32], values: &[Vec3]) -> Track {
     let values = TrackValues::Translation(keys(Interpolation::Linear, times, values));
-    Track { joint, values }
+    Track {
+        joint: JointId(joint),
+        values,
+    }
 }
 
 fn poses(character: &Character, raw: &CurveClip, clip: &Clip, time: f64) -> [Vec<Transform>; 2] {
     let joints = character.skeleton().joints();
     let mut exact: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
     let mut got = exact.clone();
-    animate(raw, time, &mut exact).unwrap();
+    raw.sample(time, &mut exact).unwrap();
     clip.sample(time, &mut got).unwrap();
     [exact, got]
 }
@@ -35,7 +40,7 @@ fn values_of_any_size_are_followed_to_their_own_precision() {
         let tracks = vec![
             line(1, &times, &values),
             Track {
-                joint: 2,
+                joint: JointId(2),
                 values: TrackValues::Rotation(keys(Interpolation::Linear, &times, &turn)),
             },
         ];
@@ -70,7 +75,13 @@ fn scales_of_zero_and_below_are_followed() {
         ],
     ] {
         let values = TrackValues::Scale(keys(Interpolation::Linear, &times, &values));
-        let (raw, clip) = clip(&character, vec![Track { joint: 1, values }]);
+        let (raw, clip) = clip(
+            &character,
+            vec![Track {
+                joint: JointId(1),
+                values,
+            }],
+        );
         for time in [0.0, 0.2, 0.5, 0.8, 1.0] {
             let [exact, got] = poses(&character, &raw, &clip, time);
             let off = (exact[1].scale - got[1].scale).abs().max_element();
@@ -128,8 +139,11 @@ fn long_clips_of_many_joints_take_no_more_than_they_may() {
         "{:?}",
         clip.report()
     );
-    assert_eq!(clip.sample_joint(2000, 1.0), Transform::IDENTITY);
-    assert_eq!(clip.sample_joint(u16::MAX, f64::NAN), Transform::IDENTITY);
+    assert_eq!(clip.sample_joint(JointId(2000), 1.0), Transform::IDENTITY);
+    assert_eq!(
+        clip.sample_joint(JointId(u16::MAX), f64::NAN),
+        Transform::IDENTITY
+    );
 }
 
 #[test]
@@ -207,7 +221,13 @@ fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
         TrackValues::Translation(keys(spline, &times, &swings(Vec3::X * 1000.0))),
         TrackValues::Rotation(keys(spline, &times, &turns)),
     ] {
-        let (raw, clip) = clip(&character, vec![Track { joint: 1, values }]);
+        let (raw, clip) = clip(
+            &character,
+            vec![Track {
+                joint: JointId(1),
+                values,
+            }],
+        );
         let between: Vec<f64> = (0..=40)
             .map(|k| 0.308 + 0.014 * f64::from(k) / 40.0)
             .collect();
@@ -225,7 +245,10 @@ fn many_joints_that_must_be_precise_are_packed_too() {
         let turn = |time: &f32| Quat::from_rotation_z((3.0 * time + f32::from(joint)).sin());
         let turns: Vec<_> = times.iter().map(turn).collect();
         let values = TrackValues::Rotation(keys(Interpolation::Linear, &times, &turns));
-        Track { joint, values }
+        Track {
+            joint: JointId(joint),
+            values,
+        }
     };
     let (_, clip) = clip(&character, (0..40).map(track).collect());
     let report = clip.report();

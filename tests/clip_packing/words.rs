@@ -121,7 +121,7 @@ fn words_mean_what_their_description_says() {
                 (joints, clip.report().frames as u32)
             );
             let kept: Vec<u16> = if clip.report().kept_tracks > 0 {
-                raw.tracks().iter().map(|track| track.joint).collect()
+                raw.tracks().iter().map(|track| track.joint.0).collect()
             } else {
                 Vec::new()
             };

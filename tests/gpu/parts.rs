@@ -3,6 +3,7 @@
 
 use crate::reference::compare::vertex_pairs;
 use crate::reference::maths::{V3, angle, distance};
+use crate::reference::poser::Poser;
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, raw};
 use crate::support::made::{built, ribbon};
@@ -20,7 +21,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::{
     self, ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, Poser, WriteOnly};
+use throng::pose::{Mat3x4, WriteOnly};
 use throng::standalone::{Buffer, BufferDesc};
 
 /// Of the model's size.

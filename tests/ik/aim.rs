@@ -5,12 +5,13 @@ use crate::bodies::{
 };
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
+use throng::character::JointId;
 use throng::glam::Vec3;
 use throng::pose::ik::{Aim, AimJoint, AimReport, AimTarget, IkJob};
 
 fn job(body: &Body, rng: &mut Rng) -> Aim {
     let share = |joint: &u16| AimJoint {
-        joint: *joint,
+        joint: JointId(*joint),
         share: rng.range(0.1, 2.0),
     };
     let joints = body.limb.iter().map(share).collect();
@@ -149,7 +150,7 @@ fn half_the_weight_is_half_the_way() {
         let (_, forward, _) = ray(&body, &aim);
         let side = unit(maths::cross(forward, wide(rng.direction())));
         let wanted = f64::from(rng.range(0.1, 3.0));
-        let joint = crate::bodies::place(&body.exact(), aim.joints[0].joint);
+        let joint = crate::bodies::place(&body.exact(), aim.joints[0].joint.0);
         let target = added(joint, scaled(about(forward, side, wanted), 4.0));
         let (before, model) = (body.local.clone(), body.model.clone());
         let target = AimTarget::at(narrow(target));

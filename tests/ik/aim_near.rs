@@ -3,6 +3,7 @@
 use crate::bodies::{Body, Scales, added, body, narrow, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
+use throng::character::JointId;
 use throng::glam::{Quat, Vec3};
 use throng::pose::ik::{Aim, AimJoint, AimTarget, IkJob};
 
@@ -34,7 +35,7 @@ fn miss(body: &Body, aim: &Aim, target: Vec3, on_the_eye: f64) -> (f64, f64) {
 fn stalk(forward: Vec3) -> (Body, Aim) {
     let body = Body::of(crate::reference::rig::chain(2), vec![0]);
     let joint = AimJoint {
-        joint: 0,
+        joint: JointId(0),
         share: 1.0,
     };
     let aim = Aim {
@@ -47,7 +48,7 @@ fn stalk(forward: Vec3) -> (Body, Aim) {
 fn random_aim(rng: &mut Rng, body: &Body) -> Aim {
     let first = rng.below(body.limb.len());
     let joints = body.limb[first..].iter().map(|joint| AimJoint {
-        joint: *joint,
+        joint: JointId(*joint),
         share: rng.range(0.1, 2.0),
     });
     let joints = joints.collect();
@@ -209,7 +210,7 @@ fn twist_rolls_about_the_line_to_the_target() {
         let mut body = body(seed, 2, true, scales);
         let rng = &mut Rng::new(!seed);
         let joints = body.limb.iter().map(|joint| AimJoint {
-            joint: *joint,
+            joint: JointId(*joint),
             share: rng.range(0.1, 2.0),
         });
         let joints = joints.collect();

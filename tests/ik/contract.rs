@@ -4,7 +4,7 @@ use crate::bodies::{Body, Scales, body, narrow};
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::character::{Affine, Transform};
+use throng::character::{Affine, JointId, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::pose::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
@@ -14,7 +14,7 @@ use throng::pose::ik::{
 
 fn aim(joints: &[u16]) -> Aim {
     let joint = |joint: &u16| AimJoint {
-        joint: *joint,
+        joint: JointId(*joint),
         share: 1.0,
     };
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
@@ -96,7 +96,7 @@ fn no_input_makes_a_pose_that_is_not_finite() {
         let bone = TwoBone {
             hinge: rng.chance(2).then(|| rng.direction()),
             soften: rng.range(0.0, 1.0),
-            ..TwoBone::new(first, second, last)
+            ..TwoBone::new(JointId(first), JointId(second), JointId(last))
         };
         let target = TwoBoneTarget {
             pole,
@@ -120,22 +120,22 @@ fn no_input_makes_a_pose_that_is_not_finite() {
                 .is_nan()
         );
         assert_finite(&body, case);
-        let chain = IkChain::between(&rig, first, last).unwrap();
+        let chain = IkChain::between(&rig, JointId(first), JointId(last)).unwrap();
         let hinge = JointLimit::Hinge {
             axis: rng.direction(),
             angle_rad: (-1.0, 1.0),
         };
-        let chain = chain.with_limit(second, hinge).unwrap();
+        let chain = chain.with_limit(JointId(second), hinge).unwrap();
         let report = chain
             .solve(&rig, &ChainTarget::at(odd(rng)), body.pose())
             .unwrap();
         assert!(report.iterations <= 32 && !report.distance_m.is_nan());
         assert_finite(&body, case);
         let legs = vec![Leg {
-            bones: TwoBone::new(second, third, last),
+            bones: TwoBone::new(JointId(second), JointId(third), JointId(last)),
             ankle_m: 0.1,
         }];
-        let feet = FootPlacement::new(first, legs);
+        let feet = FootPlacement::new(JointId(first), legs);
         let normal = if rng.chance(2) {
             Vec3::Y
         } else {
@@ -160,11 +160,15 @@ fn poses_that_are_not_finite_stay_as_they_are() {
         let rig = body.rig.clone();
         let bits = |local: &[Transform]| format!("{local:?}");
         let before = bits(&body.local);
-        let report = TwoBone::new(0, 1, 2).solve(&rig, &TwoBoneTarget::at(Vec3::Y), body.pose());
+        let report = TwoBone::new(JointId(0), JointId(1), JointId(2)).solve(
+            &rig,
+            &TwoBoneTarget::at(Vec3::Y),
+            body.pose(),
+        );
         if joint < 2 {
             assert_eq!(report.unwrap(), TwoBoneReport::NONE);
         }
-        let chain = IkChain::between(&rig, 0, 3).unwrap();
+        let chain = IkChain::between(&rig, JointId(0), JointId(3)).unwrap();
         let report = chain
             .solve(&rig, &ChainTarget::at(Vec3::Y), body.pose())
             .unwrap();
@@ -180,7 +184,11 @@ fn many_are_as_one() {
     let one = body(3, 2, true, Scales::Uniform);
     let joints = one.local.len();
     let rig = &one.rig;
-    let job = TwoBone::new(one.limb[0], one.limb[1], one.limb[2]);
+    let job = TwoBone::new(
+        JointId(one.limb[0]),
+        JointId(one.limb[1]),
+        JointId(one.limb[2]),
+    );
     let rng = &mut Rng::new(4);
     let (mut local, mut model) = (Vec::<Transform>::new(), Vec::<Affine>::new());
     let (mut targets, mut single) = (Vec::new(), Vec::new());
@@ -262,10 +270,14 @@ fn rigs_know_what_hangs_below() {
                     return joint == top;
                 }
             };
-            let mut wanted: Vec<u16> = (0..joints.len() as u16).filter(|j| below(*j)).collect();
-            let mut got = body.rig.descendants(top).to_vec();
+            let wanted = (0..joints.len() as u16).filter(|joint| below(*joint));
+            let mut wanted: Vec<_> = wanted.map(JointId).collect();
+            let mut got = body.rig.descendants(JointId(top)).to_vec();
             for pair in &got {
-                assert!(body.rig.is_below(*pair, top) && !body.rig.is_below(top, *pair));
+                assert!(
+                    body.rig.is_below(*pair, JointId(top))
+                        && !body.rig.is_below(JointId(top), *pair)
+                );
             }
             got.sort_unstable();
             wanted.sort_unstable();
@@ -275,17 +287,23 @@ fn rigs_know_what_hangs_below() {
             other.local[usize::from(top)].rotation = Quat::from_rotation_x(0.5);
             body.local.clone_from(&other.local);
             let rig = body.rig.clone();
-            rig.update(top, &body.local, &mut body.model).unwrap();
+            rig.update(JointId(top), &body.local, &mut body.model)
+                .unwrap();
             other.compose();
             assert_eq!(body.model, other.model);
         }
         assert!(
             body.rig
-                .update(u16::MAX, &body.local, &mut body.model)
+                .update(JointId(u16::MAX), &body.local, &mut body.model)
                 .is_err()
         );
-        assert!(body.rig.descendants(u16::MAX).is_empty());
+        assert!(body.rig.descendants(JointId(u16::MAX)).is_empty());
     }
     let empty = IkRig::new(&throng::character::Skeleton::default());
-    assert!(empty.is_empty() && TwoBone::new(0, 1, 2).validate(&empty).is_err());
+    assert!(
+        empty.is_empty()
+            && TwoBone::new(JointId(0), JointId(1), JointId(2))
+                .validate(&empty)
+                .is_err()
+    );
 }

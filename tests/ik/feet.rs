@@ -2,9 +2,10 @@
 
 use crate::bodies::{Body, across, added, place, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
+use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
+use throng::character::JointId;
 use throng::glam::Vec3;
-use throng::pose::Poser;
 use throng::pose::ik::{FeetReport, FeetTarget, FootPlacement, GroundHit, IkJob, Leg, TwoBone};
 
 const ANKLE_M: f32 = 0.08;
@@ -20,10 +21,14 @@ fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
         .character;
     let joint = |name: &str| character.skeleton().joint(name).unwrap().0;
     let legs = LEGS.map(|[hip, knee, ankle]| Leg {
-        bones: TwoBone::new(joint(hip), joint(knee), joint(ankle)),
+        bones: TwoBone::new(
+            JointId(joint(hip)),
+            JointId(joint(knee)),
+            JointId(joint(ankle)),
+        ),
         ankle_m: ANKLE_M,
     });
-    let feet = FootPlacement::new(joint("Hips"), legs.to_vec());
+    let feet = FootPlacement::new(JointId(joint("Hips")), legs.to_vec());
     let limb = vec![joint("Hips")];
     let mut poser = Poser::new();
     poser.pose(&character, clip).unwrap();
@@ -41,7 +46,7 @@ fn solve(body: &mut Body, feet: &FootPlacement, target: &FeetTarget) -> FeetRepo
 
 fn ankles(body: &Body, feet: &FootPlacement) -> Vec<V3> {
     let exact = body.exact();
-    let ankles = feet.legs.iter().map(|leg| place(&exact, leg.bones.end));
+    let ankles = feet.legs.iter().map(|leg| place(&exact, leg.bones.end.0));
     ankles.collect()
 }
 
@@ -67,7 +72,7 @@ fn feet_stand_on_the_ground() {
             .iter()
             .map(|leg| body.exact()[usize::from(leg.bones.end)])
             .collect();
-        let pelvis = place(&body.exact(), feet.pelvis);
+        let pelvis = place(&body.exact(), feet.pelvis.0);
         let hits = [0; 2].map(|_| {
             let slope = rng.range(0.0, 1.0);
             Some(GroundHit {
@@ -114,7 +119,7 @@ fn feet_stand_on_the_ground() {
                 angle(image, held)
             );
         }
-        let moved = maths::sub(place(&body.exact(), feet.pelvis), pelvis);
+        let moved = maths::sub(place(&body.exact(), feet.pelvis.0), pelvis);
         assert!(
             distance(moved, [0.0, lowest, 0.0]) < 2e-6,
             "{case}: {moved:?} {lowest}"
@@ -154,7 +159,7 @@ fn knees_stay_in_front() {
     let exact = body.exact();
     for leg in &feet.legs {
         let [hip, knee, ankle] =
-            [leg.bones.start, leg.bones.mid, leg.bones.end].map(|joint| place(&exact, joint));
+            [leg.bones.start, leg.bones.mid, leg.bones.end].map(|joint| place(&exact, joint.0));
         let line = unit(maths::sub(ankle, hip));
         let bend = across(maths::sub(knee, hip), line);
         assert!(bend[2] > -1e-3, "{bend:?}");

@@ -3,10 +3,10 @@
 use crate::bodies::{Body, added, narrow, scaled, wide};
 use crate::reference::assets;
 use crate::reference::maths::{distance, sub};
+use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
-use throng::character::Character;
+use throng::character::{Character, JointId};
 use throng::import::{ImportOptions, gltf_file};
-use throng::pose::Poser;
 use throng::pose::ik::{ChainTarget, IkChain, IkJob, TwoBone, TwoBoneTarget};
 
 const LIMBS: &[[&str; 3]] = &[
@@ -65,7 +65,7 @@ fn check(character: &Character) -> usize {
             let part = f64::from(rng.range(0.0, 1.0)) * (0.98 - least) + least + 0.01;
             let target = added(places[0], scaled(wide(rng.direction()), part * limb));
             let before = body.local.clone();
-            let report = TwoBone::new(start, mid, end)
+            let report = TwoBone::new(JointId(start), JointId(mid), JointId(end))
                 .solve(&rig, &TwoBoneTarget::at(narrow(target)), body.pose())
                 .unwrap();
             body.assert_only_turned(&before);
@@ -80,7 +80,7 @@ fn check(character: &Character) -> usize {
             // The same by a chain of all joints, from the animated pose.
             body.local.clone_from(&before);
             body.compose();
-            let mut chain = IkChain::between(&rig, start, end).unwrap();
+            let mut chain = IkChain::between(&rig, JointId(start), JointId(end)).unwrap();
             chain.tolerance_m = 1e-3 * limb as f32;
             let report = chain.solve(&rig, &ChainTarget::at(narrow(target)), body.pose());
             assert!(report.unwrap().reached, "{names:?} {pose}");

@@ -3,6 +3,7 @@
 use crate::bodies::Body;
 use crate::reference::rig::chain;
 use throng::Error;
+use throng::character::JointId;
 use throng::glam::{Quat, Vec3};
 use throng::pose::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
@@ -11,7 +12,7 @@ use throng::pose::ik::{
 
 fn aim(joints: &[u16]) -> Aim {
     let joint = |joint: &u16| AimJoint {
-        joint: *joint,
+        joint: JointId(*joint),
         share: 1.0,
     };
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
@@ -19,10 +20,10 @@ fn aim(joints: &[u16]) -> Aim {
 
 fn feet() -> FootPlacement {
     let leg = Leg {
-        bones: TwoBone::new(1, 2, 3),
+        bones: TwoBone::new(JointId(1), JointId(2), JointId(3)),
         ankle_m: 0.1,
     };
-    FootPlacement::new(0, vec![leg])
+    FootPlacement::new(JointId(0), vec![leg])
 }
 
 /// The job is refused, and so is its solution, which leaves the pose alone.
@@ -47,7 +48,7 @@ fn refused<J: IkJob>(job: &J, target: &J::Target) -> Error {
 #[test]
 fn jobs_are_refused_by_name() {
     let at = TwoBoneTarget::at(Vec3::Y);
-    let missing = refused(&TwoBone::new(0, 1, 9), &at);
+    let missing = refused(&TwoBone::new(JointId(0), JointId(1), JointId(9)), &at);
     assert!(matches!(
         missing,
         Error::NotFound {
@@ -57,13 +58,16 @@ fn jobs_are_refused_by_name() {
         }
     ));
     for [start, mid, end] in [[1, 0, 2], [0, 2, 1], [0, 0, 1], [1, 1, 1], [0, 1, 1]] {
-        let fault = refused(&TwoBone::new(start, mid, end), &at);
+        let fault = refused(
+            &TwoBone::new(JointId(start), JointId(mid), JointId(end)),
+            &at,
+        );
         assert!(
             matches!(fault, Error::Each { what: "joint", .. }),
             "{fault}"
         );
     }
-    let good = TwoBone::new(0, 1, 2);
+    let good = TwoBone::new(JointId(0), JointId(1), JointId(2));
     for soften in [-0.1, 1.1, f32::NAN, f32::INFINITY] {
         let said = refused(&TwoBone { soften, ..good }, &at).to_string();
         assert!(said.contains("TwoBone::soften"), "{said}");
@@ -124,10 +128,10 @@ fn jobs_are_refused_by_name() {
 fn chains_and_feet_are_refused_by_name() {
     let rig = IkRig::new(chain(4).skeleton());
     let reach = ChainTarget::at(Vec3::Y);
-    assert!(IkChain::between(&rig, 2, 1).is_err());
-    assert!(IkChain::between(&rig, 0, 9).is_err());
+    assert!(IkChain::between(&rig, JointId(2), JointId(1)).is_err());
+    assert!(IkChain::between(&rig, JointId(0), JointId(9)).is_err());
     let long = IkRig::new(chain(70).skeleton());
-    let fault = IkChain::between(&long, 0, 69).err();
+    let fault = IkChain::between(&long, JointId(0), JointId(69)).err();
     assert!(matches!(
         fault,
         Some(Error::Capacity {
@@ -136,8 +140,12 @@ fn chains_and_feet_are_refused_by_name() {
             ..
         })
     ));
-    let good = IkChain::between(&rig, 0, 3).unwrap();
-    assert!(good.clone().with_limit(9, JointLimit::Free).is_err());
+    let good = IkChain::between(&rig, JointId(0), JointId(3)).unwrap();
+    assert!(
+        good.clone()
+            .with_limit(JointId(9), JointLimit::Free)
+            .is_err()
+    );
     refused(
         &IkChain {
             joints: vec![],
@@ -209,7 +217,7 @@ fn chains_and_feet_are_refused_by_name() {
             twist_rad: (-1.0, 1.0),
         },
     ] {
-        let chain = good.clone().with_limit(1, limit).unwrap();
+        let chain = good.clone().with_limit(JointId(1), limit).unwrap();
         assert!(matches!(
             refused(&chain, &reach),
             Error::Each { index: 1, .. }
@@ -218,14 +226,14 @@ fn chains_and_feet_are_refused_by_name() {
     let stand = FeetTarget::on(&[Some(GroundHit::level(Vec3::ZERO))]);
     refused(
         &FootPlacement {
-            pelvis: 9,
+            pelvis: JointId(9),
             ..feet()
         },
         &stand,
     );
     refused(
         &FootPlacement {
-            pelvis: 2,
+            pelvis: JointId(2),
             ..feet()
         },
         &stand,
@@ -288,7 +296,7 @@ fn chains_and_feet_are_refused_by_name() {
 
 #[test]
 fn targets_are_refused_by_name() {
-    let bone = TwoBone::new(0, 1, 2);
+    let bone = TwoBone::new(JointId(0), JointId(1), JointId(2));
     let at = TwoBoneTarget::at(Vec3::Y);
     for weight in [-0.1, 1.1, f32::NAN, f32::INFINITY] {
         let said = refused(&bone, &at.weighted(weight)).to_string();
@@ -301,7 +309,7 @@ fn targets_are_refused_by_name() {
             },
         );
         let rig = IkRig::new(chain(4).skeleton());
-        let chain = IkChain::between(&rig, 0, 3).unwrap();
+        let chain = IkChain::between(&rig, JointId(0), JointId(3)).unwrap();
         refused(
             &chain,
             &ChainTarget {

@@ -5,11 +5,16 @@ use crate::bodies::{
 };
 use crate::reference::maths::{self, angle, distance};
 use crate::reference::rng::Rng;
+use throng::character::JointId;
 use throng::glam::{Mat3, Quat, Vec3};
 use throng::pose::ik::{IkJob, Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
 
 fn job(body: &Body) -> TwoBone {
-    TwoBone::new(body.limb[0], body.limb[1], body.limb[2])
+    TwoBone::new(
+        JointId(body.limb[0]),
+        JointId(body.limb[1]),
+        JointId(body.limb[2]),
+    )
 }
 
 fn solve(body: &mut Body, job: &TwoBone, target: &TwoBoneTarget) -> TwoBoneReport {

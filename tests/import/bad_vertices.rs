@@ -3,6 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
+use throng::character::JointId;
 use throng::glam::Vec3;
 
 fn weighted(weights: [f32; 4], joints: [u8; 4]) -> Builder {
@@ -72,7 +73,7 @@ fn weightless_vertices_follow_their_first_joint() {
         &c,
         &["mesh 0, primitives[0]: vertices without weight made rigid to their first joint (6)"],
     );
-    assert_eq!((c.palette().len(), c.palette()[0].joint), (1, 2));
+    assert_eq!((c.palette().len(), c.palette()[0].joint.0), (1, 2));
     assert_eq!(c.primitives()[0].influences.per_vertex, 1);
 }
 
@@ -89,7 +90,7 @@ fn joints_out_of_range() {
         "f: mesh 0, primitives[0], vertex 0: refers to joint 77, but there are 2"
     );
     let c = repaired(&weighted([0.0; 4], [77, 0, 0, 0]));
-    assert_eq!(c.palette()[0].joint, 1, "the skin's first");
+    assert_eq!(c.palette()[0].joint, JointId(1), "the skin's first");
     assert_eq!(c.repairs.len(), 2);
 }
 

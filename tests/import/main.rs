@@ -24,6 +24,9 @@ mod models;
 mod morphs;
 mod nodes;
 mod parts;
+#[path = "../reference/poser.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared by tests")]
+mod poser;
 mod raw;
 mod raw_materials;
 mod skins;

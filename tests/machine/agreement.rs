@@ -4,7 +4,7 @@ use crate::made::{self, CLIPS, Input};
 use crate::reference::rng::Rng;
 use crate::simulation::{Sample, Simulation};
 use throng::pose::state_machine::{
-    StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog,
+    StateId, StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog,
 };
 use throng::pose::{ClipSample, SampleList};
 
@@ -18,9 +18,7 @@ const WEIGHT: f64 = 1e-6;
 fn samples(machine: &StateMachine, state: &StateMachineInstance) -> Vec<ClipSample> {
     let mut list = SampleList::new();
     let now_s = state.now_s();
-    machine
-        .play(now_s, core::slice::from_ref(state), &mut list)
-        .unwrap();
+    machine.play(now_s, state, &mut list).unwrap();
     list.samples(0).to_vec()
 }
 
@@ -39,7 +37,8 @@ fn same_samples(got: &[ClipSample], want: &[Sample]) {
     let got: Vec<_> = got.iter().filter(|s| s.weight > 1e-9).collect();
     assert_eq!(got.len(), want.len(), "{got:?}\n{want:?}");
     for (got, want) in got.iter().zip(want) {
-        assert_eq!((got.clip, usize::from(got.level)), (want.clip, want.level));
+        let got_place = (got.clip.index(), usize::from(got.level));
+        assert_eq!(got_place, (want.clip, want.level));
         assert!(
             (f64::from(got.weight) - want.weight).abs() <= WEIGHT,
             "{got:?} {want:?}"
@@ -49,12 +48,12 @@ fn same_samples(got: &[ClipSample], want: &[Sample]) {
 }
 
 fn same_events(log: &StateMachineLog, want: &[(usize, bool, usize, f64)], seed: u64) {
-    let got: Vec<_> = log.events().collect();
+    let got: Vec<_> = log.events().iter().collect();
     assert_eq!(got.len(), want.len(), "seed {seed}: {got:?}\n{want:?}");
     for (got, (layer, entered, state, time_s)) in got.iter().zip(want) {
         let kind = got.kind == StateMachineEventKind::Entered;
         assert_eq!(
-            (got.layer, kind, got.state),
+            (usize::from(got.layer), kind, got.state.index()),
             (*layer, *entered, *state),
             "seed {seed}"
         );
@@ -69,7 +68,7 @@ fn same_events(log: &StateMachineLog, want: &[(usize, bool, usize, f64)], seed: 
 fn same_passes(log: &StateMachineLog, want: &[f64]) {
     let mut got = [0.0; CLIPS.len()];
     for pass in log.passes() {
-        got[pass.clip] += (pass.to_s - pass.from_s) * f64::from(pass.weight);
+        got[pass.clip.index()] += (pass.to_s - pass.from_s) * f64::from(pass.weight);
         assert!(pass.weight > 0.0 && pass.weight.is_finite());
     }
     for (got, want) in got.iter().zip(want) {
@@ -98,28 +97,28 @@ fn random_machines_do_what_a_plain_simulation_does() {
         let desc = made::desc(&mut rng);
         let machine = made::machine(&desc);
         let start_s = f64::from(rng.range(-100.0, 100.0));
-        let mut state = [machine.start(start_s)];
+        let mut state = machine.start(start_s);
         let mut want = Simulation::new(&desc, start_s);
         let (mut log, mut now_s) = (StateMachineLog::new(), start_s);
         for _ in 0..120 {
             while rng.chance(3) {
                 let input = made::input(&mut rng);
-                made::apply(&machine, &mut state[0], input);
+                made::apply(&machine, &mut state, input);
                 want.apply(input);
             }
             let next_s = frame(&mut rng, now_s);
-            machine.update_logged(next_s, &mut state, &mut log).unwrap();
+            machine.update(next_s, &mut state, &mut log).unwrap();
             want.update(next_s);
             if want.steps > MAX_STEPS {
                 busy += 1;
                 break;
             }
-            now_s = state[0].now_s();
+            now_s = state.now_s();
             same_events(&log, &want.events, seed);
             same_passes(&log, &want.passed);
             for (layer, (number, phase, weight)) in want.status().into_iter().enumerate() {
-                let got = machine.status(&state[0], layer, now_s).unwrap();
-                assert_eq!(got.state, number, "seed {seed}");
+                let got = machine.status(&state, layer as u8, now_s).unwrap();
+                assert_eq!(got.state.index(), number, "seed {seed}");
                 assert!(
                     (got.phase - phase).abs() <= TIME_S,
                     "seed {seed}: {got:?} {phase}"
@@ -129,7 +128,7 @@ fn random_machines_do_what_a_plain_simulation_does() {
                     "seed {seed}"
                 );
             }
-            same_samples(&samples(&machine, &state[0]), &want.samples());
+            same_samples(&samples(&machine, &state), &want.samples());
             events += want.events.len();
         }
         runs += 1;
@@ -157,30 +156,33 @@ fn played(
     mut parts: impl FnMut() -> Vec<f64>,
 ) -> (
     StateMachineInstance,
-    Vec<(usize, StateMachineEventKind, usize, f64)>,
+    Vec<(u8, StateMachineEventKind, StateId, f64)>,
 ) {
-    let (mut state, mut log) = ([machine.start(0.0)], StateMachineLog::new());
+    let (mut state, mut log) = (machine.start(0.0), StateMachineLog::new());
     let mut events = Vec::new();
     let ends = script
         .0
         .iter()
         .map(|(time_s, input)| (*time_s, Some(*input)));
     for (end_s, input) in ends.chain([(script.1, None)]) {
-        let start_s = state[0].now_s();
+        let start_s = state.now_s();
         for part in parts().into_iter().chain([1.0]) {
             let now_s = if part == 1.0 {
                 end_s
             } else {
                 start_s + part * (end_s - start_s)
             };
-            machine.update_logged(now_s, &mut state, &mut log).unwrap();
-            events.extend(log.events().map(|e| (e.layer, e.kind, e.state, e.time_s)));
+            machine.update(now_s, &mut state, &mut log).unwrap();
+            events.extend(
+                log.events()
+                    .iter()
+                    .map(|e| (e.layer, e.kind, e.state, e.time_s)),
+            );
         }
         if let Some(input) = input {
-            made::apply(machine, &mut state[0], input);
+            made::apply(machine, &mut state, input);
         }
     }
-    let [state] = state;
     (state, events)
 }
 
@@ -222,7 +224,7 @@ fn the_same_time_in_any_steps_gives_the_same_states_at_the_same_times() {
             assert!((got.weight - want.weight).abs() <= 1e-6);
             let off = (got.time_s - want.time_s).abs();
             assert!(
-                off.min((CLIPS[got.clip].1 - off).abs()) <= 1e-11,
+                off.min((CLIPS[got.clip.index()].1 - off).abs()) <= 1e-11,
                 "seed {seed}"
             );
         }
@@ -237,64 +239,33 @@ fn a_saved_state_goes_on_as_if_nothing_had_been() {
         let mut rng = Rng::new(seed);
         let desc = made::desc(&mut rng);
         let machine = made::machine(&desc);
-        let mut state = [machine.start(0.0)];
+        let mut state = machine.start(0.0);
         let mut now_s = 0.0;
         for _ in 0..40 {
-            made::apply(&machine, &mut state[0], made::input(&mut rng));
+            made::apply(&machine, &mut state, made::input(&mut rng));
             now_s += f64::from(rng.range(0.0, 0.2));
-            machine.update(now_s, &mut state).unwrap();
+            machine
+                .update(now_s, &mut state, &mut StateMachineLog::new())
+                .unwrap();
         }
-        let saved = toml::to_string(&state[0]).unwrap();
-        let restored: StateMachineInstance = toml::from_str(&saved).unwrap();
-        assert_eq!(restored, state[0]);
+        let saved = toml::to_string(&state).unwrap();
+        let mut restored: StateMachineInstance = toml::from_str(&saved).unwrap();
+        assert_eq!(restored, state);
         // A machine made anew from the data takes it too.
         let again = made::machine(&desc);
-        let mut restored = [restored];
         for _ in 0..20 {
             let input = made::input(&mut rng);
-            made::apply(&machine, &mut state[0], input);
-            made::apply(&again, &mut restored[0], input);
+            made::apply(&machine, &mut state, input);
+            made::apply(&again, &mut restored, input);
             now_s += f64::from(rng.range(0.0, 0.2));
-            machine.update(now_s, &mut state).unwrap();
-            again.update(now_s, &mut restored).unwrap();
-            assert_eq!(samples(&machine, &state[0]), samples(&again, &restored[0]));
+            machine
+                .update(now_s, &mut state, &mut StateMachineLog::new())
+                .unwrap();
+            again
+                .update(now_s, &mut restored, &mut StateMachineLog::new())
+                .unwrap();
+            assert_eq!(samples(&machine, &state), samples(&again, &restored));
         }
         assert_eq!(state, restored);
     }
-}
-
-#[test]
-fn batches_and_threads_change_no_bit() {
-    let mut rng = Rng::new(7);
-    let desc = made::desc(&mut rng);
-    let machine = made::machine(&desc);
-    let mut one: Vec<_> = (0..700)
-        .map(|i| machine.start(0.01 * f64::from(i)))
-        .collect();
-    let mut many = one.clone();
-    let (mut one_log, mut many_log) = (StateMachineLog::new(), StateMachineLog::new());
-    for frame in 0..50 {
-        for (a, b) in one.iter_mut().zip(&mut many) {
-            let input = made::input(&mut rng);
-            made::apply(&machine, a, input);
-            made::apply(&machine, b, input);
-        }
-        let now_s = 0.1 * f64::from(frame);
-        for state in &mut one {
-            machine
-                .update(now_s - 0.05, core::slice::from_mut(state))
-                .unwrap();
-        }
-        machine.update_par(now_s - 0.05, &mut many).unwrap();
-        machine
-            .update_logged(now_s, &mut one, &mut one_log)
-            .unwrap();
-        machine
-            .update_logged_par(now_s, &mut many, &mut many_log)
-            .unwrap();
-        assert_eq!(one, many);
-        assert!(one_log.events().eq(many_log.events()));
-        assert!(one_log.passes().eq(many_log.passes()));
-    }
-    assert!(one_log.passes().any(|pass| pass.instance == 699));
 }

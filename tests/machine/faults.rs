@@ -6,8 +6,8 @@ use throng::Error;
 use throng::character::Skeleton;
 use throng::pose::SampleList;
 use throng::pose::state_machine::{
-    DescFault, LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, StateMachineClip,
-    StateMachineDesc, StateMachineInstance, StateMachineLog, TransitionDesc,
+    DescFault, LayerDesc, Origin, ParameterKind, StateDesc, StateId, StateMachine,
+    StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, TransitionDesc,
 };
 
 const NUMBERS: [f32; 9] = [
@@ -80,32 +80,32 @@ fn no_number_in_data_time_or_input_breaks_anything() {
             Err(other) => panic!("{other}"),
         };
         taken += 1;
-        let mut state = [machine.start(times[rng.below(times.len())])];
+        let mut state = machine.start(times[rng.below(times.len())]);
         let (mut log, mut list) = (StateMachineLog::new(), SampleList::new());
         for _ in 0..40 {
             let name = made::FLOATS[rng.below(3)];
             let value = NUMBERS[rng.below(NUMBERS.len())];
             let id = machine.parameter(name).unwrap();
-            let set = machine.set_float(&mut state[0], id, value);
+            let set = machine.set_float(&mut state, id, value);
             assert_eq!(set.is_ok(), value.is_finite());
-            made::apply(&machine, &mut state[0], made::input(&mut rng));
+            made::apply(&machine, &mut state, made::input(&mut rng));
             let now_s = if rng.chance(2) {
                 times[rng.below(times.len())]
             } else {
-                state[0].now_s() + f64::from(rng.range(-1.0, 1.0))
+                state.now_s() + f64::from(rng.range(-1.0, 1.0))
             };
-            machine.update_logged(now_s, &mut state, &mut log).unwrap();
+            machine.update(now_s, &mut state, &mut log).unwrap();
             // Steps are bounded, so what is told of them is.
-            assert!(log.events().count() <= 600 && log.passes().count() <= 100_000);
+            assert!(log.events().len() <= 600 && log.passes().len() <= 100_000);
             for pass in log.passes() {
                 assert!(pass.from_s.is_finite() && pass.to_s.is_finite());
                 assert!(pass.weight.is_finite() && pass.weight > 0.0);
             }
-            assert!(state[0].now_s().abs() <= 1e12);
+            assert!(state.now_s().abs() <= 1e12);
             list.clear();
             machine.play(now_s, &state, &mut list).unwrap();
             for sample in list.samples(0) {
-                let duration_s = CLIPS[sample.clip].1;
+                let duration_s = CLIPS[sample.clip.index()].1;
                 assert!((0.0..=duration_s).contains(&sample.time_s), "{sample:?}");
                 assert!(
                     sample.weight.is_finite() && sample.weight > 0.0,
@@ -116,9 +116,11 @@ fn no_number_in_data_time_or_input_breaks_anything() {
             assert!(levels.is_sorted());
         }
         // What it came to is what it may come to.
-        let saved = toml::to_string(&state[0]).unwrap();
-        let mut restored = [toml::from_str::<StateMachineInstance>(&saved).unwrap()];
-        machine.update(f64::NAN, &mut restored).unwrap();
+        let saved = toml::to_string(&state).unwrap();
+        let mut restored = toml::from_str::<StateMachineInstance>(&saved).unwrap();
+        machine
+            .update(f64::NAN, &mut restored, &mut StateMachineLog::new())
+            .unwrap();
     }
     println!("{taken} taken, {refused} refused");
     assert!(taken > 200 && refused > 200);
@@ -148,22 +150,16 @@ fn simple() -> StateMachineDesc {
 #[test]
 fn a_month_in_one_update_is_bounded_and_what_follows_goes_on() {
     let machine = made::machine(&simple());
-    let (mut state, mut log) = ([machine.start(0.0)], StateMachineLog::new());
+    let (mut state, mut log) = (machine.start(0.0), StateMachineLog::new());
     let month_s = 30.0 * 86_400.0;
-    machine
-        .update_logged(month_s, &mut state, &mut log)
-        .unwrap();
-    assert!(log.events().count() <= 2 * 256 + 1);
-    assert_eq!(state[0].now_s(), month_s);
-    machine
-        .update_logged(month_s, &mut state, &mut log)
-        .unwrap();
+    machine.update(month_s, &mut state, &mut log).unwrap();
+    assert!(log.events().len() <= 2 * 256 + 1);
+    assert_eq!(state.now_s(), month_s);
+    machine.update(month_s, &mut state, &mut log).unwrap();
     // It has come past its exit long since.
-    assert!(log.events().count() > 0);
-    machine
-        .update_logged(month_s + 3.0, &mut state, &mut log)
-        .unwrap();
-    let events: Vec<_> = log.events().collect();
+    assert!(!log.events().is_empty());
+    machine.update(month_s + 3.0, &mut state, &mut log).unwrap();
+    let events: Vec<_> = log.events().iter().collect();
     assert!(
         events
             .iter()
@@ -175,17 +171,21 @@ fn a_month_in_one_update_is_bounded_and_what_follows_goes_on() {
 #[test]
 fn a_clock_that_goes_back_stops_nothing_and_repeats_nothing() {
     let machine = made::machine(&simple());
-    let (mut state, mut log) = ([machine.start(10.0)], StateMachineLog::new());
-    machine.update(11.3, &mut state).unwrap();
-    let before = machine.status(&state[0], 0, 11.3).unwrap();
-    machine.update_logged(2.0, &mut state, &mut log).unwrap();
-    let after = machine.status(&state[0], 0, 2.0).unwrap();
-    assert_eq!(log.events().count() + log.passes().count(), 0);
+    let (mut state, mut log) = (machine.start(10.0), StateMachineLog::new());
+    machine
+        .update(11.3, &mut state, &mut StateMachineLog::new())
+        .unwrap();
+    let before = machine.status(&state, 0, 11.3).unwrap();
+    machine.update(2.0, &mut state, &mut log).unwrap();
+    let after = machine.status(&state, 0, 2.0).unwrap();
+    assert_eq!(log.events().len() + log.passes().len(), 0);
     assert_eq!(before.state, after.state);
     assert!((before.phase - after.phase).abs() < 1e-12);
     assert!((before.weight - after.weight).abs() < 1e-6 && before.weight < 1.0);
-    machine.update(2.5, &mut state).unwrap();
-    assert_eq!(machine.status(&state[0], 0, 2.5).unwrap().weight, 1.0);
+    machine
+        .update(2.5, &mut state, &mut StateMachineLog::new())
+        .unwrap();
+    assert_eq!(machine.status(&state, 0, 2.5).unwrap().weight, 1.0);
 }
 
 #[test]
@@ -198,14 +198,12 @@ fn states_and_handles_of_other_machines_are_refused() {
     let other = made::machine(&other);
     let mut states = [machine.start(0.0), other.start(0.0)];
     let kept = states.clone();
-    let error = machine.update(1.0, &mut states).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "machine state 1: machine state: is of another machine"
-    );
+    let mut log = StateMachineLog::new();
+    let error = machine.update(1.0, &mut states[1], &mut log).unwrap_err();
+    assert_eq!(error.to_string(), "machine state: is of another machine");
     assert_eq!(states, kept);
-    assert!(machine.update_par(1.0, &mut states).is_err());
-    assert!(machine.play(1.0, &states, &mut SampleList::new()).is_err());
+    let mut list = SampleList::new();
+    assert!(machine.play(1.0, &states[1], &mut list).is_err() && list.is_empty());
     assert!(machine.status(&states[1], 0, 0.0).is_err());
     assert!(machine.status(&states[0], 1, 0.0).is_err());
     let [own, foreign] = ["hit", "x"].map(|name| machine.parameter(name).unwrap());
@@ -219,15 +217,16 @@ fn states_and_handles_of_other_machines_are_refused() {
     ));
     assert!(machine.set_int(&mut states[0], foreign, 1).is_err());
     assert!(machine.set_trigger(&mut states[0], foreign).is_err());
-    assert!(machine.parameter("nothing").is_err() && machine.find_layer("legs").is_err());
-    assert_eq!(machine.find_state(0, "b"), Ok(1));
-    assert!(machine.find_state(0, "x").is_err() && machine.find_state(1, "a").is_err());
+    assert!(machine.parameter("nothing").is_err() && machine.layer("legs").is_err());
+    assert_eq!(machine.layer("body"), Ok(0));
+    assert_eq!(machine.state(0, "b"), Ok(StateId(1)));
+    assert!(machine.state(0, "x").is_err() && machine.state(1, "a").is_err());
     // Speeds and fades may change under a saved game.
     let mut faster = simple();
     faster.layers[0].states[0].speed = 2.0;
     faster.layers[0].transitions[0].fade_s = 1.0;
     made::machine(&faster)
-        .update(1.0, &mut states[..1])
+        .update(1.0, &mut states[0], &mut log)
         .unwrap();
 }
 
@@ -236,12 +235,18 @@ fn saved_states_that_were_tampered_with_are_refused_or_harmless() {
     let mut rng = Rng::new(9);
     let desc = made::desc(&mut rng);
     let machine = made::machine(&desc);
-    let mut state = [machine.start(0.0)];
+    let mut state = machine.start(0.0);
     for frame in 0..30 {
-        made::apply(&machine, &mut state[0], made::input(&mut rng));
-        machine.update(0.05 * f64::from(frame), &mut state).unwrap();
+        made::apply(&machine, &mut state, made::input(&mut rng));
+        machine
+            .update(
+                0.05 * f64::from(frame),
+                &mut state,
+                &mut StateMachineLog::new(),
+            )
+            .unwrap();
     }
-    let saved = serde_json::to_string(&state[0]).unwrap();
+    let saved = serde_json::to_string(&state).unwrap();
     let (mut unread, mut refused, mut taken) = (0, 0, 0);
     for _ in 0..4000 {
         let mut bytes = saved.clone().into_bytes();
@@ -250,12 +255,14 @@ fn saved_states_that_were_tampered_with_are_refused_or_harmless() {
             bytes[at] = b"0123456789-.e,[]{}\""[rng.below(19)];
         }
         let text = String::from_utf8(bytes).unwrap();
-        let Ok(read) = serde_json::from_str::<StateMachineInstance>(&text) else {
+        let Ok(mut read) = serde_json::from_str::<StateMachineInstance>(&text) else {
             unread += 1;
             continue;
         };
-        let mut read = [read];
-        if machine.update(10.0, &mut read).is_err() {
+        if machine
+            .update(10.0, &mut read, &mut StateMachineLog::new())
+            .is_err()
+        {
             refused += 1;
             continue;
         }
@@ -309,9 +316,11 @@ fn too_much_is_refused_with_its_cap() {
         layer.name = format!("{index}");
     }
     let machine = made::machine(&desc);
-    let mut state = [machine.start(0.0)];
+    let mut state = machine.start(0.0);
     for frame in 0..5 {
-        machine.update(f64::from(frame), &mut state).unwrap();
+        machine
+            .update(f64::from(frame), &mut state, &mut StateMachineLog::new())
+            .unwrap();
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rules one by one.
 
 use crate::made;
-use throng::character::Skeleton;
+use throng::character::{ClipId, MaskId, Skeleton};
 use throng::pose::state_machine::{
     Interruption, LayerDesc, MotionDesc, Origin, Point1Desc, StateDesc, StateMachine,
     StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, Sync,
@@ -43,14 +43,14 @@ fn way(from: &str, to: &str, when: &[&str]) -> TransitionDesc {
 
 struct Played {
     machine: StateMachine,
-    state: [StateMachineInstance; 1],
+    state: StateMachineInstance,
     log: StateMachineLog,
 }
 
 impl Played {
     fn of(desc: &StateMachineDesc) -> Self {
         let machine = machine(desc);
-        let state = [machine.start(0.0)];
+        let state = machine.start(0.0);
         Self {
             machine,
             state,
@@ -60,7 +60,7 @@ impl Played {
 
     fn set(&mut self, name: &str, value: f32) {
         let id = self.machine.parameter(name).unwrap();
-        let state = &mut self.state[0];
+        let state = &mut self.state;
         match name {
             "flag" => self.machine.set_bool(state, id, value != 0.0),
             "tap" | "hit" => self.machine.set_trigger(state, id),
@@ -77,9 +77,10 @@ impl Played {
             state,
             log,
         } = self;
-        machine.update_logged(now_s, state, log).unwrap();
+        machine.update(now_s, state, log).unwrap();
         let entered = log
             .events()
+            .iter()
             .filter(|e| e.kind == throng::pose::state_machine::StateMachineEventKind::Entered);
         entered
             .map(|event| {
@@ -92,11 +93,15 @@ impl Played {
 
     fn samples(&self) -> Vec<(usize, f64, f32)> {
         let mut list = SampleList::new();
-        let now_s = self.state[0].now_s();
+        let now_s = self.state.now_s();
         self.machine.play(now_s, &self.state, &mut list).unwrap();
         let rounded = |sample: &ClipSample| {
             let time_s = (sample.time_s * 1e9).round() / 1e9;
-            (sample.clip, time_s, (sample.weight * 1e6).round() / 1e6)
+            (
+                sample.clip.index(),
+                time_s,
+                (sample.weight * 1e6).round() / 1e6,
+            )
         };
         list.samples(0).iter().map(rounded).collect()
     }
@@ -157,14 +162,8 @@ fn the_first_transition_goes_first_and_takes_its_triggers_back() {
     played.set("tap", 1.0);
     assert_eq!(played.to(4.0), named(&[("c", 3.0)]));
     let id = played.machine.parameter("tap").unwrap();
-    played
-        .machine
-        .set_trigger(&mut played.state[0], id)
-        .unwrap();
-    played
-        .machine
-        .reset_trigger(&mut played.state[0], id)
-        .unwrap();
+    played.machine.set_trigger(&mut played.state, id).unwrap();
+    played.machine.reset_trigger(&mut played.state, id).unwrap();
     assert_eq!(played.to(5.0), named(&[]));
 }
 
@@ -358,7 +357,7 @@ fn a_phase_that_is_taken_over_at_an_exit_is_not_met_again() {
     // Each leads on where the other one was left: once a loop, and not both at once.
     let mut played = Played::of(&desc(vec![way("a", "b", 0.3), way("b", "a", 0.3)]));
     played.to(1e6 / 3.0);
-    let start_s = played.state[0].now_s();
+    let start_s = played.state.now_s();
     let entered = played.to(start_s + 50.0);
     assert_eq!(entered.len(), 50, "{entered:?}");
     assert!(
@@ -409,7 +408,14 @@ fn clip_time_that_passed_is_told_without_a_gap() {
     for now_s in [3.0, 3.625, 4.0] {
         played.to(now_s);
         let got = played.log.passes();
-        passes.extend(got.map(|p| (p.clip, p.from_s, p.to_s, (p.weight * 1e4).round() / 1e4)));
+        passes.extend(got.iter().map(|p| {
+            (
+                p.clip.index(),
+                p.from_s,
+                p.to_s,
+                (p.weight * 1e4).round() / 1e4,
+            )
+        }));
     }
     let want = [
         (0, 2.75, 3.0, 1.0),
@@ -428,6 +434,7 @@ fn clip_time_that_passed_is_told_without_a_gap() {
             played
                 .log
                 .passes()
+                .iter()
                 .map(|pass| pass.starts)
                 .collect::<Vec<_>>()
         };
@@ -444,18 +451,18 @@ fn heard(desc: &StateMachineDesc, steps: usize) -> Vec<(usize, i64, u32)> {
     let mut played = Played::of(desc);
     let mut heard = Vec::new();
     for (end, input) in [("tap", 1.0), ("tap", 3.3), ("hit", 4.75), ("none", 9.1)] {
-        let start_s = played.state[0].now_s();
+        let start_s = played.state.now_s();
         for step in 1..=steps {
             let part = step as f64 / steps as f64;
             played.to(start_s + part * (input - start_s));
             for pass in played.log.passes() {
-                let events = &events[pass.clip];
+                let events = &events[pass.clip.index()];
                 let hits = if pass.starts {
                     events.passed_from_start(pass.from_s, pass.to_s, pass.loop_mode)
                 } else {
                     events.passed(pass.from_s, pass.to_s, pass.loop_mode)
                 };
-                heard.extend(hits.map(|hit| (pass.clip, hit.pass, hit.name_id)));
+                heard.extend(hits.map(|hit| (pass.clip.index(), hit.pass, hit.name_id)));
             }
         }
         if end != "none" {
@@ -497,17 +504,22 @@ fn masks_and_levels_reach_the_samples() {
     let text = throng::pose::state_machine::StateMachineText::parse("hero.toml", crate::text::HERO)
         .unwrap();
     let machine = text.build(&character).unwrap();
-    let mut state = [machine.start(0.0)];
+    let mut state = machine.start(0.0);
     let wave = machine.parameter("wave").unwrap();
-    machine.set_trigger(&mut state[0], wave).unwrap();
-    machine.update(0.5, &mut state).unwrap();
+    machine.set_trigger(&mut state, wave).unwrap();
+    machine
+        .update(0.5, &mut state, &mut StateMachineLog::new())
+        .unwrap();
     let mut list = SampleList::new();
     machine.play(0.5, &state, &mut list).unwrap();
     let [idle, waving] = list.samples(0) else {
         panic!("{list:?}");
     };
-    assert_eq!((idle.clip, idle.mask, idle.level), (0, None, 0));
-    assert_eq!((waving.clip, waving.mask, waving.level), (3, Some(0), 1));
+    assert_eq!((idle.clip, idle.mask, idle.level), (ClipId(0), None, 0));
+    assert_eq!(
+        (waving.clip, waving.mask, waving.level),
+        (ClipId(3), Some(MaskId(0)), 1)
+    );
     let weights = machine.masks()[0].weights();
     let of = |name| weights[usize::from(character.skeleton().joint(name).unwrap().0)];
     assert_eq!(

@@ -7,11 +7,12 @@
 //! and must have turned over the triangles that the rest pose mirrors.
 
 use super::maths::{IDENTITY, M4, V3, angle, distance, mul, point};
+use super::poser::Poser;
 use super::scene::{Part, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
 use throng::character::{Affine, Character, NO_PARENT, Primitive};
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, Poser, WriteOnly, morphed_bounds, skin};
+use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, morphed_bounds, skin};
 
 /// The worst that was found. Lengths are fractions of the model's size: the largest edge of the
 /// box around the mesh at rest.

@@ -7,6 +7,7 @@
 //! - [`compare`]: a scene against the crate's `Character`;
 //! - [`blend`]: characters and palettes for tests of blending;
 //! - [`methods`]: the skinning methods;
+//! - [`poser`]: poses by the crate's own plain functions, one after the other;
 //! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
 //! - [`made`]: a glTF file of all oddities;
 //! - [`rig`]: a small character for tests of single stages;
@@ -27,6 +28,7 @@ pub mod gltf;
 pub mod made;
 pub mod maths;
 pub mod methods;
+pub mod poser;
 pub mod random;
 pub mod raw;
 pub mod rig;

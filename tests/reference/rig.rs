@@ -1,7 +1,7 @@
 //! A small character for tests of single stages: a chain of joints one metre apart along +Y, each
 //! with one vertex of its own, and one vertex between each two.
 
-use throng::character::{Character, CurveClip, Keys, Track, TrackValues, Transform};
+use throng::character::{Character, CurveClip, JointId, Keys, Track, TrackValues, Transform};
 use throng::glam::{Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 
@@ -48,7 +48,10 @@ pub fn chain(joints: usize) -> Character {
 pub fn clip(values: TrackValues) -> CurveClip {
     CurveClip::new(
         "clip",
-        vec![Track { joint: 0, values }],
+        vec![Track {
+            joint: JointId(0),
+            values,
+        }],
         chain(1).skeleton(),
     )
     .unwrap()

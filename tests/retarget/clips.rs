@@ -6,18 +6,17 @@ use crate::reference::maths::{angle, sub};
 use crate::reference::rng::Rng;
 use throng::builtin;
 use throng::character::{
-    Character, CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform,
+    Character, CurveClip, Interpolation, JointId, Keys, Skeleton, Track, TrackValues, Transform,
 };
 use throng::glam::{Quat, Vec3};
 use throng::import::{self, ImportOptions};
-use throng::pose::animate;
 use throng::pose::retarget::{
     Humanoid, JointMap, Retarget, RetargetOptions, Role, Side, Translations,
 };
 
 fn posed(skeleton: &Skeleton, clip: &CurveClip, time_s: f64) -> Vec<Transform> {
     let mut local = rest(skeleton);
-    animate(clip, time_s, &mut local).unwrap();
+    clip.sample(time_s, &mut local).unwrap();
     local
 }
 
@@ -148,8 +147,8 @@ fn models_follow_each_other() {
                     let (Some(start), Some(end)) = (both(start), both(end)) else {
                         continue;
                     };
-                    let theirs = sub(place(&a, end.0), place(&a, start.0));
-                    let ours = sub(place(&b, end.1), place(&b, start.1));
+                    let theirs = sub(place(&a, end.0.0), place(&a, start.0.0));
+                    let ours = sub(place(&b, end.1.0), place(&b, start.1.0));
                     worst = worst.max(angle(ours, super::rigs::rotate(turn, theirs)));
                 }
             }
@@ -176,7 +175,7 @@ fn mannequin() -> Character {
 fn turns(joint: u16, interpolation: Interpolation, keys: &[(f32, f32)]) -> Track {
     let turn = |(_, angle): &(f32, f32)| Quat::from_rotation_x(*angle);
     Track {
-        joint,
+        joint: JointId(joint),
         values: TrackValues::Rotation(Keys {
             times_s: keys.iter().map(|key| key.0).collect(),
             values: keys.iter().map(turn).collect(),
@@ -207,7 +206,7 @@ fn steps_stay_steps_and_jumps_stay_sharp() {
     let track = same
         .tracks()
         .iter()
-        .find(|t| t.joint == arm && matches!(t.values, TrackValues::Rotation(_)));
+        .find(|t| t.joint == JointId(arm) && matches!(t.values, TrackValues::Rotation(_)));
     match &track.unwrap().values {
         TrackValues::Rotation(keys) => {
             assert_eq!(keys.interpolation, Interpolation::Step);
@@ -277,7 +276,7 @@ fn keys_are_added_where_the_way_bends() {
         }
     });
     let track = Track {
-        joint: hips,
+        joint: JointId(hips),
         values: TrackValues::Translation(Keys {
             times_s: vec![0.0, 0.4, 1.0, 1.7],
             values: values.collect::<Vec<Vec3>>(),

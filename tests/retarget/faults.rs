@@ -2,7 +2,9 @@
 
 use super::rigs::{rest, skeleton};
 use crate::reference::rng::Rng;
-use throng::character::{CurveClip, Interpolation, Keys, Skeleton, Track, TrackValues, Transform};
+use throng::character::{
+    CurveClip, Interpolation, JointId, Keys, Skeleton, Track, TrackValues, Transform,
+};
 use throng::error::{ArgumentFault, Error};
 use throng::glam::{Quat, Vec3};
 use throng::import::{RawNode, RawTransform};
@@ -35,13 +37,19 @@ fn maps_by_names_see_through_prefixes() {
     let links: Vec<_> = map
         .links()
         .iter()
-        .map(|link| (link.source, link.target))
+        .map(|link| (link.source.0, link.target.0))
         .collect();
     // "same" is exact, and leaves "Same" alone.
     assert_eq!(links, [(0, 0), (1, 1), (2, 2), (5, 4)]);
-    assert_eq!(map.unmatched_source().collect::<Vec<_>>(), [3, 4]);
-    assert_eq!(map.unmatched_target().collect::<Vec<_>>(), [3, 5]);
-    assert!(map.link(3).is_none() && map.unmatched_roles().is_empty());
+    assert_eq!(
+        map.unmatched_source().collect::<Vec<_>>(),
+        [3, 4].map(JointId)
+    );
+    assert_eq!(
+        map.unmatched_target().collect::<Vec<_>>(),
+        [3, 5].map(JointId)
+    );
+    assert!(map.link(JointId(3)).is_none() && map.unmatched_roles().is_empty());
 }
 
 #[test]
@@ -163,7 +171,7 @@ fn options_and_lengths_are_checked() {
 
 fn spin(joint: u16, keys: usize) -> Track {
     Track {
-        joint,
+        joint: JointId(joint),
         values: TrackValues::Rotation(Keys {
             times_s: (0..keys).map(|at| at as f32).collect(),
             values: (0..keys)
@@ -275,7 +283,10 @@ fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> CurveClip {
                 }
             }
         };
-        tracks.push(Track { joint, values });
+        tracks.push(Track {
+            joint: JointId(joint),
+            values,
+        });
     }
     CurveClip::new("wild", tracks, skeleton).unwrap()
 }

@@ -5,7 +5,7 @@ use super::rigs::{
 };
 use crate::reference::maths::{M4, Q, V3, angle, length, sub};
 use crate::reference::rng::Rng;
-use throng::character::{Skeleton, Transform};
+use throng::character::{JointId, Skeleton, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::pose::retarget::{JointMap, Retarget, RetargetOptions, Role, Translations};
 
@@ -364,6 +364,6 @@ fn spines_of_different_lengths_share_the_bend() {
                 "{index}: {sum}, not {expected}"
             );
         }
-        assert!(map.link(1).unwrap().role == Some(Role::Spine));
+        assert!(map.link(JointId(1)).unwrap().role == Some(Role::Spine));
     }
 }

@@ -4,12 +4,12 @@ use crate::made::{self, matrix};
 use crate::reference::maths::{IDENTITY, M4, mul};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use bytemuck::Zeroable;
 use core::f64::consts::{PI, TAU};
-use throng::character::{Affine, CurveClip, Interpolation, Track};
+use throng::animator::PlayRecord;
+use throng::character::{Affine, CurveClip, Interpolation, JointId, Track};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
-use throng::pose::{
-    Layer, LoopMode, RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootPass, RootPlace,
-};
+use throng::pose::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
@@ -20,12 +20,12 @@ fn walk(seed: u64) -> RootMotion {
     let character = rig::chain(2);
     let end_s = rng.range(0.5, 1.7);
     let mut tracks = vec![Track {
-        joint: 0,
+        joint: JointId(0),
         values: made::translation(&mut rng, Interpolation::Linear, end_s),
     }];
     if !seed.is_multiple_of(4) {
         tracks.push(Track {
-            joint: 0,
+            joint: JointId(0),
             values: made::rotation(&mut rng, Interpolation::Linear, end_s),
         });
     }
@@ -216,15 +216,17 @@ fn once_stops_and_ping_pong_comes_back() {
 }
 
 #[test]
-fn layers_walk_as_far_late_as_early() {
+fn records_walk_as_far_late_as_early() {
     let motion = walk(1);
-    let layer = |start_s| Layer {
-        speed: 0.8,
-        ..Layer::new(0, start_s)
-    };
     let walked = |start_s: f64| {
-        let span = layer(start_s).span(start_s + 1.25, start_s + 7.5);
-        matrix(&motion.delta(span.from_s, span.to_s, LoopMode::Loop))
+        let record = PlayRecord {
+            anchor_s: start_s,
+            from_speed: 0.8,
+            to_speed: 0.8,
+            ..Zeroable::zeroed()
+        };
+        let [from_s, to_s] = [1.25, 7.5].map(|since_s| record.unwrapped_s(start_s + since_s));
+        matrix(&motion.delta(from_s, to_s, LoopMode::Loop))
     };
     for start_s in [DAY_S, 30.0 * DAY_S] {
         // Seconds after the start are exact here.
@@ -360,37 +362,4 @@ fn an_orthonormal_transform_does_not_drift() {
     assert!(Vec3::from(at.translation).distance(Vec3::X) < 1e-6);
     let (_, turn, _) = at.to_scale_rotation_translation();
     assert!(turn.angle_between(Quat::from_rotation_y(place.yaw_rad as f32)) < 1e-3);
-}
-
-#[test]
-fn the_job_does_for_many_what_is_done_for_one() {
-    let motions = [walk(1), walk(2), walk(4)];
-    let mut rng = Rng::new(9);
-    let (mut passes, mut ends, mut expected) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..300 {
-        let mut list = Vec::new();
-        for _ in 0..rng.below(4) {
-            let pass = RootPass {
-                motion: rng.below(3),
-                from_s: rng.range(-1e4, 1e4).into(),
-                to_s: rng.range(-1e4, 1e4).into(),
-                loop_mode: LOOPINGS[rng.below(3)],
-                weight: [0.0, 0.5, 1.0][rng.below(3)],
-            };
-            let delta = motions[pass.motion].delta(pass.from_s, pass.to_s, pass.loop_mode);
-            list.push((delta, pass.weight));
-            passes.push(pass);
-        }
-        ends.push(passes.len());
-        expected.push(RootDelta::blend(&list).unwrap());
-    }
-    let mut out = vec![RootDelta::IDENTITY; ends.len()];
-    let job = RootMotionJob {
-        motions: &motions,
-        passes: &passes,
-        ends: &ends,
-        out: &mut out,
-    };
-    job.run().unwrap();
-    assert_eq!(out, expected);
 }

@@ -25,11 +25,11 @@ fn turns_then_stands(start_s: f32) -> (Character, CurveClip) {
     let stands = rig::keys(Interpolation::Linear, &[start_s, 2.0], &[Vec3::X; 2]);
     let tracks = vec![
         Track {
-            joint: 0,
+            joint: JointId(0),
             values: TrackValues::Rotation(turns),
         },
         Track {
-            joint: 0,
+            joint: JointId(0),
             values: TrackValues::Translation(stands),
         },
     ];
@@ -76,7 +76,10 @@ fn random_tracks(rng: &mut Rng, joints: usize) -> Vec<Track> {
                 }
                 _ => TrackValues::Scale(constant(rng, end_s, Vec3::splat(1.5))),
             };
-            tracks.push(Track { joint, values });
+            tracks.push(Track {
+                joint: JointId(joint),
+                values,
+            });
         }
     }
     tracks

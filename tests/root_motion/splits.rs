@@ -6,7 +6,8 @@ use crate::reference::rng::Rng;
 use crate::reference::{assets, random, rig};
 use core::f64::consts::{PI, TAU};
 use throng::character::{
-    Character, CurveClip, Interpolation, JointId, Keys, NO_PARENT, Track, TrackValues,
+    AnimationDesc, Character, ClipDesc, ClipId, CurveClip, Interpolation, JointId, Keys, NO_PARENT,
+    RootMotionDesc, Track, TrackValues,
 };
 use throng::glam::{BVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
@@ -105,18 +106,18 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
         let curve = CURVES[round % 3];
         let joint = rng.below(3) as u16;
         let mut tracks = vec![Track {
-            joint,
+            joint: JointId(joint),
             values: made::translation(&mut rng, curve, 1.3),
         }];
         // Ancestors stand turned and unevenly scaled: all is affine still.
         for above in 0..joint {
             tracks.push(Track {
-                joint: above,
+                joint: JointId(above),
                 values: TrackValues::Rotation(rig::keys(curve_of_one(), &[0.2], &[rng.rotation()])),
             });
             let scale = rng.vector(0.5, 2.0);
             tracks.push(Track {
-                joint: above,
+                joint: JointId(above),
                 values: TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
             });
         }
@@ -161,7 +162,7 @@ fn resampled_keys_stay_within_the_measured_error() {
             let curves = [curve(), curve(), curve()];
             let mut add = |values| {
                 tracks.push(Track {
-                    joint: above,
+                    joint: JointId(above),
                     values,
                 })
             };
@@ -196,15 +197,15 @@ fn what_stays_has_no_heading_and_stays_in_place() {
         let character = rig::chain(3);
         let tracks = vec![
             Track {
-                joint: 0,
+                joint: JointId(0),
                 values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
             },
             Track {
-                joint: 1,
+                joint: JointId(1),
                 values: made::translation(&mut rng, Interpolation::Linear, 2.0),
             },
             Track {
-                joint: 1,
+                joint: JointId(1),
                 values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
             },
         ];
@@ -259,7 +260,10 @@ fn whole_turns_are_counted() {
             })
             .collect();
         let times: Vec<f32> = (0..=keys).map(|key| key as f32 / keys as f32).collect();
-        let track = |values| Track { joint: 0, values };
+        let track = |values| Track {
+            joint: JointId(0),
+            values,
+        };
         let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &values));
         let clip = CurveClip::new("turn", vec![track(turning)], character.skeleton()).unwrap();
         let options = RootMotionOptions::default();
@@ -289,9 +293,9 @@ fn the_topmost_joint_that_moves_is_found() {
     goes.values[1] = Vec3::ONE;
     let track = |joint, values| Track { joint, values };
     let tracks = vec![
-        track(0, TrackValues::Translation(held.clone())),
-        track(1, TrackValues::Scale(grows)),
-        track(2, TrackValues::Translation(goes)),
+        track(JointId(0), TrackValues::Translation(held.clone())),
+        track(JointId(1), TrackValues::Scale(grows)),
+        track(JointId(2), TrackValues::Translation(goes)),
     ];
     let clip = CurveClip::new("clip", tracks.clone(), character.skeleton()).unwrap();
     let options = RootMotionOptions::default();
@@ -356,17 +360,28 @@ fn every_model_can_be_split() {
     assert!(split > refused, "{split} {refused}");
 }
 
+/// A description of the asset does to each clip what `extract` does.
 #[test]
-fn all_clips_of_a_character_are_split_at_once() {
-    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
+fn a_description_splits_clips_as_extract_does() {
+    let character = throng::builtin::mannequin_with(&ImportOptions::with_curves())
         .unwrap()
         .character;
+    let clips = character.curves().iter().map(|clip| ClipDesc {
+        name: clip.name().into(),
+        root_motion: Some(RootMotionDesc::default()),
+        ..ClipDesc::default()
+    });
+    let desc = AnimationDesc {
+        clips: clips.collect(),
+        ..AnimationDesc::default()
+    };
+    let split = character.clone().with_animation(&desc).unwrap();
     let options = RootMotionOptions::default();
-    let (split, motions) = RootMotion::extract_all(character.clone(), &options).unwrap();
-    assert_eq!(motions.len(), character.curves().len());
     for (index, clip) in character.curves().iter().enumerate() {
         let (stays, motion) = RootMotion::extract(&character, clip, &options).unwrap();
-        assert_eq!((&split.curves()[index], &motions[index]), (&stays, &motion));
+        assert_eq!(split.curves()[index], stays);
+        let id = ClipId(index as u16);
+        assert_eq!(split.animations().root_motion(id), Some(&motion));
     }
     assert_eq!(split.skeleton(), character.skeleton());
 }

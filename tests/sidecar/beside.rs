@@ -1,7 +1,9 @@
 //! Files beside a model: which is read, and what it says.
 
 use super::folder::{Folder, MODEL};
-use throng::character::{AnimationDesc, AnimationText, BlendShape, Character, ClipId, SocketDesc};
+use throng::character::{
+    AnimationDesc, AnimationText, BlendShape, Character, ClipId, JointId, SocketDesc,
+};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RepairKind, add_clips, gltf_with};
@@ -110,7 +112,7 @@ pub(super) fn check_whole(character: &Character) {
     assert!(set.root_motion(run).is_none());
     let at = |clip: ClipId, time_s| {
         character.clips()[clip.index()]
-            .sample_joint(1, time_s)
+            .sample_joint(JointId(1), time_s)
             .translation
     };
     assert_eq!(at(walk, 1.0), Vec3::ZERO);

@@ -2,13 +2,14 @@
 
 #![allow(dead_code, reason = "shared by test crates that each use a part of it")]
 
+use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
 use throng::character::{Character, Transform};
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteRef, Poser, QuatOffset,
-    SimdLevel, Skinner, WriteOnly, palette,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteRef, QuatOffset, SimdLevel,
+    Skinner, WriteOnly, palette,
 };
 
 /// Influences a vertex.

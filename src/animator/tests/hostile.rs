@@ -225,9 +225,9 @@ fn animator(world: &World, seed: u64) -> Animator {
     let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
         .map(|name| u16::from(skeleton.joint(name).unwrap()));
     let arm = TwoBone {
-        start,
-        mid,
-        end,
+        start: JointId(start),
+        mid: JointId(mid),
+        end: JointId(end),
         hinge: None,
         soften: 1.0,
     };

@@ -4,7 +4,7 @@ use super::exact_events::{Happened, What};
 use super::made::{self, FLOATS, Input};
 use super::world::{World, world};
 use crate::animator::{ActorId, Animator, AnimatorDesc};
-use crate::character::Skeleton;
+use crate::character::{ClipId, Skeleton};
 use crate::pose::state_machine::{
     StateMachine, StateMachineClip, StateMachineEventKind, StateMachineInstance, StateMachineLog,
 };
@@ -50,9 +50,7 @@ fn apply(animator: &mut Animator, id: ActorId, input: Input) {
 
 fn samples(machine: &StateMachine, state: &StateMachineInstance, time_s: f64) -> Vec<ClipSample> {
     let mut list = SampleList::new();
-    machine
-        .play(time_s, std::slice::from_ref(state), &mut list)
-        .unwrap();
+    machine.play(time_s, state, &mut list).unwrap();
     list.samples(0)
         .iter()
         .filter(|sample| sample.weight > WEIGHT)
@@ -85,7 +83,7 @@ fn same_records(
         return;
     }
     for (got, want) in got.iter().zip(&want) {
-        let place = (usize::from(got.clip), got.layer);
+        let place = (ClipId(got.clip), got.layer);
         assert_eq!(place, (want.clip, want.level), "{note}");
         let off = (got.weight_at(time_s) - want.weight).abs();
         assert!(off <= WEIGHT, "{note}: {got:?} {want:?}");
@@ -104,21 +102,17 @@ fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize 
     let mut got: Vec<_> = events
         .filter(|event| matches!(event.what, What::Left(_) | What::Entered(_)))
         .collect();
-    let mut want: Vec<_> = log.events().collect();
+    let mut want: Vec<_> = log.events().iter().collect();
     // Each layer by itself is in order.
     got.sort_by_key(|event| event.layer);
     want.sort_by_key(|event| event.layer);
     assert_eq!(got.len(), want.len(), "{note}");
     for (got, want) in got.iter().zip(&want) {
         let what = match want.kind {
-            StateMachineEventKind::Left => What::Left(want.state),
-            StateMachineEventKind::Entered => What::Entered(want.state),
+            StateMachineEventKind::Left => What::Left(want.state.index()),
+            StateMachineEventKind::Entered => What::Entered(want.state.index()),
         };
-        assert_eq!(
-            (usize::from(got.layer), got.what),
-            (want.layer, what),
-            "{note}"
-        );
+        assert_eq!((got.layer, got.what), (want.layer, what), "{note}");
         assert!((got.time_s - want.time_s).abs() <= 1e-12, "{note}");
     }
     got.len()
@@ -127,14 +121,14 @@ fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize 
 /// What the passes of a log give: how often each event of each clip was passed.
 fn counts(world: &World, log: &StateMachineLog, counts: &mut [Vec<usize>]) {
     for pass in log.passes() {
-        let events = &world.events[pass.clip];
+        let events = &world.events[pass.clip.index()];
         let hits = if pass.starts {
             events.passed_from_start(pass.from_s, pass.to_s, pass.loop_mode)
         } else {
             events.passed(pass.from_s, pass.to_s, pass.loop_mode)
         };
         for hit in hits {
-            counts[pass.clip][hit.name_id as usize] += 1;
+            counts[pass.clip.index()][hit.name_id as usize] += 1;
         }
     }
 }
@@ -151,7 +145,7 @@ fn driven_actors_do_what_their_machine_does() {
         let mut now_s = f64::from(rng.range(-10.0, 10.0));
         animator.update(now_s).unwrap();
         let id = animator.add_driven().unwrap();
-        let mut state = [machine.start(now_s)];
+        let mut state = machine.start(now_s);
         let mut log = StateMachineLog::new();
         let zero = || {
             world
@@ -165,12 +159,12 @@ fn driven_actors_do_what_their_machine_does() {
             let note = format!("seed {seed}, frame {frame}");
             while rng.chance(4) {
                 let input = made::input(&mut rng);
-                made::apply(&machine, &mut state[0], input);
+                made::apply(&machine, &mut state, input);
                 apply(&mut animator, id, input);
             }
             let most = if rng.chance(8) { 2.0 } else { 0.1 };
             now_s += f64::from(rng.range(0.0, most));
-            machine.update_logged(now_s, &mut state, &mut log).unwrap();
+            machine.update(now_s, &mut state, &mut log).unwrap();
             animator.update(now_s).unwrap();
             states += same_states(&animator, &log, &note);
             counts(world, &log, &mut want);
@@ -181,12 +175,12 @@ fn driven_actors_do_what_their_machine_does() {
                 }
             }
             for ahead_s in [0.0, f64::from(rng.range(-0.2, 0.5))] {
-                same_records(&animator, id, (&machine, &state[0]), now_s + ahead_s, &note);
+                same_records(&animator, id, (&machine, &state), now_s + ahead_s, &note);
             }
             for name in FLOATS {
                 let parameter = machine.parameter(name).unwrap();
                 let value = animator.parameter(id, parameter).unwrap();
-                assert_eq!(value, machine.value(&state[0], parameter).unwrap());
+                assert_eq!(value, machine.value(&state, parameter).unwrap());
             }
         }
         assert_eq!(got, want, "seed {seed}");

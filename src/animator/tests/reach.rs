@@ -23,9 +23,9 @@ fn arm(world: &World) -> TwoBone {
     let [start, mid, end] = ["RightUpperArm", "RightLowerArm", "RightHand"]
         .map(|name| u16::from(skeleton.joint(name).unwrap()));
     TwoBone {
-        start,
-        mid,
-        end,
+        start: JointId(start),
+        mid: JointId(mid),
+        end: JointId(end),
         hinge: None,
         soften: 1.0,
     }
@@ -34,7 +34,7 @@ fn arm(world: &World) -> TwoBone {
 fn head(world: &World) -> Aim {
     let skeleton = world.character.skeleton();
     let joint = |name| AimJoint {
-        joint: u16::from(skeleton.joint(name).unwrap()),
+        joint: JointId(u16::from(skeleton.joint(name).unwrap())),
         share: 0.5,
     };
     Aim {

@@ -2,7 +2,9 @@
 
 use crate::animator::library::Library;
 use crate::animator::{Animator, AnimatorDesc};
-use crate::character::{Character, CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
+use crate::character::{
+    Character, CurveClip, Interpolation, JointId, Keys, Track, TrackValues, Transform,
+};
 use crate::pose::state_machine::StateMachine;
 use crate::pose::{
     AdditiveReference, Clip, ClipEvents, ClipOptions, Mask, RootMotion, RootMotionOptions,
@@ -62,7 +64,7 @@ fn made_clip(character: &Character, name: &str, duration_s: f32, rng: &mut Rng) 
         let translations = translations.collect();
         let interpolation = Interpolation::Linear;
         let track = |values| Track {
-            joint: joint as u16,
+            joint: JointId(joint as u16),
             values,
         };
         [
@@ -91,7 +93,7 @@ fn straight(character: &Character, clip: &Clip, speed: f64) -> RootMotion {
         interpolation: Interpolation::Linear,
     };
     let track = Track {
-        joint: 0,
+        joint: JointId(0),
         values: TrackValues::Translation(keys),
     };
     let clip = CurveClip::new("way", vec![track], character.skeleton()).unwrap();

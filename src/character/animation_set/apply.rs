@@ -7,7 +7,7 @@ use super::{MAX_EVENT_NAMES, MAX_PARTS};
 use crate::character::Character;
 use crate::desc_check::{check_cap, check_names, check_value, find, unknown};
 use crate::error::{DescFault, Error, cut};
-use crate::pose::{AdditiveReference, RootMotion, RootMotionOptions, animate};
+use crate::pose::{AdditiveReference, RootMotion, RootMotionOptions};
 use glam::BVec3;
 
 /// The most clips that a description may speak of, and the most additive ones.
@@ -128,9 +128,9 @@ impl Draft<'_> {
                 let Some(curve) = clip.curve().filter(|_| !clip.is_additive()) else {
                     return Err(Fault::new(at, "reference.frame.clip", NO_CURVES));
                 };
-                let rest = self.character.skeleton().joints().iter();
-                let mut pose: Vec<_> = rest.map(|joint| joint.rest).collect();
-                animate(curve, *time_s, &mut pose).map_err(|why| refused(at, field, why))?;
+                let mut pose = self.character.skeleton().rest_pose();
+                let sampled = curve.sample(*time_s, &mut pose);
+                sampled.map_err(|why| refused(at, field, why))?;
                 AdditiveReference::Pose(pose)
             }
         };

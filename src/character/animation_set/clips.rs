@@ -103,7 +103,7 @@ impl Character {
         let measure = GaitMeasure::new(character, count);
         clips.par_iter_mut().for_each(|clip| {
             if !clip.gait_known {
-                clip.gait = clip.played().and_then(|played| measure.of(played));
+                clip.gait = clip.packed().and_then(|packed| measure.of(packed));
             }
         });
         let mut names = EventNames::of(&self.animations.event_names);

@@ -1,7 +1,7 @@
 //! Clips that are about to become a character's.
 
 use super::desc::Gait;
-use crate::character::{Character, CurveClip, PlayedClip, Transform};
+use crate::character::{Character, CurveClip, Transform};
 use crate::error::Result;
 use crate::import::ClipImport;
 use crate::pose::{AdditiveReference, Clip, RootMotion, difference_curves};
@@ -166,8 +166,8 @@ impl ClipDraft {
     }
 
     /// The packed clip, which gaits are measured on.
-    pub(super) fn played(&self) -> Option<PlayedClip<'_>> {
-        self.packed.as_ref().map(PlayedClip::Packed)
+    pub(super) fn packed(&self) -> Option<&Clip> {
+        self.packed.as_ref()
     }
 
     /// What a character keeps of it.

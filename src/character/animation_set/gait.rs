@@ -1,7 +1,8 @@
 //! How fast the ground passes under a clip: measured on the vertices that touch it.
 
 use super::desc::Gait;
-use crate::character::{Aabb, Affine, Character, NO_PARENT, PlayedClip, Transform};
+use crate::character::{Aabb, Affine, Character, JointId, Transform};
+use crate::pose::{Clip, model_pose};
 use glam::{Vec2, Vec3};
 
 /// Times of a clip that are looked at.
@@ -27,7 +28,7 @@ pub(super) struct GaitMeasure<'a> {
     /// What moves a vertex: a place in `entries`, and how much.
     influences: Vec<(u32, f32)>,
     /// The palette entries that matter: a joint and its inverse bind matrix.
-    entries: Vec<(u16, Affine)>,
+    entries: Vec<(JointId, Affine)>,
 }
 
 #[derive(Debug)]
@@ -74,9 +75,8 @@ impl<'a> GaitMeasure<'a> {
             }
             next -= count;
         }
-        let rest = character.skeleton().joints().iter();
         Self {
-            rest: rest.map(|joint| joint.rest).collect(),
+            rest: character.skeleton().rest_pose(),
             character,
             vertices,
             influences,
@@ -85,7 +85,7 @@ impl<'a> GaitMeasure<'a> {
     }
 
     /// The gait of a clip; none if what touches the ground stands, or does not move as one.
-    pub(super) fn of(&self, clip: PlayedClip<'_>) -> Option<Gait> {
+    pub(super) fn of(&self, clip: &Clip) -> Option<Gait> {
         let duration_s = clip.duration_s();
         if self.vertices.is_empty()
             || duration_s.partial_cmp(&0.0) != Some(core::cmp::Ordering::Greater)
@@ -94,26 +94,14 @@ impl<'a> GaitMeasure<'a> {
         }
         let step_s = duration_s / (SAMPLES - 1) as f64;
         let mut poses = Vec::with_capacity(SAMPLES);
-        let (mut local, mut model) = (self.rest.clone(), Vec::new());
+        let mut local = self.rest.clone();
+        let mut model = vec![Affine::IDENTITY; local.len()];
         for sample in 0..SAMPLES {
-            local.copy_from_slice(&self.rest);
-            clip.animate(sample as f64 * step_s, &mut local).ok()?;
-            self.compose(&local, &mut model);
+            clip.sample(sample as f64 * step_s, &mut local).ok()?;
+            model_pose(self.character.skeleton(), &local, &mut model).ok()?;
             poses.push(self.positions(&model));
         }
         gait(&poses, step_s as f32)
-    }
-
-    fn compose(&self, local: &[Transform], model: &mut Vec<Affine>) {
-        model.clear();
-        for (joint, local) in self.character.skeleton().joints().iter().zip(local) {
-            let own = local.to_affine();
-            let above = model.get(usize::from(joint.parent)).copied();
-            model.push(match above.filter(|_| joint.parent != NO_PARENT) {
-                Some(above) => above * own,
-                None => own,
-            });
-        }
     }
 
     /// Where the vertices are; at the origin if that is nowhere.

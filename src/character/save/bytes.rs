@@ -1,5 +1,6 @@
 //! Numbers, lists and names as bytes, and back.
 
+use crate::character::JointId;
 use crate::error::{Error, Result, SavedFault};
 use glam::{Affine2, Affine3A, DVec3, Mat3A, Quat, Vec2, Vec3, Vec3A, Vec4};
 use std::ops::Range;
@@ -279,6 +280,16 @@ impl Save for String {
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
         Box::<str>::load(from).map(Into::into)
+    }
+}
+
+impl Save for JointId {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        u16::load(from).map(Self)
     }
 }
 

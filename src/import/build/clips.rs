@@ -2,6 +2,7 @@
 
 use super::morphs::Morphs;
 use super::{note, skeleton};
+use crate::character::JointId;
 use crate::character::{
     CurveClip, Interpolation, Keys, NamedTimes, Skeleton, Track, TrackValues, WeightTrack,
     is_opposite,
@@ -131,9 +132,10 @@ fn tracks(
         check(channel, 1, at)?;
         match *joint {
             None => tally.outside += 1,
-            Some(joint) => {
-                tracks.extend(values(channel, tally).map(|values| Track { joint, values }))
-            }
+            Some(joint) => tracks.extend(values(channel, tally).map(|values| Track {
+                joint: JointId(joint),
+                values,
+            })),
         }
     }
     Ok((tracks, weight_tracks))

@@ -2,10 +2,10 @@
 
 use super::palette::Entries;
 use super::primitive::Draft;
-use crate::character::{Affine, Character, CurveClip};
+use crate::character::{Affine, Character, ClipId, CurveClip};
 use crate::error::Result;
 use crate::import::InfluenceLoss;
-use crate::pose::Poser;
+use crate::pose::model_pose;
 use glam::{DMat3, DVec3};
 
 /// Most poses in which it is measured, besides the rest pose.
@@ -70,10 +70,17 @@ impl Losses {
         if self.vertices.is_empty() {
             return Ok(None);
         }
-        let (mut poser, mut matrices, mut poses) = (Poser::new(), Vec::new(), 0);
+        let skeleton = &character.skeleton;
+        let rest = skeleton.rest_pose();
+        let (mut local, mut model) = (rest.clone(), vec![Affine::IDENTITY; rest.len()]);
+        let (mut matrices, mut poses) = (Vec::new(), 0);
         let mut look = |clip: Option<(usize, f64)>| -> Result<()> {
             poses += 1;
-            let model = poser.pose(character, clip)?;
+            local.copy_from_slice(&rest);
+            if let Some((clip, time_s)) = clip {
+                character.curves[clip].sample(time_s, &mut local)?;
+            }
+            model_pose(skeleton, &local, &mut model)?;
             matrices.clear();
             let skinning = |(joint, bind): &(u16, Affine)| wide(&model[usize::from(*joint)], bind);
             matrices.extend(self.pairs.iter().map(skinning));
@@ -83,7 +90,7 @@ impl Losses {
                     displacement_m,
                     primitive: vertex.primitive,
                     vertex: vertex.number as usize,
-                    clip: clip.map(|(clip, _)| clip),
+                    clip: clip.map(|(clip, _)| ClipId(clip as u16)),
                     time_s: clip.map_or(0.0, |(_, time_s)| time_s),
                     vertices: self.vertices.len() as u64,
                     poses: 0,

@@ -18,12 +18,13 @@ mod weld;
 mod winding;
 
 use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
+use crate::character::JointId;
 use crate::character::{
     Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
     ScaleRanges, SkinInfo, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::pose::{PaletteRef, PosedVertices, Poser, WriteOnly, skin};
+use crate::pose::{PaletteRef, PosedVertices, rest_model_pose, rest_palette, skin};
 pub(super) use adopt::{Adopted, adopt};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
@@ -225,10 +226,10 @@ fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
 /// The skins whose joints are all in the skeleton: those in use and those that share all joints
 /// with them.
 fn skin_infos(skins: &[super::RawSkin], joint_of: &[Option<u16>]) -> Vec<SkinInfo> {
-    let joints = |skin: &super::RawSkin| -> Option<Vec<u16>> {
+    let joints = |skin: &super::RawSkin| -> Option<Vec<JointId>> {
         skin.joints
             .iter()
-            .map(|node| joint_of.get(*node).copied().flatten())
+            .map(|node| joint_of.get(*node).copied().flatten().map(JointId))
             .collect()
     };
     let info = |skin: &super::RawSkin| {
@@ -242,12 +243,10 @@ fn skin_infos(skins: &[super::RawSkin], joint_of: &[Option<u16>]) -> Vec<SkinInf
 
 /// Box around the morphed and skinned rest pose; around the joints where nothing is drawn.
 fn rest_bounds(character: &Character) -> Result<Aabb> {
-    let mut poser = Poser::new();
-    let mut palette = vec![crate::pose::Mat3x4::IDENTITY; character.palette.len()];
-    poser.palette(character, None, WriteOnly::over(&mut palette))?;
+    let palette = rest_palette(character)?;
     let mut bounds = Aabb::EMPTY;
     if character.primitives.is_empty() {
-        for joint in poser.model() {
+        for joint in rest_model_pose(&character.skeleton)? {
             bounds = bounds.with_point(joint.translation.into());
         }
     }

@@ -1,6 +1,7 @@
 //! The palette: the distinct (joint, inverse bind) pairs that vertices use.
 
 use super::{joint_or_missing, skeleton, winding};
+use crate::character::JointId;
 use crate::character::{Aabb, Affine, PaletteJoint, Primitive, bound};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawCharacter, fault};
@@ -129,7 +130,7 @@ impl Entries {
                 * winding::linear(&entry.inverse_bind);
             linear.push(at_rest);
             joints.push(PaletteJoint {
-                joint: entry.joint,
+                joint: JointId(entry.joint),
                 inverse_bind: entry.inverse_bind,
                 mirrored: at_rest.determinant() < 0.0,
                 may_flip: false,

@@ -4,7 +4,7 @@ use super::{dangling, note};
 use crate::character::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawNode, RawTransform, Repair, RepairKind, fault};
-use crate::pose::model_pose;
+use crate::pose::rest_model_pose;
 use glam::{Affine3A, DQuat, Mat4, Quat};
 
 /// How far from 0, 0, 0, 1 the last row of a matrix may lie.
@@ -205,9 +205,7 @@ pub(super) fn unit(raw: Quat) -> (Quat, Option<RepairKind>) {
 
 /// The model pose at rest.
 pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Result<Vec<Affine>> {
-    let local: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest).collect();
-    let mut model = vec![Affine::IDENTITY; local.len()];
-    model_pose(skeleton, &local, &mut model)?;
+    let model = rest_model_pose(skeleton)?;
     let finite = |joint: u16| model[usize::from(joint)].is_finite();
     match joint_of.iter().position(|joint| !joint.is_none_or(finite)) {
         None => Ok(model),

@@ -108,7 +108,7 @@ fn joints(
             return stored(made, worst, measure, &mut times, options.packing);
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {
-            *kept |= blamed.contains(&track.joint);
+            *kept |= blamed.contains(&track.joint.0);
         }
     }
     kept.fill(true);

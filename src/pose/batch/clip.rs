@@ -6,6 +6,7 @@ use super::lanes::{Row, WIDTH};
 use super::pack::Packed;
 use super::timing::{Place, Timing};
 use super::weights::WeightKeys;
+use crate::character::JointId;
 use crate::character::{Character, CurveClip, Joint, Skeleton, Track, Transform};
 use crate::error::Result;
 use crate::pose::additive::{self, AdditiveReference};
@@ -84,7 +85,7 @@ impl ClipReport {
 /// components linearly, at a time that makes up for the arc's curvature (to 2e-7 rad for keys an eighth of a turn apart). The rate
 /// is chosen of a few usual ones and the file's own, for which the measured error stays in the bound of
 /// [`ClipOptions::error_m`]. Tracks that step, and those that even the highest rate does not follow, are kept as the
-/// file has them and evaluated as [`animate`](super::super::animate()) does. On the first and the last key the clip has the
+/// file has them and evaluated as [`CurveClip::sample`] does. On the first and the last key the clip has the
 /// curves' own values, within what packing costs; what loops in the file loops here, to the bit.
 /// Keys half a turn apart turn the way that [`Interpolation::Linear`](crate::character::Interpolation::Linear)
 /// says, on every SIMD level.
@@ -291,7 +292,7 @@ impl Clip {
     /// The local transform of one joint at `time_s`, as [`Self::sample`] has it. It takes as long however many joints there are.
     /// The identity for a joint that the skeleton lacks.
     #[must_use]
-    pub fn sample_joint(&self, joint: u16, time_s: f64) -> Transform {
+    pub fn sample_joint(&self, joint: JointId, time_s: f64) -> Transform {
         let index = usize::from(joint);
         if index >= self.rest.len() {
             return Transform::IDENTITY;

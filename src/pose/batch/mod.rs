@@ -83,10 +83,11 @@ use run::{Output, Spare};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let poser = BatchPoser::new(&character)?;
+/// let walk = character.clip("Walk")?;
 ///
 /// let mut crowd = SampleList::new();
 /// for instance in 0..100 {
-///     crowd.push([ClipSample::new(0, 0.01 * f64::from(instance))]);
+///     crowd.push([ClipSample::new(walk, 0.01 * f64::from(instance))]);
 /// }
 /// let mut palettes = vec![Mat3x4::IDENTITY; crowd.len() * character.palette().len()];
 /// poser.palettes(character.clips(), &crowd, WriteOnly::over(&mut palettes))?;

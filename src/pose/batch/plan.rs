@@ -38,9 +38,9 @@ impl Library<'_> {
             if weight == 0.0 {
                 continue;
             }
-            let clip = self.clips.get(sample.clip).ok_or(Error::NotFound {
+            let clip = self.clips.get(sample.clip.index()).ok_or(Error::NotFound {
                 what: "clip",
-                index: sample.clip as u64,
+                index: sample.clip.into(),
                 count: self.clips.len() as u64,
             })?;
             if clip.skeleton != self.rig.skeleton || clip.rest.len() != self.rig.joints.len() {
@@ -96,9 +96,10 @@ impl PlanSource for Listed<'_> {
     fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
         for sample in self.list.samples(index) {
             if sample.weight > 0.0 {
-                let clip = &self.library.clips[sample.clip];
+                let clip = &self.library.clips[sample.clip.index()];
                 let (weight, level) = (sample.weight, sample.level);
-                planner.push(clip, sample.time_s, weight, sample.mask, level);
+                let mask = sample.mask.map(u16::from);
+                planner.push(clip, sample.time_s, weight, mask, level);
             }
         }
     }

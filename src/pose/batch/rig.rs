@@ -59,8 +59,8 @@ impl Rig {
             rest: clip::components(&joint.rest),
         });
         let entries = character.palette().iter().map(|entry| Entry {
-            joint: entry.joint,
-            slot: slot(entry.joint).unwrap_or(0),
+            joint: entry.joint.0,
+            slot: slot(entry.joint.0).unwrap_or(0),
             inverse_bind: Mat3x4::from_affine(&entry.inverse_bind),
         });
         Ok(Self {

@@ -6,7 +6,7 @@ use super::plan::Listed;
 use super::run::Starts;
 use super::{BatchPoser, SimdLevel};
 use crate::Threads;
-use crate::character::{Affine, Character};
+use crate::character::{Affine, Character, ClipId};
 use crate::pose::{ClipSample, PaletteFormat, SampleList};
 
 /// Sixteen bytes: what outputs are aligned to.
@@ -25,7 +25,7 @@ fn crowd(clips: &[Clip], count: usize) -> SampleList {
     for instance in 0..count {
         let sample = |number: usize| {
             let clip = (instance + number) % clips.len();
-            ClipSample::new(clip, 0.137 * instance as f64).weighted(0.3)
+            ClipSample::new(ClipId(clip as u16), 0.137 * instance as f64).weighted(0.3)
         };
         list.push((0..instance % 4).map(sample));
     }

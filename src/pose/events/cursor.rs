@@ -3,7 +3,7 @@
 use super::{ClipEvents, Passed};
 use crate::pose::LoopMode;
 
-/// A play's place in unwrapped clip time (see [`ClipSpan`](crate::pose::ClipSpan)), for delivering its events step by step.
+/// A play's place in unwrapped clip time (see [`LoopMode`]), for delivering its events step by step.
 ///
 /// ```
 /// use throng::pose::{ClipEvents, EventCursor, LoopMode};

@@ -2,7 +2,7 @@
 
 use super::{ClipEvents, Event};
 use crate::pose::LoopMode;
-use crate::pose::wrap::{has_passes, within};
+use crate::pose::loop_mode::{has_passes, within};
 
 /// A clip's events as an endless line. What repeats is a *cycle*: a pass, or with ping-pong two.
 #[derive(Debug, Clone, Copy)]

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The events of a clip: named times from 0 to its duration. Several may share a time or a name.
 ///
 /// # When an event is delivered
-/// Over unwrapped clip time (see [`ClipSpan`](crate::pose::ClipSpan)), at the points `k·D + t` for an event at `t` of a clip of duration `D`:
+/// Over unwrapped clip time (see [`LoopMode`]), at the points `k·D + t` for an event at `t` of a clip of duration `D`:
 ///
 /// - *Forward*, a step from `a` to `b` delivers what lies in `(a, b]`, in ascending order; *backward*, what lies in
 ///   `[b, a)`, in descending order. So steps that follow each other deliver each point once, whatever their lengths;

@@ -3,6 +3,7 @@
 use super::aim_solve::Rotations;
 use super::job::{Checked, expect_axis, expect_finite, expect_in};
 use super::{IkJob, IkPose, IkRig};
+use crate::character::JointId;
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec3;
 
@@ -13,7 +14,7 @@ pub const MAX_AIM_JOINTS: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimJoint {
     /// Index into the skeleton's joints.
-    pub joint: u16,
+    pub joint: JointId,
     /// Positive: its part of the whole turn is this over the sum of all.
     pub share: f32,
 }
@@ -29,13 +30,14 @@ pub struct AimJoint {
 /// the joints turn by less, or not at all: see [`AimReport::weight`].
 ///
 /// ```
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
-/// use throng::pose::Poser;
 /// use throng::pose::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig};
+/// use throng::pose::model_pose;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name, share| AimJoint { joint: skeleton.joint(name).unwrap_or_default().0, share };
+/// let joint = |name, share| AimJoint { joint: skeleton.joint(name).unwrap_or_default(), share };
 /// let aim = Aim {
 ///     offset_m: Vec3::new(0.0, 0.1, 0.08), // the eyes
 ///     limit_rad: 1.2,
@@ -43,9 +45,9 @@ pub struct AimJoint {
 /// };
 ///
 /// let rig = IkRig::new(skeleton);
-/// let mut poser = Poser::new();
-/// poser.pose(&character, None)?;
-/// let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+/// let mut local = skeleton.rest_pose();
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
 /// let pose = IkPose { local: &mut local, model: &mut model };
 /// let report = aim.solve(&rig, &AimTarget::at(Vec3::new(1.0, 1.2, 2.0)), pose)?;
 /// assert!(report.reached);

@@ -4,7 +4,7 @@ use super::chain_solve::Chain;
 use super::job::{Checked, expect_finite, expect_in};
 use super::maths::{blend, length};
 use super::{IkJob, IkPose, IkRig, JointLimit};
-use crate::character::NO_PARENT;
+use crate::character::JointId;
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec3;
 
@@ -15,7 +15,7 @@ pub const MAX_CHAIN_JOINTS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChainJoint {
     /// Index into the skeleton's joints.
-    pub joint: u16,
+    pub joint: JointId,
     /// How far it may turn. The last joint of a chain does not turn.
     pub limit: JointLimit,
 }
@@ -34,19 +34,20 @@ pub struct ChainJoint {
 /// improves, and a target that could be reached may not be: with limits at random, 3 of 100.
 ///
 /// ```
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
 /// use throng::pose::ik::{ChainTarget, IkChain, IkJob, IkPose, IkRig};
-/// use throng::pose::Poser;
+/// use throng::pose::model_pose;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
 /// let rig = IkRig::new(skeleton);
-/// let joint = |name| skeleton.joint(name).unwrap_or_default().0;
+/// let joint = |name| skeleton.joint(name).unwrap_or_default();
 /// let chain = IkChain::between(&rig, joint("Spine"), joint("LeftHand"))?;
 ///
-/// let mut poser = Poser::new();
-/// poser.pose(&character, None)?;
-/// let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+/// let mut local = skeleton.rest_pose();
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
 /// let pose = IkPose { local: &mut local, model: &mut model };
 /// let report = chain.solve(&rig, &ChainTarget::at(Vec3::new(0.2, 1.2, 0.4)), pose)?;
 /// assert!(report.reached);
@@ -108,7 +109,7 @@ impl IkChain {
     /// # Errors
     /// [`Error::NotFound`] for a joint that does not exist, [`Error::Each`] if `tip` is not below `root`, [`Error::Capacity`] if
     /// there are more than [`MAX_CHAIN_JOINTS`].
-    pub fn between(rig: &IkRig, root: u16, tip: u16) -> Result<Self> {
+    pub fn between(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
         let free = |joint| ChainJoint {
             joint,
@@ -116,8 +117,10 @@ impl IkChain {
         };
         let mut joints = vec![free(tip)];
         let mut above = tip;
-        while above != root && above != NO_PARENT {
-            above = rig.parent(above);
+        while above != root
+            && let Some(parent) = rig.parent(above)
+        {
+            above = parent;
             joints.push(free(above));
         }
         joints.reverse();
@@ -134,7 +137,7 @@ impl IkChain {
     ///
     /// # Errors
     /// [`Error::NotFound`] if the joint is not of the chain.
-    pub fn with_limit(mut self, joint: u16, limit: JointLimit) -> Result<Self> {
+    pub fn with_limit(mut self, joint: JointId, limit: JointLimit) -> Result<Self> {
         let count = self.joints.len() as u64;
         let own = self.joints.iter_mut().find(|own| own.joint == joint);
         own.ok_or(Error::NotFound {

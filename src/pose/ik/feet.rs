@@ -3,6 +3,7 @@
 use super::job::{Checked, expect_axis, expect_finite, expect_in};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
 use super::{IkJob, IkPose, IkRig, Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+use crate::character::JointId;
 use crate::error::{Error, Result};
 use crate::pose::palette::expect_len;
 use core::f32::consts::FRAC_PI_2;
@@ -31,13 +32,14 @@ pub struct Leg {
 /// foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
-/// use throng::pose::Poser;
 /// use throng::pose::ik::{FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg, TwoBone};
+/// use throng::pose::model_pose;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name| skeleton.joint(name).unwrap_or_default().0;
+/// let joint = |name| skeleton.joint(name).unwrap_or_default();
 /// let leg = |hip, knee, ankle| Leg {
 ///     bones: TwoBone { soften: 0.03, ..TwoBone::new(joint(hip), joint(knee), joint(ankle)) },
 ///     ankle_m: 0.08,
@@ -51,9 +53,9 @@ pub struct Leg {
 /// );
 ///
 /// let rig = IkRig::new(skeleton);
-/// let mut poser = Poser::new();
-/// poser.pose(&character, None)?;
-/// let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+/// let mut local = skeleton.rest_pose();
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
 /// let pose = IkPose { local: &mut local, model: &mut model };
 /// // The right foot stands 20 cm lower.
 /// let ground = [0.0, -0.2].map(|y| Some(GroundHit::level(Vec3::Y * y)));
@@ -64,7 +66,7 @@ pub struct Leg {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FootPlacement {
     /// What moves up and down with all legs below it.
-    pub pelvis: u16,
+    pub pelvis: JointId,
     /// At most [`MAX_LEGS`].
     pub legs: Vec<Leg>,
     /// Away from the ground, in character space.
@@ -149,7 +151,7 @@ struct Placed {
 impl FootPlacement {
     /// These legs, up along +Y, for ground from 0.5 m below to 0.5 m above and slopes up to 45°.
     #[must_use]
-    pub const fn new(pelvis: u16, legs: Vec<Leg>) -> Self {
+    pub const fn new(pelvis: JointId, legs: Vec<Leg>) -> Self {
         Self {
             pelvis,
             legs,

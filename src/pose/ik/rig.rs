@@ -1,5 +1,6 @@
 //! What a skeleton needs to be known for inverse kinematics.
 
+use crate::character::JointId;
 use crate::character::{Affine, NO_PARENT, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Quat;
@@ -12,7 +13,7 @@ use glam::Quat;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let rig = IkRig::new(character.skeleton());
-/// let hand = character.skeleton().joint("LeftHand").unwrap_or_default().0;
+/// let hand = character.skeleton().joint("LeftHand").unwrap_or_default();
 /// assert_eq!(rig.descendants(hand).len(), 15); // five fingers of three joints
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -20,12 +21,12 @@ use glam::Quat;
 pub struct IkRig {
     joints: Box<[RigJoint]>,
     /// Joints in depth-first order.
-    order: Box<[u16]>,
+    order: Box<[JointId]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct RigJoint {
-    parent: u16,
+    parent: Option<JointId>,
     /// Where in the order it stands, and how many there are with all below it.
     place: u32,
     size: u32,
@@ -37,7 +38,7 @@ impl IkRig {
     #[must_use]
     pub fn new(skeleton: &Skeleton) -> Self {
         let joint = |joint: &crate::character::Joint| RigJoint {
-            parent: joint.parent,
+            parent: (joint.parent != NO_PARENT).then_some(JointId(joint.parent)),
             place: 0,
             size: 1,
             rest: joint.rest.rotation,
@@ -45,21 +46,21 @@ impl IkRig {
         let mut joints: Box<[RigJoint]> = skeleton.joints().iter().map(joint).collect();
         for index in (0..joints.len()).rev() {
             let RigJoint { parent, size, .. } = joints[index];
-            if parent != NO_PARENT {
-                joints[usize::from(parent)].size += size;
+            if let Some(parent) = parent {
+                joints[parent.index()].size += size;
             }
         }
         // Where the next child of each joint goes; the last is for roots.
         let mut next = vec![0; joints.len() + 1];
-        let mut order = vec![0; joints.len()].into_boxed_slice();
+        let mut order = vec![JointId(0); joints.len()].into_boxed_slice();
         for index in 0..joints.len() {
             let RigJoint { parent, size, .. } = joints[index];
-            let above = usize::from(parent).min(joints.len());
+            let above = parent.map_or(joints.len(), JointId::index);
             let place = next[above];
             next[above] += size;
             next[index] = place + 1;
             joints[index].place = place;
-            order[place as usize] = index as u16;
+            order[place as usize] = JointId(index as u16);
         }
         Self { joints, order }
     }
@@ -78,12 +79,12 @@ impl IkRig {
 
     /// The joints below one, without it: every parent before its children. Empty for a joint that does not exist.
     #[must_use]
-    pub fn descendants(&self, joint: u16) -> &[u16] {
+    pub fn descendants(&self, joint: JointId) -> &[JointId] {
         self.subtree(joint).get(1..).unwrap_or(&[])
     }
 
     /// The same with the joint itself.
-    fn subtree(&self, joint: u16) -> &[u16] {
+    fn subtree(&self, joint: JointId) -> &[JointId] {
         let Some(joint) = self.joints.get(usize::from(joint)) else {
             return &[];
         };
@@ -91,18 +92,16 @@ impl IkRig {
         &self.order[place..place + size]
     }
 
-    /// The parent of a joint; [`NO_PARENT`] for a root and for a joint that does not exist.
+    /// The parent of a joint; none for a root and for a joint that does not exist.
     #[must_use]
-    pub fn parent(&self, joint: u16) -> u16 {
-        self.joints
-            .get(usize::from(joint))
-            .map_or(NO_PARENT, |joint| joint.parent)
+    pub fn parent(&self, joint: JointId) -> Option<JointId> {
+        self.joints.get(joint.index())?.parent
     }
 
     /// Whether `joint` hangs below `above`.
     #[must_use]
-    pub fn is_below(&self, joint: u16, above: u16) -> bool {
-        let get = |joint: u16| self.joints.get(usize::from(joint));
+    pub fn is_below(&self, joint: JointId, above: JointId) -> bool {
+        let get = |joint: JointId| self.joints.get(usize::from(joint));
         let (Some(joint), Some(above)) = (get(joint), get(above)) else {
             return false;
         };
@@ -114,7 +113,7 @@ impl IkRig {
     ///
     /// # Errors
     /// [`Error::NotFound`] for a joint that does not exist, [`Error::Argument`] if a slice does not have one element per joint.
-    pub fn update(&self, joint: u16, local: &[Transform], model: &mut [Affine]) -> Result<()> {
+    pub fn update(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) -> Result<()> {
         self.expect_joint(joint)?;
         self.expect_poses(1, local.len(), model.len())?;
         self.recompute(joint, local, model);
@@ -122,48 +121,42 @@ impl IkRig {
     }
 
     /// [`Self::update`], where everything was checked.
-    pub(super) fn recompute(&self, joint: u16, local: &[Transform], model: &mut [Affine]) {
+    pub(super) fn recompute(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) {
         for joint in self.subtree(joint) {
             let parent_from_local = local[usize::from(*joint)].to_affine();
             model[usize::from(*joint)] = match self.parent(*joint) {
-                NO_PARENT => parent_from_local,
-                parent => model[usize::from(parent)] * parent_from_local,
+                None => parent_from_local,
+                Some(parent) => model[parent.index()] * parent_from_local,
             };
         }
     }
 
     /// The rest pose's rotation of a joint.
-    pub(super) fn rest(&self, joint: u16) -> Quat {
+    pub(super) fn rest(&self, joint: JointId) -> Quat {
         self.joints
             .get(usize::from(joint))
             .map_or(Quat::IDENTITY, |joint| joint.rest)
     }
 
     /// The model matrix of a joint's parent.
-    pub(super) fn parent_model(&self, joint: u16, model: &[Affine]) -> Affine {
-        match self.parent(joint) {
-            NO_PARENT => Affine::IDENTITY,
-            parent => model[usize::from(parent)],
-        }
+    pub(super) fn parent_model(&self, joint: JointId, model: &[Affine]) -> Affine {
+        let parent = self.parent(joint);
+        parent.map_or(Affine::IDENTITY, |parent| model[parent.index()])
     }
 
     /// From the space of `bottom`'s parent to the space of `top`, which is above it: the product of the joints between.
-    pub(super) fn between(&self, local: &[Transform], top: u16, bottom: u16) -> Affine {
-        let mut joint = self.parent(bottom);
-        if joint == top {
-            return Affine::IDENTITY;
+    pub(super) fn between(&self, local: &[Transform], top: JointId, bottom: JointId) -> Affine {
+        let mut product = None;
+        let mut above = self.parent(bottom);
+        while let Some(joint) = above.filter(|joint| *joint != top) {
+            let own = local[joint.index()].to_affine();
+            product = Some(product.map_or(own, |below| own * below));
+            above = self.parent(joint);
         }
-        let mut product = local[usize::from(joint)].to_affine();
-        loop {
-            joint = self.parent(joint);
-            if joint == top || joint == NO_PARENT {
-                return product;
-            }
-            product = local[usize::from(joint)].to_affine() * product;
-        }
+        product.unwrap_or(Affine::IDENTITY)
     }
 
-    pub(super) fn expect_joint(&self, joint: u16) -> Result<()> {
+    pub(super) fn expect_joint(&self, joint: JointId) -> Result<()> {
         if usize::from(joint) < self.joints.len() {
             return Ok(());
         }
@@ -175,7 +168,12 @@ impl IkRig {
     }
 
     /// `joint` exists and hangs below `above`; `what` names it.
-    pub(super) fn expect_below(&self, what: &'static str, joint: u16, above: u16) -> Result<()> {
+    pub(super) fn expect_below(
+        &self,
+        what: &'static str,
+        joint: JointId,
+        above: JointId,
+    ) -> Result<()> {
         self.expect_joint(above)?;
         self.expect_joint(joint)?;
         if self.is_below(joint, above) {

@@ -4,6 +4,7 @@ use super::job::{Checked, expect_axis, expect_finite, expect_in, expect_rotation
 use super::limb::{Limb, Wanted};
 use super::maths::{blend, inverse, length, rotation_of, sense};
 use super::{IkJob, IkPose, IkRig};
+use crate::character::JointId;
 use crate::error::Result;
 use glam::{Quat, Vec3};
 
@@ -17,19 +18,21 @@ use glam::{Quat, Vec3};
 /// the pose is folded already, that is the direction of the upper bone.
 ///
 /// ```
+/// use throng::character::Affine;
 /// use throng::glam::Vec3;
-/// use throng::pose::Poser;
 /// use throng::pose::ik::{IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+/// use throng::pose::model_pose;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name| skeleton.joint(name).unwrap_or_default().0;
+/// let joint = |name| skeleton.joint(name).unwrap_or_default();
 /// let rig = IkRig::new(skeleton);
 /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
 ///
-/// let mut poser = Poser::new();
-/// poser.pose(&character, Some((0, 0.5)))?;
-/// let (mut local, mut model) = (poser.local().to_vec(), poser.model().to_vec());
+/// let mut local = skeleton.rest_pose();
+/// character.clips()[0].sample(0.5, &mut local)?;
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
 /// let pose = IkPose { local: &mut local, model: &mut model };
 /// let report = arm.solve(&rig, &TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3)), pose)?;
 /// assert!(report.reached && report.distance_m < 1e-4);
@@ -38,11 +41,11 @@ use glam::{Quat, Vec3};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoBone {
     /// Hip or shoulder.
-    pub start: u16,
+    pub start: JointId,
     /// Knee or elbow: below `start`, not necessarily its child.
-    pub mid: u16,
+    pub mid: JointId,
     /// Ankle or wrist: below `mid`, not necessarily its child.
-    pub end: u16,
+    pub end: JointId,
     /// What `mid` bends about, in its own space: a positive turn bends the limb. It says where a straight limb
     /// bends to, and keeps one that is bent the wrong way from staying so. `None`: square to the limb as the pose has it; where that is straight, the
     /// pole decides, and without one nothing does: give a hinge.
@@ -124,7 +127,7 @@ impl TwoBoneReport {
 impl TwoBone {
     /// Of these three joints, without a hinge and not softened.
     #[must_use]
-    pub const fn new(start: u16, mid: u16, end: u16) -> Self {
+    pub const fn new(start: JointId, mid: JointId, end: JointId) -> Self {
         Self {
             start,
             mid,

@@ -4,7 +4,6 @@ use super::Retarget;
 use super::frame::{Placed, place};
 use crate::character::{CurveClip, Transform};
 use crate::error::Result;
-use crate::pose::animate;
 use glam::Vec3;
 
 /// How often the time between two keys is halved.
@@ -47,7 +46,7 @@ impl<'a> Work<'a> {
     /// The target's pose at a time of the clip.
     pub(super) fn exact(&mut self, time_s: f64) -> Result<Vec<Transform>> {
         self.local.copy_from_slice(&self.rest);
-        animate(self.clip, time_s, &mut self.local)?;
+        self.clip.sample(time_s, &mut self.local)?;
         let mut pose = vec![Transform::IDENTITY; self.retarget.target.len()];
         self.retarget.pose(&self.local, &mut pose)?;
         Ok(pose)

@@ -2,6 +2,7 @@
 
 use super::role::{Finger, Role, Side};
 use super::words::{Copy, Named, Part, named};
+use crate::character::JointId;
 use crate::character::{NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,14 +20,14 @@ use std::ops::Range;
 ///
 /// let character = builtin::mannequin()?.character;
 /// let humanoid = Humanoid::find(character.skeleton());
-/// assert_eq!(humanoid.joint(Role::Hips), character.skeleton().joint("Hips").ok().map(u16::from));
+/// assert_eq!(humanoid.joint(Role::Hips), character.skeleton().joint("Hips").ok());
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Humanoid {
-    roles: BTreeMap<Role, u16>,
-    spine: Vec<u16>,
-    neck: Vec<u16>,
+    roles: BTreeMap<Role, JointId>,
+    spine: Vec<JointId>,
+    neck: Vec<JointId>,
 }
 
 impl Humanoid {
@@ -49,24 +50,24 @@ impl Humanoid {
 
     /// The joint of a role.
     #[must_use]
-    pub fn joint(&self, role: Role) -> Option<u16> {
+    pub fn joint(&self, role: Role) -> Option<JointId> {
         self.roles.get(&role).copied()
     }
 
     /// The roles that were found, and their joints.
-    pub fn roles(&self) -> impl Iterator<Item = (Role, u16)> {
+    pub fn roles(&self) -> impl Iterator<Item = (Role, JointId)> {
         self.roles.iter().map(|(role, joint)| (*role, *joint))
     }
 
     /// All joints of the spine, from the hips on and without them, of which at most three have a role.
     #[must_use]
-    pub fn spine(&self) -> &[u16] {
+    pub fn spine(&self) -> &[JointId] {
         &self.spine
     }
 
     /// All joints of the neck, of which the first has a role.
     #[must_use]
-    pub fn neck(&self) -> &[u16] {
+    pub fn neck(&self) -> &[JointId] {
         &self.neck
     }
 }
@@ -75,22 +76,22 @@ impl Humanoid {
 const ENOUGH_OF_A_COPY: usize = 5;
 
 /// The number in a joint's name, and the joint; lists of these are sorted.
-type Numbered = (i32, u16);
+type Numbered = (i32, JointId);
 
 struct Search {
     /// Of each joint: its place in a walk through the tree, children behind their parents, up to the end of its own
     /// children.
     below: Vec<Range<usize>>,
     of: BTreeMap<(Part, Option<Side>), Vec<Numbered>>,
-    taken: BTreeSet<u16>,
+    taken: BTreeSet<JointId>,
     found: Humanoid,
 }
 
 impl Search {
     fn new(skeleton: &Skeleton) -> Self {
         let joints = skeleton.joints().iter().enumerate();
-        let all: Vec<(u16, Named)> = joints
-            .filter_map(|(index, joint)| Some((index as u16, named(&joint.name)?)))
+        let all: Vec<(JointId, Named)> = joints
+            .filter_map(|(index, joint)| Some((JointId(index as u16), named(&joint.name)?)))
             .collect();
         let has = |copy| all.iter().filter(|(_, n)| n.copy == copy).count() >= ENOUGH_OF_A_COPY;
         let only = [Copy::Deform, Copy::Original].into_iter().find(|c| has(*c));
@@ -117,7 +118,7 @@ impl Search {
     }
 
     /// The joint of a part: below `above` if any is, then of the lowest number, then the nearest to the root.
-    fn best(&self, part: Part, side: Option<Side>, above: Option<u16>) -> Option<u16> {
+    fn best(&self, part: Part, side: Option<Side>, above: Option<JointId>) -> Option<JointId> {
         let free = || {
             let all = self.list(part, side).iter().map(|(_, joint)| *joint);
             all.filter(|joint| !self.taken.contains(joint))
@@ -126,12 +127,12 @@ impl Search {
         below.or_else(|| free().next())
     }
 
-    fn is_below(&self, joint: u16, above: u16) -> bool {
+    fn is_below(&self, joint: JointId, above: JointId) -> bool {
         let [joint, above] = [joint, above].map(|joint| &self.below[usize::from(joint)]);
         above.start < joint.start && joint.start < above.end
     }
 
-    fn set(&mut self, role: Role, joint: Option<u16>) {
+    fn set(&mut self, role: Role, joint: Option<JointId>) {
         if let Some(joint) = joint
             && self.taken.insert(joint)
         {
@@ -140,15 +141,15 @@ impl Search {
     }
 
     /// Joints called just `arm` or `leg`, from the body on: each below the one before.
-    fn pieces(&self, part: Part, side: Side) -> Vec<u16> {
-        let mut joints: Vec<u16> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
+    fn pieces(&self, part: Part, side: Side) -> Vec<JointId> {
+        let mut joints: Vec<JointId> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
         joints.sort_unstable();
         self.nested(joints)
     }
 
     /// Of joints in the skeleton's order, those of which each is below the one before; all, if none is.
-    fn nested(&self, joints: Vec<u16>) -> Vec<u16> {
-        let mut chain: Vec<u16> = Vec::new();
+    fn nested(&self, joints: Vec<JointId>) -> Vec<JointId> {
+        let mut chain: Vec<JointId> = Vec::new();
         for joint in &joints {
             if chain.last().is_none_or(|last| self.is_below(*joint, *last)) {
                 chain.push(*joint);
@@ -213,7 +214,7 @@ impl Search {
 
     fn trunk(&mut self) {
         let sorted = |part| {
-            let mut joints: Vec<u16> = self.list(part, None).iter().map(|p| p.1).collect();
+            let mut joints: Vec<JointId> = self.list(part, None).iter().map(|p| p.1).collect();
             joints.sort_unstable();
             joints
         };
@@ -227,7 +228,7 @@ impl Search {
         }
         spine = self.nested(spine);
         neck = self.nested(neck);
-        let numbers: BTreeMap<u16, i32> = {
+        let numbers: BTreeMap<JointId, i32> = {
             let list = self.list(Part::Spine, None).iter();
             list.map(|(number, joint)| (*joint, *number)).collect()
         };
@@ -237,8 +238,9 @@ impl Search {
             if head.is_none() && neck.is_empty() {
                 let limbs = [Role::Shoulder, Role::UpperArm].into_iter();
                 let limbs = limbs.flat_map(|role| Side::BOTH.map(role));
-                let limbs: Vec<u16> = limbs.filter_map(|role| self.found.joint(role)).collect();
-                let carries = |joint: &u16| limbs.iter().any(|limb| self.is_below(*limb, *joint));
+                let limbs: Vec<JointId> = limbs.filter_map(|role| self.found.joint(role)).collect();
+                let carries =
+                    |joint: &JointId| limbs.iter().any(|limb| self.is_below(*limb, *joint));
                 let chest = spine.iter().rposition(carries);
                 // Where the hierarchy does not say, Rigify's numbers do: 1 to 3 are the spine's.
                 let numbered = || {
@@ -258,7 +260,13 @@ impl Search {
         self.set_trunk(hips, spine, neck, head);
     }
 
-    fn set_trunk(&mut self, hips: Option<u16>, spine: Vec<u16>, neck: Vec<u16>, head: Option<u16>) {
+    fn set_trunk(
+        &mut self,
+        hips: Option<JointId>,
+        spine: Vec<JointId>,
+        neck: Vec<JointId>,
+        head: Option<JointId>,
+    ) {
         self.set(Role::Hips, hips);
         let last = spine.len().checked_sub(1);
         self.set(Role::Spine, spine.first().copied());

@@ -3,6 +3,7 @@
 use super::humanoid::Humanoid;
 use super::role::Role;
 use super::words::loose;
+use crate::character::JointId;
 use crate::character::{Skeleton, listed, match_names, unknown};
 use crate::error::{ArgumentFault, Error, Result};
 use std::collections::{BTreeMap, HashMap};
@@ -11,11 +12,11 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointLink {
     /// The joint of the target's skeleton.
-    pub target: u16,
+    pub target: JointId,
     /// The joint of the source's skeleton.
-    pub source: u16,
+    pub source: JointId,
     /// A second one that it follows by this part, 0 to 1: where chains have different numbers of joints.
-    pub toward: Option<(u16, f32)>,
+    pub toward: Option<(JointId, f32)>,
     /// What both are to a humanoid, where their names say so; in a [humanoid](JointMap::humanoid) map, what the
     /// target is.
     pub role: Option<Role>,
@@ -49,19 +50,20 @@ impl JointMap {
     /// [`Error::NoCommonJoints`] if there is none.
     pub fn by_names(source: &Skeleton, target: &Skeleton) -> Result<Self> {
         let exact = match_names(source, target).of;
-        let mut of_target: BTreeMap<u16, u16> = BTreeMap::new();
+        let mut of_target: BTreeMap<JointId, JointId> = BTreeMap::new();
         for (source, target) in exact.iter().enumerate() {
-            of_target.extend(target.map(|target| (target, source as u16)));
+            of_target.extend(target.map(|target| (JointId(target), JointId(source as u16))));
         }
-        let mut by_name: HashMap<String, [Vec<u16>; 2]> = HashMap::new();
+        let mut by_name: HashMap<String, [Vec<JointId>; 2]> = HashMap::new();
         for (side, skeleton) in [source, target].into_iter().enumerate() {
             for (index, joint) in skeleton.joints().iter().enumerate() {
                 let is_open = match side {
                     0 => exact[index].is_none(),
-                    _ => !of_target.contains_key(&(index as u16)),
+                    _ => !of_target.contains_key(&JointId(index as u16)),
                 };
                 if is_open && !joint.name.is_empty() {
-                    by_name.entry(loose(&joint.name)).or_default()[side].push(index as u16);
+                    by_name.entry(loose(&joint.name)).or_default()[side]
+                        .push(JointId(index as u16));
                 }
             }
         }
@@ -125,8 +127,9 @@ impl JointMap {
         (source, from): (&Skeleton, &Humanoid),
         (target, to): (&Skeleton, &Humanoid),
     ) -> Result<Self> {
-        let mut links: BTreeMap<u16, JointLink> = BTreeMap::new();
-        let role_of: HashMap<u16, Role> = to.roles().map(|(role, joint)| (joint, role)).collect();
+        let mut links: BTreeMap<JointId, JointLink> = BTreeMap::new();
+        let role_of: HashMap<JointId, Role> =
+            to.roles().map(|(role, joint)| (joint, role)).collect();
         let in_chain = |role| {
             matches!(
                 role,
@@ -202,13 +205,13 @@ impl JointMap {
 
     /// What a joint of the target follows.
     #[must_use]
-    pub fn link(&self, target: u16) -> Option<&JointLink> {
+    pub fn link(&self, target: JointId) -> Option<&JointLink> {
         let at = self.links.binary_search_by_key(&target, |link| link.target);
         at.ok().and_then(|at| self.links.get(at))
     }
 
     /// The joints of the source that move nothing by themselves; what they do reaches the joints below them that do.
-    pub fn unmatched_source(&self) -> impl Iterator<Item = u16> {
+    pub fn unmatched_source(&self) -> impl Iterator<Item = JointId> {
         let mut used = vec![false; self.joints[0]];
         for link in &self.links {
             for joint in [Some(link.source), link.toward.map(|toward| toward.0)] {
@@ -220,13 +223,14 @@ impl JointMap {
         (0..)
             .zip(used)
             .filter(|(_, used)| !used)
-            .map(|(joint, _)| joint)
+            .map(|(joint, _)| JointId(joint))
     }
 
     /// The joints of the target that follow none, and keep their rest transform.
-    pub fn unmatched_target(&self) -> impl Iterator<Item = u16> {
+    pub fn unmatched_target(&self) -> impl Iterator<Item = JointId> {
         let count = self.joints[1].min(Skeleton::MAX_JOINTS) as u16;
-        (0..count).filter(|joint| self.link(*joint).is_none())
+        let all = (0..count).map(JointId);
+        all.filter(|joint| self.link(*joint).is_none())
     }
 
     /// The roles that only one of two humanoids has; none where the map is no [`humanoid`](Self::humanoid) one.
@@ -236,20 +240,20 @@ impl JointMap {
     }
 }
 
-fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<u16> {
+fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<JointId> {
     let names = skeleton.joints().iter().map(|joint| &*joint.name);
     let found = skeleton.joint(name);
-    found.map_or_else(|_| Err(unknown(what, name, names)), |joint| Ok(joint.0))
+    found.map_err(|_| unknown(what, name, names))
 }
 
 /// Joint `k` of `m` in a chain follows place `k · n / m` of one of `n`, whose place 0 is the joint before it.
-fn shared(base: Option<u16>, chain: &[u16], targets: &[u16]) -> Vec<JointLink> {
+fn shared(base: Option<JointId>, chain: &[JointId], targets: &[JointId]) -> Vec<JointLink> {
     let (n, m) = (chain.len(), targets.len());
     let source = |place: usize| match place.checked_sub(1) {
         None => base,
         Some(at) => chain.get(at).copied(),
     };
-    let link = |(at, target): (usize, &u16)| {
+    let link = |(at, target): (usize, &JointId)| {
         let along = (at + 1) * n;
         let (place, rest) = (along / m, along % m);
         let toward = (rest > 0).then(|| Some((source(place + 1)?, rest as f32 / m as f32)));

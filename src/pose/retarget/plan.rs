@@ -5,6 +5,7 @@ use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
 use super::role::Role;
 use super::{RetargetOptions, Scales, Translations, is_finite};
+use crate::character::JointId;
 use crate::character::{NO_PARENT, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::palette::expect_len;
@@ -30,7 +31,7 @@ pub(super) struct Plan {
 /// How a joint of the target follows.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    pub(super) target: u16,
+    pub(super) target: JointId,
     pub(super) source: usize,
     /// S₀⁻¹ · F⁻¹ · A · T₀.
     pub(super) behind: DQuat,
@@ -149,7 +150,7 @@ fn check(options: &RetargetOptions) -> Result<()> {
 /// The given pose, or the skeleton's own.
 fn rest(what: &'static str, skeleton: &Skeleton, given: &[Transform]) -> Result<Vec<Transform>> {
     if given.is_empty() {
-        return Ok(skeleton.joints().iter().map(|joint| joint.rest).collect());
+        return Ok(skeleton.rest_pose());
     }
     expect_len(what, given.len(), skeleton.len())?;
     if given.iter().all(is_finite) {
@@ -314,7 +315,7 @@ impl Rests<'_> {
     ) -> Link {
         let target = &self.target[usize::from(link.target)];
         let stands = aligned * target.rotation;
-        let follow = |source: u16| {
+        let follow = |source: JointId| {
             let source = &self.source[usize::from(source)];
             let behind = source.rotation.inverse() * self.turn.inverse() * stands;
             let axes = DMat3::from_quat(stands.inverse() * self.turn * source.rotation).transpose();

@@ -1,7 +1,7 @@
 //! A joint and all above it, evaluated in `f64` from the clip's curves.
 
 use crate::character::{
-    CurveClip, Interpolation, Keys, NO_PARENT, Skeleton, Track, TrackValues, Transform,
+    CurveClip, Interpolation, JointId, Keys, NO_PARENT, Skeleton, Track, TrackValues, Transform,
 };
 use crate::pose::animate::animate_tracks;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
@@ -39,10 +39,10 @@ impl Placed {
 }
 
 impl Chain {
-    pub(super) fn new(skeleton: &Skeleton, clip: &CurveClip, joint: u16) -> Self {
+    pub(super) fn new(skeleton: &Skeleton, clip: &CurveClip, joint: JointId) -> Self {
         let joints = skeleton.joints();
         let mut path = Vec::new();
-        let mut at = joint;
+        let mut at = joint.0;
         while at != NO_PARENT {
             path.push(at);
             at = joints[usize::from(at)].parent;
@@ -51,9 +51,9 @@ impl Chain {
         let rest = path.iter().map(|joint| joints[usize::from(*joint)].rest);
         let mut tracks = Vec::new();
         for (place, joint) in path.iter().enumerate() {
-            let own = clip.tracks().iter().filter(|track| track.joint == *joint);
+            let own = clip.tracks().iter().filter(|track| track.joint.0 == *joint);
             tracks.extend(own.map(|track| Track {
-                joint: place as u16,
+                joint: JointId(place as u16),
                 values: track.values.clone(),
             }));
         }

@@ -83,7 +83,7 @@ pub(super) fn extract(
 ) -> Result<(CurveClip, RootMotion)> {
     let skeleton = character.skeleton();
     let drives = clip.tracks().last().map(|track| track.joint);
-    let asked = options.joint.map(u16::from);
+    let asked = options.joint;
     for joint in asked.into_iter().chain(drives) {
         if usize::from(joint) >= skeleton.len() {
             return Err(Error::NotFound {
@@ -122,7 +122,7 @@ pub(super) fn extract(
     Ok((stays, RootMotion::new(clip, Some(joint), curve, report)))
 }
 
-fn still(clip: &CurveClip, joint: Option<u16>) -> (CurveClip, RootMotion) {
+fn still(clip: &CurveClip, joint: Option<JointId>) -> (CurveClip, RootMotion) {
     let report = RootMotionReport {
         exact: true,
         ..RootMotionReport::default()
@@ -132,7 +132,7 @@ fn still(clip: &CurveClip, joint: Option<u16>) -> (CurveClip, RootMotion) {
 }
 
 /// The first joint that is moved or turned; tracks are sorted by joint, and joints breadth first.
-fn topmost(clip: &CurveClip) -> Option<u16> {
+fn topmost(clip: &CurveClip) -> Option<JointId> {
     let places =
         |track: &&Track| !matches!(track.values, TrackValues::Scale(_)) && moves(&track.values);
     clip.tracks().iter().find(places).map(|track| track.joint)
@@ -188,7 +188,7 @@ fn is_turned(start: &Placed, reference: &Placed) -> bool {
 fn replaced(
     character: &Character,
     clip: &CurveClip,
-    joint: u16,
+    joint: JointId,
     tracks: Vec<TrackValues>,
 ) -> Result<CurveClip> {
     let skeleton: &Skeleton = character.skeleton();

@@ -3,7 +3,7 @@
 //! - [`RootMotion::extract`] splits a clip once: into the clip that stays in place and the motion; `chain` evaluates
 //!   the joint and what is above it, `extract` chooses the way, `exact` rewrites keys, `resample` makes new ones;
 //! - [`RootDelta`] is a piece of the motion; [`RootMotion::delta`] has it over any span of time;
-//! - [`RootPlace`] adds pieces up in `f64`; [`RootMotionJob`] has them for many instances.
+//! - [`RootPlace`] adds pieces up in `f64`.
 
 mod chain;
 mod curve;
@@ -11,18 +11,16 @@ mod delta;
 mod exact;
 mod extract;
 mod follow;
-mod job;
 mod place;
 mod resample;
 mod save;
 
 pub use delta::RootDelta;
 pub use extract::{RootMotionOptions, RootMotionReport, RootReference};
-pub use job::{RootMotionJob, RootPass};
 pub use place::RootPlace;
 
 use super::LoopMode;
-use super::wrap::{fold, has_passes};
+use super::loop_mode::{fold, has_passes};
 use crate::character::{Character, CurveClip, JointId};
 use crate::error::Result;
 use curve::Curve;
@@ -50,7 +48,7 @@ use curve::Curve;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RootMotion {
-    joint: Option<u16>,
+    joint: Option<JointId>,
     duration_s: f64,
     curve: Curve,
     /// A pass: from the motion at time 0 to that at the duration.
@@ -90,27 +88,12 @@ impl RootMotion {
         extract::extract(character, clip, options)
     }
 
-    /// The character with all its clips staying in place, and the motion of each. It needs the file's curves
-    /// ([`Character::curves`]).
-    ///
-    /// # Errors
-    /// As [`Self::extract`], naming the clip by [`Error::Each`](crate::Error::Each);
-    /// [`Error::Argument`](crate::Error::Argument) for clips whose curves were not kept.
-    pub fn extract_all(
-        mut character: Character,
-        options: &RootMotionOptions,
-    ) -> Result<(Character, Vec<Self>)> {
-        let curves = character.kept_curves()?.iter().enumerate();
-        let split = curves.map(|(index, clip)| {
-            extract::extract(&character, clip, options)
-                .map_err(|why| delta::each("clip", index, why))
-        });
-        let (curves, motions) = split.collect::<Result<(Vec<_>, Vec<_>)>>()?;
-        character.replace_clips(curves)?;
-        Ok((character, motions))
-    }
-
-    fn new(clip: &CurveClip, joint: Option<u16>, curve: Curve, report: RootMotionReport) -> Self {
+    fn new(
+        clip: &CurveClip,
+        joint: Option<JointId>,
+        curve: Curve,
+        report: RootMotionReport,
+    ) -> Self {
         let duration_s = f64::from(clip.duration_s());
         // In the frame of the motion's zero, not of its start: then passes go before the motion in one.
         let pass = curve.at(duration_s).then(&curve.at(0.0).inverse());
@@ -126,7 +109,7 @@ impl RootMotion {
     /// The joint that it was taken from; none where nothing moves.
     #[must_use]
     pub fn joint(&self) -> Option<JointId> {
-        self.joint.map(JointId)
+        self.joint
     }
 
     /// How it was taken out.
@@ -161,7 +144,7 @@ impl RootMotion {
         self.delta(0.0, self.duration_s, LoopMode::Once)
     }
 
-    /// How the character moves while the clip goes from one unwrapped time to another (see [`ClipSpan`](crate::pose::ClipSpan)), in the frame that
+    /// How the character moves while the clip goes from one unwrapped time to another (see [`LoopMode`]), in the frame that
     /// it has at the start. Backward where `to_s` is less; over any number of passes at the same cost, in closed form
     /// ([`RootDelta::repeated`]).
     ///

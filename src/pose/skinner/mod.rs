@@ -22,10 +22,10 @@ mod vector;
 pub use many::{SkinJob, skin_many};
 
 use super::morph::expect_finite;
-use super::palette::expect_len;
+use super::palette::{expect_len, rest_palette};
 use super::simd_level::{SimdLevel, Unit};
 use super::skinned_layout::{TANGENT_WORDS, VECTOR_WORDS};
-use super::{Mat3x4, PaletteRef, PosedVertices, Poser, SkinnedLayout, WriteOnly};
+use super::{Mat3x4, PaletteRef, PosedVertices, SkinnedLayout, WriteOnly};
 use crate::character::{Aabb, Character, Facing};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec3;
@@ -80,8 +80,7 @@ impl Skinner {
     /// [`Error::Capacity`] if the deformed vertices do not fit the layout, as [`SkinnedLayout::new`].
     pub fn new(character: &Character) -> Result<Self> {
         let part = |primitive| Part::new(character, primitive);
-        let mut rest = vec![Mat3x4::IDENTITY; character.palette().len()];
-        Poser::new().palette(character, None, WriteOnly::over(&mut rest))?;
+        let rest = rest_palette(character)?;
         Ok(Self {
             layout: SkinnedLayout::new(character)?,
             parts: character

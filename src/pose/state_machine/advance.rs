@@ -1,5 +1,6 @@
 //! An instance from one time to another, event by event.
 
+use super::StateId;
 use super::drive::Watch;
 use super::fire::{Fired, enter, fire, next_s};
 use super::pace::set_rates;
@@ -9,7 +10,7 @@ use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
 /// An update of one instance under way.
 struct Run<'m, 'l> {
     machine: &'m StateMachine,
-    log: Option<&'l mut dyn Watch>,
+    log: &'l mut dyn Watch,
     /// For each layer, up to when it is done.
     done_s: [f64; MAX_LAYERS],
     /// How many events and transitions may still come.
@@ -21,7 +22,7 @@ pub(super) fn advance(
     machine: &StateMachine,
     state: &mut StateMachineInstance,
     now_s: f64,
-    log: Option<&mut dyn Watch>,
+    log: &mut dyn Watch,
 ) {
     let valid = now_s.abs() <= MAX_TIME_S;
     let now_s = if valid { now_s } else { state.now_s };
@@ -51,9 +52,8 @@ impl Run<'_, '_> {
         let layers = self.machine.layers.iter().zip(&mut state.layers);
         for (index, (layer, own)) in layers.enumerate() {
             enter(layer, own, &mut state.values, state.now_s);
-            if let Some(log) = &mut self.log {
-                log.entered(index, own.current.state, state.now_s);
-            }
+            let state_id = StateId(own.current.state);
+            self.log.entered(index as u8, state_id, state.now_s);
         }
     }
 
@@ -124,9 +124,7 @@ impl Run<'_, '_> {
             };
             self.steps -= 1;
             at.1 = false;
-            if let Some(log) = &mut self.log {
-                log.taken(index, taken, time_s);
-            }
+            self.log.taken(index as u8, taken, time_s);
         }
         if let Some(done) = self.done_s.get_mut(index) {
             *done = time_s;
@@ -141,11 +139,9 @@ impl Run<'_, '_> {
         };
         let from_s = self.done_s.get(index).copied().unwrap_or(to_s);
         if to_s > from_s {
-            if let Some(log) = &mut self.log {
-                layer.driven(index, own, &state.values, |clip| {
-                    log.passed(clip, [from_s, to_s]);
-                });
-            }
+            layer.driven(index as u8, own, &state.values, |clip| {
+                self.log.passed(clip, [from_s, to_s]);
+            });
             own.plays_mut().for_each(|play| play.begun = true);
         }
     }

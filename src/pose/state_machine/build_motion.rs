@@ -4,6 +4,7 @@ use super::build::{Checked, Known};
 use super::desc::MotionDesc;
 use super::fault::{At, DescFault, Fault};
 use super::model::{Motion, Played};
+use crate::character::ClipId;
 use crate::desc_check::{check_cap, unknown};
 use crate::error::cut;
 use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
@@ -70,10 +71,12 @@ impl Known<'_> {
 
     fn clip(&self, at: At, field: &str, name: &str, additive: bool) -> Checked<Played> {
         let names = || self.clips.iter().map(|clip| clip.name);
-        let Some(index) = names().position(|other| other == name) else {
+        // Clips have indices of 16 bits.
+        let found = names().position(|other| other == name);
+        let Some(index) = found.and_then(|index| u16::try_from(index).ok()) else {
             return Err(unknown(at, field, "clip", name, names));
         };
-        let clip = &self.clips[index];
+        let clip = &self.clips[usize::from(index)];
         if clip.additive.is_some_and(|is| is != additive) {
             let why = DescFault::Additive {
                 clip: cut(name),
@@ -82,7 +85,7 @@ impl Known<'_> {
             return Err(Fault::new(at, field, why));
         }
         Ok(Played {
-            clip: index,
+            clip: ClipId(index),
             duration_s: clip.duration_s,
         })
     }

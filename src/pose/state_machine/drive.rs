@@ -1,21 +1,23 @@
 //! What a layer of an instance plays, clip by clip, and who is told as time passes.
 
+use super::StateId;
 use super::StateMachine;
 use super::advance::advance;
 use super::fire::{Taken, next_s};
 use super::model::Layer;
 use super::pace::clips;
 use super::state::{LayerState, Play, StateMachineInstance, Value};
+use crate::character::ClipId;
 use crate::pose::{LoopMode, Ramp};
 
 /// A clip that a layer of an instance plays, closed-form in time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DrivenClip {
-    pub(crate) layer: usize,
-    pub(crate) state: u16,
+    pub(crate) layer: u8,
+    pub(crate) state: StateId,
     /// Index into the machine's masks.
     pub(crate) mask: Option<u16>,
-    pub(crate) clip: usize,
+    pub(crate) clip: ClipId,
     /// The time at which unwrapped clip time is `offset_s`.
     pub(crate) anchor_s: f64,
     pub(crate) offset_s: f64,
@@ -38,10 +40,10 @@ impl DrivenClip {
 /// Is told what happens to an instance during an update, in the order of time for each layer.
 pub(crate) trait Watch {
     /// The first state of a layer was entered.
-    fn entered(&mut self, layer: usize, state: u16, time_s: f64);
+    fn entered(&mut self, layer: u8, state: StateId, time_s: f64);
 
     /// A transition fired.
-    fn taken(&mut self, layer: usize, taken: Taken, time_s: f64);
+    fn taken(&mut self, layer: u8, taken: Taken, time_s: f64);
 
     /// A clip played from one time to another, and no transition of its layer fired between.
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]);
@@ -51,7 +53,7 @@ impl Layer {
     /// What the layer plays: what fades out first, the oldest before all.
     pub(super) fn driven(
         &self,
-        index: usize,
+        index: u8,
         own: &LayerState,
         values: &[Value],
         mut each: impl FnMut(&DrivenClip),
@@ -76,7 +78,7 @@ impl Layer {
 
     fn driven_by(
         &self,
-        layer: usize,
+        layer: u8,
         own: &LayerState,
         values: &[Value],
         (play, [from, to]): (&Play, [f64; 2]),
@@ -102,7 +104,7 @@ impl Layer {
             };
             each(&DrivenClip {
                 layer,
-                state: play.state,
+                state: StateId(play.state),
                 mask: self.mask,
                 clip: clip.clip,
                 anchor_s: play.anchor_s,
@@ -124,13 +126,13 @@ impl StateMachine {
         now_s: f64,
         watch: &mut dyn Watch,
     ) {
-        advance(self, state, now_s, Some(watch));
+        advance(self, state, now_s, watch);
     }
 
     /// What an instance plays, layer by layer.
     pub(crate) fn driven(&self, state: &StateMachineInstance, mut each: impl FnMut(&DrivenClip)) {
         for (index, (layer, own)) in self.layers.iter().zip(&state.layers).enumerate() {
-            layer.driven(index, own, &state.values, &mut each);
+            layer.driven(index as u8, own, &state.values, &mut each);
         }
     }
 

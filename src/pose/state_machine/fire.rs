@@ -1,6 +1,7 @@
 //! Which transition fires, and what it does.
 
 use super::MAX_TRANSITIONS;
+use super::StateId;
 use super::desc_transition::Interruption;
 use super::model::{Asked, Compare, Layer, Transition};
 use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
@@ -42,8 +43,8 @@ impl Fired {
 /// What a transition has done: the states left and entered, and itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
-    pub(crate) from: u16,
-    pub(crate) to: u16,
+    pub(crate) from: StateId,
+    pub(crate) to: StateId,
     pub(crate) transition: u16,
 }
 
@@ -235,8 +236,8 @@ pub(super) fn fire(
     };
     set_rates(layer, state, values, time_s);
     Some(Taken {
-        from,
-        to: transition.to,
+        from: StateId(from),
+        to: StateId(transition.to),
         transition: index,
     })
 }

@@ -1,20 +1,20 @@
 //! What happened in an update: states left and entered, and the clip time that passed.
 
+use super::StateId;
 use super::drive::{DrivenClip, Watch};
 use super::fire::Taken;
+use crate::character::ClipId;
 use crate::pose::LoopMode;
 
 /// A state that an instance left or entered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateMachineEvent {
-    /// Its index in the batch.
-    pub instance: usize,
-    /// The layer's index.
-    pub layer: usize,
+    /// The layer's number.
+    pub layer: u8,
     /// Whether it was left or entered.
     pub kind: StateMachineEventKind,
-    /// The state's index in the layer.
-    pub state: usize,
+    /// The state of the layer.
+    pub state: StateId,
     /// The transition by which, as an index in the layer; `None` for the first state.
     pub transition: Option<usize>,
     /// When, in seconds of the engine's clock: to the instant, not to the frame.
@@ -34,14 +34,12 @@ pub enum StateMachineEventKind {
 /// [`RootMotion`](crate::pose::RootMotion) ask for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipPass {
-    /// The instance's index in the batch.
-    pub instance: usize,
-    /// The layer's index.
-    pub layer: usize,
-    /// The state's index in the layer.
-    pub state: usize,
+    /// The layer's number.
+    pub layer: u8,
+    /// The state of the layer.
+    pub state: StateId,
     /// Index into the clips that the machine was made with.
-    pub clip: usize,
+    pub clip: ClipId,
     /// From here, in seconds of unwrapped clip time (see [`LoopMode`]); backwards, it is more than `to_s`.
     pub from_s: f64,
     /// To here.
@@ -54,20 +52,12 @@ pub struct ClipPass {
     pub weight: f32,
 }
 
-/// What happened in an update, for all instances. Kept from frame to frame, so that nothing is allocated.
+/// The events of an update of one instance, and the clip time that passed. It keeps its memory from
+/// update to update.
 #[derive(Debug, Clone, Default)]
 pub struct StateMachineLog {
-    parts: Vec<Part>,
-    used: usize,
-    without_passes: bool,
-}
-
-/// What happened to some instances that lie together.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Part {
     events: Vec<StateMachineEvent>,
     passes: Vec<ClipPass>,
-    instance: usize,
     without_passes: bool,
 }
 
@@ -87,60 +77,40 @@ impl StateMachineLog {
         }
     }
 
-    /// States that were left and entered: by instance, in the order in which it happened.
-    pub fn events(&self) -> impl Iterator<Item = &StateMachineEvent> {
-        self.live().flat_map(|part| &part.events)
+    /// States that were left and entered, in the order in which it happened.
+    #[must_use]
+    pub fn events(&self) -> &[StateMachineEvent] {
+        &self.events
     }
 
-    /// Clip time that passed: by instance; for each layer in the order of time.
-    pub fn passes(&self) -> impl Iterator<Item = &ClipPass> {
-        self.live().flat_map(|part| &part.passes)
+    /// Clip time that passed; for each layer in the order of time.
+    #[must_use]
+    pub fn passes(&self) -> &[ClipPass] {
+        &self.passes
     }
 
-    fn live(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().take(self.used)
-    }
-
-    /// So many empty parts.
-    pub(super) fn parts(&mut self, count: usize) -> &mut [Part] {
-        if self.parts.len() < count {
-            self.parts.resize_with(count, Part::default);
-        }
-        self.used = count;
-        let parts = self.parts.get_mut(..count).unwrap_or(&mut []);
-        for part in parts.iter_mut() {
-            part.events.clear();
-            part.passes.clear();
-            part.without_passes = self.without_passes;
-        }
-        parts
+    pub(super) fn clear(&mut self) {
+        self.events.clear();
+        self.passes.clear();
     }
 }
 
-impl Part {
-    pub(super) fn set_instance(&mut self, instance: usize) {
-        self.instance = instance;
-    }
-}
-
-impl Watch for Part {
-    fn entered(&mut self, layer: usize, state: u16, time_s: f64) {
+impl Watch for StateMachineLog {
+    fn entered(&mut self, layer: u8, state: StateId, time_s: f64) {
         self.events.push(StateMachineEvent {
-            instance: self.instance,
             layer,
             kind: StateMachineEventKind::Entered,
-            state: state.into(),
+            state,
             transition: None,
             time_s,
         });
     }
 
-    fn taken(&mut self, layer: usize, taken: Taken, time_s: f64) {
-        let event = |kind, state: u16| StateMachineEvent {
-            instance: self.instance,
+    fn taken(&mut self, layer: u8, taken: Taken, time_s: f64) {
+        let event = |kind, state| StateMachineEvent {
             layer,
             kind,
-            state: state.into(),
+            state,
             transition: Some(taken.transition.into()),
             time_s,
         };
@@ -160,9 +130,8 @@ impl Watch for Part {
         let [from, to] = [from_s, to_s].map(|time_s| clip.unwrapped_s(time_s));
         if weight > 0.0 && clip.speed != 0.0 {
             self.passes.push(ClipPass {
-                instance: self.instance,
                 layer: clip.layer,
-                state: clip.state.into(),
+                state: clip.state,
                 clip: clip.clip,
                 from_s: from,
                 to_s: to,

@@ -10,7 +10,8 @@
 //! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions; `StateMachineText` reads
 //!   it from TOML (feature `toml`), with lines for errors.
 //! - [`StateMachine`] is what was proven of it, for any number of instances and threads.
-//! - [`StateMachineInstance`] is one instance, and a saved game.
+//! - [`StateMachineInstance`] is one instance, and a saved game. The
+//!   [`Animator`](crate::animator::Animator) has one for each actor that a state machine drives.
 //!
 //! # Time
 //! What depends on time alone happens at its own time and not at a frame's: exit times are met and fades end inside an
@@ -60,7 +61,7 @@ mod state;
 mod text;
 mod update;
 
-pub use crate::character::ParameterId;
+pub use crate::character::{ParameterId, StateId};
 pub(crate) use build::build_mask;
 pub use condition::{Condition, ConditionError, Test};
 pub use desc::{
@@ -79,10 +80,10 @@ pub use state::{MAX_FADING, StateMachineInstance, Value};
 #[cfg(feature = "toml")]
 pub use text::{MAX_TEXT_BYTES, StateMachineText};
 
-use crate::character::{Character, CurveClip, Skeleton, unknown};
+use crate::character::{Character, CurveClip, Skeleton, find, unknown};
 use crate::error::{Error, Result};
 use crate::pose::{Clip, Mask};
-use model::{Layer, Parameter};
+use model::{Layer, Parameter, State};
 
 /// The most parameters of a machine.
 pub const MAX_PARAMETERS: usize = 256;
@@ -152,9 +153,9 @@ impl<'c> StateMachineClip<'c> {
 /// A state machine, proven: every name that its data uses exists, and every number makes sense.
 ///
 /// ```
-/// use throng::pose::SampleList;
 /// use throng::pose::state_machine::{
-///     LayerDesc, StateMachine, StateMachineDesc, Origin, ParameterDesc, ParameterKind, StateDesc, TransitionDesc,
+///     LayerDesc, Origin, ParameterDesc, ParameterKind, StateDesc, StateMachine, StateMachineDesc,
+///     StateMachineLog, TransitionDesc,
 /// };
 ///
 /// let character = throng::builtin::mannequin()?.character;
@@ -175,13 +176,14 @@ impl<'c> StateMachineClip<'c> {
 /// let machine = StateMachine::of(&desc, &character)?;
 /// let speed = machine.parameter("speed")?;
 ///
-/// let mut crowd = vec![machine.start(0.0); 3];
-/// machine.set_float(&mut crowd[1], speed, 1.5)?;
-/// machine.update(0.25, &mut crowd)?;
-/// let mut list = SampleList::new();
-/// machine.play(0.25, &crowd, &mut list)?;
-/// assert_eq!(list.samples(0).len(), 1);
-/// assert_eq!(list.samples(1)[1].weight, 0.5); // in the middle of its fade
+/// // An `Animator` runs the state machine of a character. Without poses, one instance:
+/// let mut hero = machine.start(0.0);
+/// let mut log = StateMachineLog::new();
+/// machine.set_float(&mut hero, speed, 1.5)?;
+/// machine.update(0.25, &mut hero, &mut log)?;
+/// let entered = log.events().last().map(|event| machine.state_name(event.layer, event.state));
+/// assert_eq!(entered, Some("go"));
+/// assert_eq!(machine.status(&hero, 0, 0.25)?.weight, 0.5); // in the middle of its fade
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -227,46 +229,49 @@ impl StateMachine {
         self.layers.len()
     }
 
-    /// The layer of this name.
+    /// The layer of this name: its number, from 0 on.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that there are.
-    pub fn find_layer(&self, name: &str) -> Result<usize> {
+    pub fn layer(&self, name: &str) -> Result<u8> {
         let names = || self.layers.iter().map(|layer| &*layer.name);
         let found = names().position(|other| other == name);
+        // There are at most `MAX_LAYERS`.
+        let found = found.and_then(|index| u8::try_from(index).ok());
         found.ok_or_else(|| unknown("layer", name, names()))
     }
 
-    /// The state of this name.
+    /// The state of this name of a layer.
     ///
     /// # Errors
     /// [`Error::NotFound`] for the layer, [`Error::UnknownName`] with the names that there are.
-    pub fn find_state(&self, layer: usize, name: &str) -> Result<usize> {
-        let layer = self.layer(layer)?;
-        let names = || layer.states.iter().map(|state| &*state.name);
-        let found = names().position(|other| other == name);
-        found.ok_or_else(|| unknown("state", name, names()))
+    pub fn state(&self, layer: u8, name: &str) -> Result<StateId> {
+        let states = &self.layer_at(layer)?.states;
+        find(states.iter().map(|state| &*state.name), name)
     }
 
     /// A state's name; empty for one that does not exist.
     #[must_use]
-    pub fn state_name(&self, layer: usize, state: usize) -> &str {
-        let layer = self.layers.get(layer);
-        let state = layer.and_then(|layer| layer.states.get(state));
+    pub fn state_name(&self, layer: u8, state: StateId) -> &str {
+        let state = self.state_at(layer, state);
         state.map_or("", |state| &state.name)
     }
 
     /// A state's tag, if it has one.
     #[must_use]
-    pub fn state_tag(&self, layer: usize, state: usize) -> Option<&str> {
-        let state = self.layers.get(layer)?.states.get(state)?;
-        state.tag.as_deref()
+    pub fn state_tag(&self, layer: u8, state: StateId) -> Option<&str> {
+        self.state_at(layer, state)?.tag.as_deref()
     }
 
-    fn layer(&self, index: usize) -> Result<&Layer> {
-        self.layers.get(index).ok_or(Error::NotFound {
+    fn state_at(&self, layer: u8, state: StateId) -> Option<&State> {
+        let layer = self.layers.get(usize::from(layer))?;
+        layer.states.get(state.index())
+    }
+
+    fn layer_at(&self, index: u8) -> Result<&Layer> {
+        self.layers.get(usize::from(index)).ok_or(Error::NotFound {
             what: "layer",
-            index: index as u64,
+            index: index.into(),
             count: self.layers.len() as u64,
         })
     }

@@ -2,6 +2,7 @@
 
 use super::desc::ParameterKind;
 use super::desc_transition::Interruption;
+use crate::character::ClipId;
 use crate::pose::{BlendSpace1, BlendSpace2, Ease, LoopMode};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +62,7 @@ pub(super) enum Motion {
 /// A clip, and how long it lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Played {
-    pub(super) clip: usize,
+    pub(super) clip: ClipId,
     pub(super) duration_s: f64,
 }
 

@@ -1,10 +1,11 @@
 //! What instances play at a time.
 
-use super::StateMachine;
 use super::fire::share;
 use super::model::Layer;
 use super::pace::{clips, place};
 use super::state::{LayerState, Play, StateMachineInstance, Value};
+use super::{StateId, StateMachine};
+use crate::character::{ClipId, MaskId};
 use crate::pose::{ClipSample, LoopMode};
 
 impl Layer {
@@ -19,7 +20,7 @@ impl Layer {
         play: &Play,
         values: &[Value],
         time_s: f64,
-        mut each: impl FnMut(usize, f64, f64),
+        mut each: impl FnMut(ClipId, f64, f64),
     ) {
         if let Some(state) = self.states.get(usize::from(play.state)) {
             let place = place(state.wrap, play.phase_at(time_s));
@@ -53,7 +54,7 @@ pub(super) fn play(
                         clip,
                         time_s,
                         weight,
-                        mask: layer.mask,
+                        mask: layer.mask.map(MaskId),
                         level: index as u8,
                     });
                 }
@@ -65,8 +66,8 @@ pub(super) fn play(
 /// Where a layer of an instance stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerStatus {
-    /// The state that it is in, which may be fading in: its index in the layer.
-    pub state: usize,
+    /// The state that it is in, which may be fading in.
+    pub state: StateId,
     /// Its phase, in loops since the motion's start.
     pub phase: f64,
     /// Its phase as a place in the motion: 0 is the start, 1 the end.
@@ -82,7 +83,7 @@ pub(super) fn status(layer: &Layer, own: &LayerState, time_s: f64) -> LayerStatu
     let state = layer.states.get(usize::from(own.current.state));
     let wrap = state.map_or_else(LoopMode::default, |state| state.wrap);
     LayerStatus {
-        state: own.current.state.into(),
+        state: StateId(own.current.state),
         phase,
         place: place(wrap, phase),
         weight: share(layer, own, time_s) as f32,

@@ -1,17 +1,13 @@
-//! Batches: many instances from frame to frame.
+//! One instance from its start on, from time to time.
 
 use super::advance::advance;
 use super::desc::ParameterKind;
-use super::log::{Part, StateMachineLog};
+use super::log::StateMachineLog;
 use super::play::{LayerStatus, play, status};
 use super::state::{Fading, LayerState, Play, Proven, StateMachineInstance, Value};
 use super::{MAX_TIME_S, StateMachine};
 use crate::error::{Error, Result};
 use crate::pose::SampleList;
-use rayon::prelude::*;
-
-/// How many instances a thread takes at a time.
-const CHUNK: usize = 256;
 
 impl StateMachine {
     /// An instance that starts at `now_s`, in the first update: so parameters that are set before can choose
@@ -52,101 +48,45 @@ impl StateMachine {
         }
     }
 
-    /// Takes all instances to the engine's `now_s`, in seconds. Each may have been updated up to another time.
+    /// Takes an instance to the engine's `now_s`, in seconds, and notes in `log` what happened: what
+    /// the log had before is forgotten.
+    ///
+    /// This is for game logic that needs states and no poses, and for tools. To animate characters,
+    /// let an [`Animator`](crate::animator::Animator) run the state machine: it updates many
+    /// instances, and only those that need it.
     ///
     /// # Errors
-    /// [`Error::Each`] with the first state that is of another machine, or that was read from something broken;
-    /// nothing is updated then.
-    pub fn update(&self, now_s: f64, states: &mut [StateMachineInstance]) -> Result<()> {
-        self.prove(states)?;
-        for state in states {
-            advance(self, state, now_s, None);
-        }
-        Ok(())
-    }
-
-    /// [`Self::update`], and what happened.
-    ///
-    /// # Errors
-    /// As there; the log stays as it was.
-    pub fn update_logged(
+    /// [`Error::Argument`] if the instance is of another machine, or was read
+    /// from something broken. Instance and log stay as they were then.
+    pub fn update(
         &self,
         now_s: f64,
-        states: &mut [StateMachineInstance],
+        instance: &mut StateMachineInstance,
         log: &mut StateMachineLog,
     ) -> Result<()> {
-        self.prove(states)?;
-        for part in log.parts(1) {
-            self.update_part(now_s, 0, states, part);
-        }
+        self.check(instance)?;
+        instance.proven = Proven(true);
+        log.clear();
+        advance(self, instance, now_s, log);
         Ok(())
     }
 
-    /// [`Self::update`] on all of rayon's threads, with the same result to the bit.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn update_par(&self, now_s: f64, states: &mut [StateMachineInstance]) -> Result<()> {
-        self.prove(states)?;
-        states.par_chunks_mut(CHUNK).for_each(|states| {
-            for state in states {
-                advance(self, state, now_s, None);
-            }
-        });
-        Ok(())
-    }
-
-    /// [`Self::update_logged`] on all of rayon's threads, with the same result to the bit.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn update_logged_par(
-        &self,
-        now_s: f64,
-        states: &mut [StateMachineInstance],
-        log: &mut StateMachineLog,
-    ) -> Result<()> {
-        self.prove(states)?;
-        let parts = log.parts(states.len().div_ceil(CHUNK));
-        let chunks = states.par_chunks_mut(CHUNK).zip(parts).enumerate();
-        chunks.for_each(|(chunk, (states, part))| {
-            self.update_part(now_s, chunk * CHUNK, states, part);
-        });
-        Ok(())
-    }
-
-    fn update_part(
-        &self,
-        now_s: f64,
-        first: usize,
-        states: &mut [StateMachineInstance],
-        part: &mut Part,
-    ) {
-        for (index, state) in states.iter_mut().enumerate() {
-            part.set_instance(first + index);
-            advance(self, state, now_s, Some(part));
-        }
-    }
-
-    /// Appends what each instance plays at `now_s` to `list`, in order. That is the time of the last update; at another
-    /// time, states play on or back in closed form and no transition fires. A time that is not a number, or beyond
-    /// [`MAX_TIME_S`], counts as that of the last update.
+    /// Appends what an instance plays at `now_s` to `list`, for a
+    /// [`BatchPoser`](crate::pose::BatchPoser). That is the time of the last update; at another time,
+    /// states play on or back in closed form and no transition fires. A time that is not a number, or
+    /// beyond [`MAX_TIME_S`], counts as that of the last update.
     ///
     /// # Errors
     /// As [`Self::update`]; nothing is appended then.
     pub fn play(
         &self,
         now_s: f64,
-        states: &[StateMachineInstance],
+        instance: &StateMachineInstance,
         list: &mut SampleList,
     ) -> Result<()> {
-        for (index, state) in states.iter().enumerate() {
-            self.check(state).map_err(|why| each(index, why))?;
-        }
-        for state in states {
-            let now_s = self.time(now_s, state);
-            list.push_with(|samples| play(self, state, now_s, samples));
-        }
+        self.check(instance)?;
+        let now_s = self.time(now_s, instance);
+        list.push_with(|samples| play(self, instance, now_s, samples));
         Ok(())
     }
 
@@ -158,17 +98,17 @@ impl StateMachine {
     pub fn status(
         &self,
         state: &StateMachineInstance,
-        layer: usize,
+        layer: u8,
         now_s: f64,
     ) -> Result<LayerStatus> {
         self.check(state)?;
-        let found = self.layer(layer)?;
-        let own = state.layers.get(layer);
+        let found = self.layer_at(layer)?;
+        let own = state.layers.get(usize::from(layer));
         let time_s = self.time(now_s, state);
         own.map(|own| status(found, own, time_s))
             .ok_or(Error::NotFound {
                 what: "layer",
-                index: layer as u64,
+                index: layer.into(),
                 count: state.layers.len() as u64,
             })
     }
@@ -176,21 +116,5 @@ impl StateMachine {
     fn time(&self, now_s: f64, state: &StateMachineInstance) -> f64 {
         let valid = now_s.abs() <= MAX_TIME_S;
         if valid { now_s } else { state.now_s }
-    }
-
-    fn prove(&self, states: &mut [StateMachineInstance]) -> Result<()> {
-        for (index, state) in states.iter_mut().enumerate() {
-            self.check(state).map_err(|why| each(index, why))?;
-            state.proven = Proven(true);
-        }
-        Ok(())
-    }
-}
-
-fn each(index: usize, why: Error) -> Error {
-    Error::Each {
-        what: "machine state",
-        index: index as u64,
-        why: Box::new(why),
     }
 }

@@ -11,7 +11,7 @@ use crate::support::{Setup, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId};
 use throng::character::{
-    AnimationDesc, Character, ClipDesc, EventDesc, Interpolation, RootMotionDesc,
+    AnimationDesc, Character, ClipDesc, EventDesc, Interpolation, JointId, RootMotionDesc,
 };
 use throng::crowd::Stats;
 use throng::glam::Vec3;
@@ -195,9 +195,9 @@ impl World {
         let id = id.unwrap();
         let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
         let limb = IkSolver::TwoBone(TwoBone {
-            start: 2,
-            mid: 4,
-            end: 6,
+            start: JointId(2),
+            mid: JointId(4),
+            end: JointId(6),
             hinge: Some(Vec3::Z),
             soften: 0.05,
         });

@@ -1,9 +1,27 @@
-//! Unwrapped clip time: the time of a clip that runs on through its passes, and what becomes of it at the ends.
-//!
-//! [`LoopMode::clip_time_s`] is the one place that wraps time: layers, state machines (whose phases
-//! are times in a clip of 1 s) and root motion use it.
+//! What happens past the end of a clip, and the one place that wraps time.
 
-use super::{Layer, LoopMode};
+/// What happens past the end of a clip.
+///
+/// # Unwrapped clip time
+/// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is
+/// `k·D..(k + 1)·D`, for negative `k` too. It is what `(now − start) · speed + offset` gives. A step
+/// from one unwrapped time to another says where a clip went, backward if the second is less; the
+/// loop mode says where in the clip that was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum LoopMode {
+    /// Starts over: the clip's time is taken modulo its duration.
+    #[default]
+    Loop,
+    /// Holds the last pose (or the first, when played backwards).
+    Once,
+    /// Turns round at each end.
+    PingPong,
+}
 
 impl LoopMode {
     /// The clip's own time, in `0..=duration_s`, at an unwrapped time.
@@ -36,50 +54,6 @@ impl LoopMode {
             Self::Loop => fold(unwrapped_s, duration_s).1,
             Self::Once => unwrapped_s.clamp(0.0, duration_s),
             Self::PingPong => fold(unwrapped_s, 2.0 * duration_s).1,
-        }
-    }
-}
-
-/// A stretch of unwrapped clip time: from where to where a clip went. Backward where `to_s` is less.
-///
-/// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is `k·D..(k + 1)·D`, for
-/// negative `k` too. It is what `(now − start) · speed + offset` gives, and says where the clip is and how it came
-/// there; a [`LoopMode`] says what becomes of it.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ClipSpan {
-    /// Where it starts, in seconds.
-    pub from_s: f64,
-    /// Where it ends, in seconds.
-    pub to_s: f64,
-}
-
-impl Layer {
-    /// The unwrapped clip time at the engine's `now_s`: `(now − start) · speed + offset`, in `f64`. With times of up
-    /// to 30 days, speeds of up to 1 and an offset of less than a day, it is within 1e-9 s of the exact value.
-    /// `None` where that is not finite.
-    #[must_use]
-    pub fn unwrapped_s(&self, now_s: f64) -> Option<f64> {
-        let unwrapped_s = (now_s - self.start_s) * self.speed + self.offset_s;
-        unwrapped_s.is_finite().then_some(unwrapped_s)
-    }
-
-    /// What the layer goes through between two of the engine's times. A frame's span starts on the very bits where
-    /// the one before it ended, as long as the layer is not changed: nothing is passed twice or left out.
-    ///
-    /// Where an end is not finite, the span is empty and lies at 0.
-    ///
-    /// ```
-    /// use throng::pose::Layer;
-    ///
-    /// let layer = Layer { speed: -2.0, ..Layer::new(0, 10.0) };
-    /// let span = layer.span(10.5, 11.0);
-    /// assert_eq!((span.from_s, span.to_s), (-1.0, -2.0));
-    /// ```
-    #[must_use]
-    pub fn span(&self, from_now_s: f64, to_now_s: f64) -> ClipSpan {
-        match (self.unwrapped_s(from_now_s), self.unwrapped_s(to_now_s)) {
-            (Some(from_s), Some(to_s)) => ClipSpan { from_s, to_s },
-            _ => ClipSpan::default(),
         }
     }
 }

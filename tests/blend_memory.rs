@@ -1,13 +1,13 @@
-//! Blends, layers and transitions allocate nothing once they have run. One test, so that nothing else allocates meanwhile.
+//! Blends and transitions allocate nothing once they have run. One test, so that nothing else allocates meanwhile.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use throng::character::{CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
+use throng::character::{ClipId, CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
 use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{
-    BLEND_THRESHOLD, BlendSpace2, Clip, ClipOptions, Ease, GradientBands, Inertia, Layer,
-    LayerStack, Mask, Moving, PoseLayer, SampleList, WeightSample, blend, blend_weights,
+    BLEND_THRESHOLD, BlendSpace2, Clip, ClipOptions, ClipSample, GradientBands, Inertia, Mask,
+    Moving, PoseLayer, SampleList, WeightSample, blend, blend_weights,
 };
 
 /// Counts what is allocated.
@@ -83,22 +83,17 @@ fn nothing_is_allocated_after_the_first_round() {
         BlendSpace2::new(&corners).unwrap(),
         GradientBands::new(&corners).unwrap(),
     );
-    let (mut layers, mut list, mut inertia) =
-        (LayerStack::new(), SampleList::new(), Inertia::new());
+    let (mut list, mut inertia) = (SampleList::new(), Inertia::new());
     let (mut out, mut weights) = (rest.clone(), [0.0; 4]);
-    let durations_s = [1.2, 0.8];
     let faces = morphing();
     let (at_rest, mut face) = ([0.0; 40], [0.0; 40]);
     let mut round = |number: u32| {
-        layers.clear();
-        layers.play(Layer::new(0, 0.0));
+        list.clear();
         for turn in 0..20 {
-            let now = f64::from(number) + 0.05 * f64::from(turn);
-            let to = Layer::new(turn as usize % 2, now);
-            layers.cross_fade_in_step(to, now, 0.3, Ease::Smooth, &durations_s);
-            layers.cross_fade(to.on_level(1), now, 0.3, Ease::Linear);
-            list.clear();
-            list.push(layers.samples(now, &durations_s));
+            let time_s = f64::from(number) + 0.05 * f64::from(turn);
+            list.push(
+                (0..4).map(|clip| ClipSample::new(ClipId(clip), time_s).on_level(clip as u8)),
+            );
         }
         space.weights(Vec2::splat(0.3), &mut weights).unwrap();
         bands.weights(Vec2::splat(0.3), &mut weights).unwrap();

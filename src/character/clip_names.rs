@@ -1,0 +1,19 @@
+//! Numbers and names of clips, in whichever form the character has them.
+
+use super::{Character, CurveClip};
+use crate::pose::Clip;
+
+impl Character {
+    /// How many clips there are.
+    pub(crate) fn clip_count(&self) -> usize {
+        self.clips.len().max(self.curves.len())
+    }
+
+    /// The names of the clips, in order.
+    pub(crate) fn clip_names(&self) -> impl Iterator<Item = &str> + Clone {
+        let packed = self.clips.iter().map(Clip::name);
+        // Where both are kept, they bear the same names.
+        let curves = self.curves.iter().skip(self.clips.len());
+        packed.chain(curves.map(CurveClip::name))
+    }
+}

@@ -1,0 +1,73 @@
+//! Poses by the crate's plain functions, one after the other: exact where the file's curves were
+//! kept.
+
+use throng::Result;
+use throng::character::{Affine, Character, Transform};
+use throng::pose::{Mat3x4, PaletteFit, WriteOnly, model_pose, palette};
+
+/// The poses of one instance.
+#[derive(Debug, Clone, Default)]
+pub struct Poser {
+    local: Vec<Transform>,
+    model: Vec<Affine>,
+    weights: Vec<f32>,
+}
+
+impl Poser {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The model pose of a clip (its index) at a time, or of rest. The curves are sampled where the
+    /// character has them, else the packed clip.
+    pub fn pose(&mut self, character: &Character, clip: Option<(usize, f64)>) -> Result<&[Affine]> {
+        let skeleton = character.skeleton();
+        self.local.clear();
+        let joints = skeleton.joints().iter();
+        self.local.extend(joints.map(|joint| joint.rest));
+        self.weights.clear();
+        let rest = character.morph_weights().iter();
+        self.weights.extend(rest.map(|weight| weight.rest));
+        if let Some((clip, time_s)) = clip {
+            let weights = &mut self.weights;
+            let write = |index: usize, value| weights[index] = value;
+            if let Some(curves) = character.curves().get(clip) {
+                curves.sample(time_s, &mut self.local)?;
+                curves.sample_weights(time_s, write);
+            } else {
+                let clip = &character.clips()[clip];
+                clip.sample(time_s, &mut self.local)?;
+                clip.sample_weights(time_s, write);
+            }
+        }
+        self.model.resize(skeleton.len(), Affine::IDENTITY);
+        model_pose(skeleton, &self.local, &mut self.model)?;
+        Ok(&self.model)
+    }
+
+    /// [`Self::pose`], then the palette.
+    pub fn palette(
+        &mut self,
+        character: &Character,
+        clip: Option<(usize, f64)>,
+        out: WriteOnly<'_, Mat3x4>,
+    ) -> Result<()> {
+        self.pose(character, clip)?;
+        palette(character, &self.model, PaletteFit::Projected, out)
+    }
+
+    /// The local pose that was computed last.
+    pub fn local(&self) -> &[Transform] {
+        &self.local
+    }
+
+    /// The morph weights that were computed last.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The model pose that was computed last.
+    pub fn model(&self) -> &[Affine] {
+        &self.model
+    }
+}
