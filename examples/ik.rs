@@ -56,7 +56,7 @@ struct Solvers {
 
 impl Solvers {
     fn add(crowd: &mut Crowd, kind: CharacterId, skeleton: &Skeleton) -> throng::Result<Self> {
-        let joint = |name: &str| skeleton.joint(name).map(u16::from);
+        let joint = |name: &str| skeleton.joint(name);
         let bones = |first: &str, middle: &str, last: &str| {
             Ok::<_, throng::Error>(TwoBone::new(joint(first)?, joint(middle)?, joint(last)?))
         };

@@ -9,7 +9,6 @@
 mod pose;
 mod reference;
 
-use crate::reference::poser::Poser;
 use clap::Parser;
 use pose::{Args, Failure};
 use std::io::{self, Write};

@@ -122,7 +122,7 @@ impl Bench {
         for id in &self.load.instances {
             let playing = self.load.crowd.playing(*id)?;
             self.list.push(playing.filter_map(|one| {
-                let sample = ClipSample::new(one.clip?.index(), one.time_s);
+                let sample = ClipSample::new(one.clip?, one.time_s);
                 Some(sample.weighted(one.weight))
             }));
         }

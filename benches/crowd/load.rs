@@ -110,8 +110,8 @@ impl Load {
 
     fn spawn(&mut self, id: CharacterId, count: u32) -> Outcome {
         let skeleton = self.character.skeleton();
-        let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
-            .map(|name| skeleton.joint(name).map(Into::into));
+        let [start, mid, end] =
+            ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(|name| skeleton.joint(name));
         let arm = IkSolver::TwoBone(TwoBone {
             start: start?,
             mid: mid?,

@@ -57,7 +57,7 @@ fn stroller() -> throng::Result<Character> {
     let walk = &character.curves()[character.clip("Walk")?.index()];
     let hips = character.skeleton().joint("Hips")?;
     let mut tracks = walk.tracks().to_vec();
-    for track in tracks.iter_mut().filter(|track| track.joint == hips.0) {
+    for track in tracks.iter_mut().filter(|track| track.joint == hips) {
         if let TrackValues::Translation(keys) = &mut track.values {
             for (time_s, at) in keys.times_s.iter().zip(&mut keys.values) {
                 at.z += throng::builtin::WALK_SPEED_M_S * time_s;

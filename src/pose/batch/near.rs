@@ -79,7 +79,7 @@ fn is_long(a: Key, b: Key) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::character::Transform;
+    use crate::character::{ClipId, Transform};
     use crate::pose::{BatchPoser, ClipSample, SampleList, SimdLevel};
 
     /// Clips that differ by the mark alone give the same blends: fits are off by 1.7e-7 and 1e-7
@@ -100,7 +100,7 @@ mod tests {
         for number in 0..40 {
             let sample = |clip: usize| {
                 let time_s = 0.037 * (number * (clip + 1)) as f64;
-                ClipSample::new(clip, time_s).weighted(0.2 + 0.1 * clip as f32)
+                ClipSample::new(ClipId(clip as u16), time_s).weighted(0.2 + 0.1 * clip as f32)
             };
             list.push((0..3).map(sample));
         }
