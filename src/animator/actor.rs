@@ -1,5 +1,6 @@
 //! One instance of a character, as the animator keeps it.
 
+use super::blend_pool::Blends;
 use super::clock::Clock;
 use super::drive::Driver;
 use super::goal::Goal;
@@ -21,6 +22,7 @@ pub(crate) struct Actor {
     pub(crate) alive: bool,
     pub(crate) clock: Clock,
     pub(crate) block: Block,
+    pub(crate) blends: Blends,
     /// Up to when its time has passed: events delivered, motion taken. Its own time.
     pub(crate) passed_s: f64,
     /// From when on its pose no longer changes, in its own time; infinite while it does.
@@ -43,6 +45,7 @@ impl Actor {
             alive: true,
             clock: Clock::SAME,
             block: Block::default(),
+            blends: Blends::NONE,
             passed_s: now_s,
             still_from_s: f64::INFINITY,
             version: 0,

@@ -86,7 +86,7 @@ fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
     record.fade_s = clip.weight.duration_s as f32;
     let mask = clip
         .mask
-        .and_then(|mask| library.machine_masks.get(usize::from(mask)));
+        .and_then(|mask| library.set.state_machine_masks().get(usize::from(mask)));
     record.mask = mask.map_or(NO_MASK, |mask| mask.0);
     record.layer = clip.layer as u8;
     record.flags = FLAG_STATE_MACHINE;

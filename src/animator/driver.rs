@@ -13,7 +13,7 @@ impl Animator {
     /// # Errors
     /// [`Error::Argument`] if the character has none.
     pub fn state_machine(&self) -> Result<&StateMachine> {
-        let machine = self.library.state_machine.as_deref();
+        let machine = self.library.state_machine();
         machine.ok_or(Error::Argument {
             what: "state machine",
             why: ArgumentFault::Invalid("the character has none"),
@@ -43,13 +43,15 @@ impl Animator {
         self.state_machine()?;
         self.touch(id.index);
         let layers = self.library.machine_layers();
-        let machine = self.library.state_machine.as_ref();
+        let machine = self.library.state_machine();
         if let (Some(actor), Some(machine)) = (self.actors.list.get_mut(id.index as usize), machine)
         {
             let local_s = actor.clock.local_s(self.now_s);
             self.pool.retain(&mut actor.block, |record| {
                 usize::from(record.layer) >= layers
             });
+            self.blends
+                .retain(&mut actor.blends, |play| usize::from(play.layer) >= layers);
             actor.driver = Some(Box::new(Driver::new(machine, local_s)));
         }
         self.changed(id.index);
@@ -198,7 +200,7 @@ impl Animator {
     ) -> Result<()> {
         self.driver(id)?;
         self.touch(id.index);
-        let machine = self.library.state_machine.as_deref();
+        let machine = self.library.state_machine();
         let actor = self.actors.list.get_mut(id.index as usize);
         if let (Some(machine), Some(actor)) = (machine, actor) {
             let local_s = actor.clock.local_s(self.now_s);

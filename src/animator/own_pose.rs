@@ -196,7 +196,10 @@ impl Animator {
             let from = shown.map_or(0.0, |record| record.weight_at(local_s));
             pool.retain(&mut actor.block, |record| !record.has(FLAG_POSE));
             let records = pool.get_mut(actor.block);
-            fade_layer(records, show.layer, (show.fade_s, show.ease), local_s);
+            let fade = (show.fade_s, show.ease);
+            fade_layer(records, show.layer, fade, local_s);
+            self.blends
+                .fade_layer(actor.blends, show.layer, fade, local_s);
             let mut record = PlayRecord::new(0, local_s);
             (record.layer, record.flags) = (show.layer, FLAG_POSE);
             record.mask = mask.unwrap_or(NO_MASK);

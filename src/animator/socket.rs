@@ -58,7 +58,7 @@ impl Animator {
                 return None;
             }
             let mask = record.mask();
-            let mask = mask.and_then(|mask| self.library.masks.get(usize::from(mask)));
+            let mask = mask.and_then(|mask| self.library.set.masks().get(usize::from(mask)));
             let of_joint = mask.map_or(1.0, |mask| mask.weights()[joint]);
             Some(JointPart {
                 value: clip

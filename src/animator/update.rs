@@ -70,6 +70,7 @@ impl Animator {
             library,
             actors,
             pool,
+            blends,
             queue,
             now_s,
             ..
@@ -93,15 +94,27 @@ impl Animator {
             step: step.as_mut(),
         };
         for record in pool.get_mut(actor.block) {
-            if back && finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s) {
+            let (number, before) = (record.blend(), record.flags);
+            let ends_later =
+                || finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s);
+            if back && number == 0 && ends_later() {
                 record.flags &= !FLAG_FINISHED;
             }
             if !record.has(FLAG_STATE_MACHINE) {
                 let passing = Passing::new(*record, [from_s, local_s]);
                 record.flags = sink.pass(library, &passing);
             }
+            if record.flags != before && number != 0 {
+                blends.note(actor.blends, number, [before, record.flags]);
+            }
         }
-        if let (Some(driver), Some(machine)) = (&mut actor.driver, &library.state_machine) {
+        blends.retain(&mut actor.blends, |play| !play.is_over(local_s));
+        if blends.advance(library, actor.blends, local_s, back) {
+            let records = (&mut *pool, &mut actor.block);
+            blends.write(library, actor.blends, records, local_s);
+            actor.version = actor.version.wrapping_add(1);
+        }
+        if let (Some(driver), Some(machine)) = (&mut actor.driver, library.state_machine()) {
             driver.advance(library, machine, local_s, &mut sink);
             driver.write(library, machine, pool, &mut actor.block);
             actor.version = actor.version.wrapping_add(1);
@@ -117,7 +130,12 @@ impl Animator {
 
     /// Finds from when on an actor's pose is still, and when it next needs attention.
     fn plan_wake(&mut self, index: u32, local_s: f64) {
-        let Self { library, pool, .. } = self;
+        let Self {
+            library,
+            pool,
+            blends,
+            ..
+        } = self;
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;
         };
@@ -134,7 +152,11 @@ impl Animator {
         for record in records {
             wakes_s = wakes_s.min(next_s(library, record, local_s));
         }
-        if let (Some(driver), Some(machine)) = (&actor.driver, &library.state_machine) {
+        if blends.moves(actor.blends, local_s) {
+            actor.still_from_s = f64::INFINITY;
+            wakes_s = local_s;
+        }
+        if let (Some(driver), Some(machine)) = (&actor.driver, library.state_machine()) {
             let next = driver.wakes_s(machine);
             wakes_s = wakes_s.min(next);
             if next <= local_s {
