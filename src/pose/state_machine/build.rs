@@ -10,7 +10,7 @@ use super::{
     MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
     MAX_TRANSITIONS, StateMachine, StateMachineClip,
 };
-use crate::character::Skeleton;
+use crate::character::{BlendSpace, Skeleton};
 use crate::desc_check::{check_cap, check_value, find};
 use crate::error::cut;
 use crate::pose::Mask;
@@ -24,14 +24,21 @@ pub(crate) type Checked<T> = Result<T, Fault>;
 pub(super) struct Known<'d> {
     desc: &'d StateMachineDesc,
     pub(super) clips: &'d [StateMachineClip<'d>],
+    /// Of the character; their clips are indices into `clips`.
+    pub(super) spaces: &'d [BlendSpace],
 }
 
 pub(super) fn build(
     desc: &StateMachineDesc,
     skeleton: &Skeleton,
     clips: &[StateMachineClip<'_>],
+    spaces: &[BlendSpace],
 ) -> Checked<StateMachine> {
-    let known = Known { desc, clips };
+    let known = Known {
+        desc,
+        clips,
+        spaces,
+    };
     cap("parameters", desc.parameters.len(), MAX_PARAMETERS)?;
     cap("masks", desc.masks.len(), MAX_MASKS)?;
     cap("layers", desc.layers.len(), MAX_LAYERS)?;
