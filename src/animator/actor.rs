@@ -1,6 +1,7 @@
 //! One instance of a character, as the animator keeps it.
 
 use super::blend_pool::Blends;
+use super::carry::Carry;
 use super::clock::Clock;
 use super::drive::Driver;
 use super::goal::Goal;
@@ -32,6 +33,8 @@ pub(crate) struct Actor {
     pub(crate) root: Option<Box<Root>>,
     pub(crate) driver: Option<Box<Driver>>,
     pub(crate) own_pose: Option<Box<OwnPose>>,
+    /// What is left of the motion before a cut.
+    pub(crate) carry: Option<Box<Carry>>,
     /// What its inverse kinematics want, ascending in job.
     pub(crate) goals: Vec<Goal>,
     /// Morph weights that the caller set; NaN for those that the clips decide. Empty: none.
@@ -52,14 +55,25 @@ impl Actor {
             root: None,
             driver: None,
             own_pose: None,
+            carry: None,
             goals: Vec::new(),
             weights: Vec::new(),
         }
     }
 
-    /// Whether poses take more than its records: inverse kinematics, or a model pose.
-    pub(crate) fn is_special(&self) -> bool {
+    /// What is left at `local_s` of the motion before a cut.
+    pub(crate) fn carry_at(&self, local_s: f64) -> Option<&Carry> {
+        let carry = self.carry.as_deref();
+        carry.filter(|carry| !carry.is_over(local_s))
+    }
+
+    /// Whether poses take more than its records: inverse kinematics, a model pose, or what is left of
+    /// a motion before a cut.
+    pub(crate) fn is_special(&self, now_s: f64) -> bool {
         let own_pose = self.own_pose.as_ref();
+        if self.carry_at(self.clock.local_s(now_s)).is_some() {
+            return true;
+        }
         !self.goals.is_empty() || own_pose.is_some_and(|own| !own.model.is_empty())
     }
 }

@@ -1,6 +1,7 @@
 //! What the caller says: play, stop, seek, pause.
 
 use super::blend::BlendPlay;
+use super::carry::{Cut, Moment};
 use super::record::{
     FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
 };
@@ -69,15 +70,54 @@ impl Animator {
     /// stays as it was then.
     #[doc(alias = "crossfade")]
     pub fn play<'a>(&mut self, id: ActorId, play: impl Into<Play<'a>>) -> Result<()> {
-        let play = play.into();
+        let mut play = play.into();
         self.check_layer(id, play.layer)?;
         let resolved = self.resolve(&play)?;
         self.touch(id.index);
+        let cuts = play.inertial_s > 0.0;
+        if cuts {
+            play.fade_s = 0.0;
+            self.note_cut(id.index, Moment::Old);
+        }
         match resolved {
             Some(resolved) => self.start(id.index, &play, resolved),
             None => self.fade_out(id.index, play.layer, (play.fade_s, play.ease)),
         }
+        if cuts {
+            self.note_cut(id.index, Moment::New);
+            self.begin_cut(id.index, play.inertial_s);
+        }
         Ok(())
+    }
+
+    /// What it takes to cut an actor, what it plays, and its time.
+    fn cut(&mut self, index: u32) -> Option<(Cut<'_>, &[PlayRecord], f64)> {
+        let actor = self.actors.list.get_mut(index as usize)?;
+        let cut = Cut {
+            library: &self.library,
+            poser: &self.poser,
+            threads: &self.threads,
+            own: actor.own_pose.as_deref(),
+            carry: &mut actor.carry,
+            work: &mut self.cut_work,
+        };
+        Some((
+            cut,
+            self.pool.get(actor.block),
+            actor.clock.local_s(self.now_s),
+        ))
+    }
+
+    fn note_cut(&mut self, index: u32, moment: Moment) {
+        if let Some((mut cut, records, local_s)) = self.cut(index) {
+            cut.note(moment, records, local_s);
+        }
+    }
+
+    fn begin_cut(&mut self, index: u32, inertial_s: f32) {
+        if let Some((mut cut, _, local_s)) = self.cut(index) {
+            cut.begin(local_s, inertial_s.into());
+        }
     }
 
     /// Fades out what a layer plays, in `fade_s` seconds: what lies below comes through, under layer
@@ -108,6 +148,7 @@ impl Animator {
         finite("Play::offset_s", play.offset_s)?;
         finite("Play::speed", play.speed)?;
         check_fade("Play::fade_s", play.fade_s)?;
+        check_fade("Play::inertial_s", play.inertial_s)?;
         in_range("Play::weight", play.weight, f32::MAX)?;
         let mask = self.library.mask(play.mask)?;
         let what = if let ClipRef::BlendSpace(space) = play.clip {

@@ -1,5 +1,6 @@
 //! State machines of actors: start, parameters, triggers, states.
 
+use super::carry::Carry;
 use super::control::check_fade;
 use super::drive::Driver;
 use super::{ActorId, Animator};
@@ -53,6 +54,13 @@ impl Animator {
             self.blends
                 .retain(&mut actor.blends, |play| usize::from(play.layer) >= layers);
             actor.driver = Some(Box::new(Driver::new(machine, local_s)));
+            if machine.has_inertia() && actor.carry.is_none() {
+                // So that no transition allocates.
+                let joints = self.library.skeleton.len();
+                let weights = self.library.morph_weights.len();
+                actor.carry = Some(Box::new(Carry::with_room(joints, weights)));
+                self.cut_work.make_room(&self.library);
+            }
         }
         self.changed(id.index);
         Ok(())

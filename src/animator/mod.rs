@@ -42,6 +42,7 @@ mod actor;
 mod blend;
 mod blend_control;
 mod blend_pool;
+mod carry;
 mod clock;
 mod control;
 mod deliver;
@@ -85,6 +86,7 @@ use crate::pose::ik::IkRig;
 use crate::pose::{BatchPoser, Clip};
 use actor::Actors;
 use blend_pool::BlendPool;
+use carry::CutWork;
 use evaluate::Work;
 use event::EventQueue;
 use library::Library;
@@ -115,6 +117,7 @@ pub struct Animator {
     solvers: Vec<IkSolver>,
     rig: Option<IkRig>,
     work: Work,
+    cut_work: CutWork,
     /// The most records of an actor that the evaluation has room for.
     warmed: usize,
     now_s: f64,
@@ -149,6 +152,7 @@ impl Animator {
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
+            cut_work: CutWork::default(),
             warmed: 0,
             now_s: 0.0,
             #[cfg(test)]
@@ -177,7 +181,7 @@ impl Animator {
     /// # Errors
     /// As [`Self::play`].
     pub fn add<'a>(&mut self, play: impl Into<Play<'a>>) -> Result<ActorId> {
-        let play = play.into().fade_s(0.0);
+        let play = play.into().fade_s(0.0).inertial_s(0.0);
         let resolved = self.resolve(&play)?;
         let id = self.actors.add(self.now_s);
         match resolved {

@@ -100,6 +100,9 @@ pub struct Play<'a> {
     pub fade_s: f32,
     /// How the fade goes.
     pub ease: Ease,
+    /// How long an inertialised transition takes, in seconds; 0 for none. It takes the place of the
+    /// fade: see [`Self::inertial_s`].
+    pub inertial_s: f32,
     /// The layer. Each layer is laid over the one below; layer 0 over the rest pose.
     pub layer: u8,
     /// Which joints it counts for.
@@ -128,6 +131,7 @@ impl<'a> Play<'a> {
         at: None,
         fade_s: 0.0,
         ease: Ease::Smooth,
+        inertial_s: 0.0,
         layer: 0,
         mask: MaskRef::All,
         weight: 1.0,
@@ -170,6 +174,23 @@ impl<'a> Play<'a> {
     #[must_use]
     pub const fn fade_s(self, fade_s: f32) -> Self {
         Self { fade_s, ..self }
+    }
+
+    /// Cuts to it at once, and lets the actor's inertia carry on: what the pose and its velocity were
+    /// off from the new ones decays within this many seconds; usual are 0.2 to 0.5. Only the new motion
+    /// is evaluated then, unlike in a fade.
+    ///
+    /// It is the whole pose that goes on, morph weights too, whatever the layer: before inverse
+    /// kinematics, which work on the result. A cut during another takes over what is left of that.
+    /// After the time the pose is that of what plays, to the bit. The velocities are those of what
+    /// plays around the cut, over 2 ms, and not of the frames shown; a pose of the caller's counts as
+    /// standing. Root motion and events are those of a cut.
+    ///
+    /// The call evaluates the actor's pose four times; its first on an actor allocates.
+    #[doc(alias = "inertialization")]
+    #[must_use]
+    pub const fn inertial_s(self, inertial_s: f32) -> Self {
+        Self { inertial_s, ..self }
     }
 
     /// Sets how the fade goes.

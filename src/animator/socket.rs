@@ -68,7 +68,11 @@ impl Animator {
                 level: record.layer,
             })
         });
-        blend_joint(rest, THRESHOLD, parts)
+        let mut local = blend_joint(rest, THRESHOLD, parts);
+        if let Some(carry) = actor.carry_at(local_s) {
+            carry.apply_joint(local_s, JointId(joint as u16), &mut local);
+        }
+        local
     }
 
     /// A joint's model matrix after inverse kinematics, which take the whole pose.

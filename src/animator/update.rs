@@ -1,5 +1,6 @@
 //! All actors to the present time.
 
+use super::carry::Cut;
 use super::deliver::{Passing, Sink, finish_s, next_s};
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
@@ -73,6 +74,9 @@ impl Animator {
             blends,
             queue,
             now_s,
+            poser,
+            threads,
+            cut_work,
             ..
         } = self;
         let Some(actor) = actors.list.get_mut(index as usize).filter(|a| a.alive) else {
@@ -115,7 +119,16 @@ impl Animator {
             actor.version = actor.version.wrapping_add(1);
         }
         if let (Some(driver), Some(machine)) = (&mut actor.driver, library.state_machine()) {
-            driver.advance(library, machine, local_s, &mut sink);
+            let cut = Cut {
+                library,
+                poser,
+                threads,
+                own: actor.own_pose.as_deref(),
+                carry: &mut actor.carry,
+                work: cut_work,
+            };
+            let records = pool.get(actor.block);
+            driver.advance(library, machine, local_s, &mut sink, (cut, records));
             driver.write(library, machine, pool, &mut actor.block);
             actor.version = actor.version.wrapping_add(1);
         }
@@ -141,6 +154,9 @@ impl Animator {
         };
         let records = pool.get(actor.block);
         actor.still_from_s = still_from_s(library, records);
+        if let Some(carry) = actor.carry_at(local_s) {
+            actor.still_from_s = actor.still_from_s.max(carry.end_s());
+        }
         let mut wakes_s = f64::INFINITY;
         for goal in &actor.goals {
             let still_s = goal.still_from_s();

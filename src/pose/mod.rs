@@ -114,6 +114,7 @@ pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
+pub(crate) use inertia::decayed_by;
 pub use inertia::{Inertia, Moving};
 pub use layer::{Layer, LoopMode};
 pub use layer_stack::LayerStack;

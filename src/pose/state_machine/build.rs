@@ -240,6 +240,7 @@ impl Known<'_> {
             Origin::Any | Origin::Entry => None,
         };
         let played = desc.exit.is_some() || desc.sync == Sync::Phase || desc.fade_s != 0.0;
+        let played = played || desc.inertial_s != 0.0;
         if desc.from == Origin::Entry && played {
             let why = "nothing was played before the entry: it has no exit time, fade or phase";
             return Err(Fault::new(at, "from", DescFault::Invalid(why)));
@@ -255,6 +256,13 @@ impl Known<'_> {
         let fade_s = desc.fade_s;
         let ok = (0.0..=MAX_FADE_S).contains(&fade_s);
         check_value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
+        let inertial_s = desc.inertial_s;
+        let ok = (0.0..=MAX_FADE_S).contains(&inertial_s);
+        check_value(at, "inertial_s", inertial_s, ok, "0 to 3600 seconds")?;
+        if inertial_s > 0.0 && fade_s > 0.0 {
+            let why = "either fades or is inertialised";
+            return Err(Fault::new(at, "inertial_s", DescFault::Invalid(why)));
+        }
         check_start(at, desc.start.unwrap_or(0.0))?;
         check_cap(at, "conditions", desc.when.len(), MAX_CONDITIONS)?;
         let when = desc.when.iter().enumerate();
@@ -266,6 +274,7 @@ impl Known<'_> {
             when: when.collect::<Checked<_>>()?,
             exit: desc.exit.map(f64::from),
             fade_s: fade_s.into(),
+            inertial_s: inertial_s.into(),
             ease: desc.ease,
             sync: desc.sync == Sync::Phase,
             start: desc.start.map(f64::from),

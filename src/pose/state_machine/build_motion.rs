@@ -79,8 +79,13 @@ impl Known<'_> {
         let clips = space.clips().iter();
         let clips = clips.map(|clip| self.played(at, &field_of_name, clip.index(), additive));
         let clips = clips.collect::<Checked<Vec<_>>>()?;
-        let parameter =
-            |axis: usize| self.float(at, &format!("{field_of_parameters}[{axis}]"), &parameters[axis]);
+        let parameter = |axis: usize| {
+            self.float(
+                at,
+                &format!("{field_of_parameters}[{axis}]"),
+                &parameters[axis],
+            )
+        };
         Ok(match space.shape() {
             BlendShape::Line(line) => Motion::Blend1 {
                 parameter: parameter(0)?,

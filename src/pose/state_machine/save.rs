@@ -18,7 +18,7 @@ save_structs! {
     Point1Desc { at, clip }
     Point2Desc { at, clip }
     TransitionDesc {
-        from, to, when, exit, fade_s, ease, sync, start, interruption, ordered, to_self,
+        from, to, when, exit, fade_s, inertial_s, ease, sync, start, interruption, ordered, to_self,
     }
     Condition { parameter, test }
 }
