@@ -33,6 +33,9 @@ pub(crate) struct Actor {
     pub(crate) root: Option<Box<Root>>,
     pub(crate) driver: Option<Box<Driver>>,
     pub(crate) own_pose: Option<Box<OwnPose>>,
+    /// Whether it had inverse kinematics, a pose of its own or an inertialised transition, and may
+    /// have them again.
+    pub(crate) may_be_special: bool,
     /// What is left of the motion before a cut.
     pub(crate) carry: Option<Box<Carry>>,
     /// What its inverse kinematics want, ascending in job.
@@ -55,6 +58,7 @@ impl Actor {
             root: None,
             driver: None,
             own_pose: None,
+            may_be_special: false,
             carry: None,
             goals: Vec::new(),
             weights: Vec::new(),

@@ -77,6 +77,7 @@ impl Animator {
         let cuts = play.inertial_s > 0.0;
         if cuts {
             play.fade_s = 0.0;
+            self.expect_special(id.index);
             self.note_cut(id.index, Moment::Old);
         }
         match resolved {

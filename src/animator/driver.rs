@@ -43,6 +43,9 @@ impl Animator {
         self.actors.check(id)?;
         self.state_machine()?;
         self.touch(id.index);
+        if self.state_machine()?.has_inertia() {
+            self.expect_special(id.index);
+        }
         let layers = self.library.machine_layers();
         let machine = self.library.state_machine();
         if let (Some(actor), Some(machine)) = (self.actors.list.get_mut(id.index as usize), machine)

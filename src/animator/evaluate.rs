@@ -264,6 +264,24 @@ impl Animator {
 }
 
 impl Work {
+    /// Makes room for lists of this many actors, of which so many take more than their records, with
+    /// so many joints each. So no frame allocates.
+    pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
+        for list in [&mut self.list, &mut self.plain, &mut self.special] {
+            list.reserve(actors.saturating_sub(list.len()));
+        }
+        for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
+            starts.reserve(actors.saturating_sub(starts.len()));
+        }
+        // In powers of two, so that a call seldom allocates.
+        let poses = match special {
+            0 => 0,
+            special => special.next_power_of_two().saturating_mul(joints),
+        };
+        self.local.reserve(poses.saturating_sub(self.local.len()));
+        self.model.reserve(poses.saturating_sub(self.model.len()));
+    }
+
     /// Tells actors apart whose pose is more than what their records say.
     fn split(&mut self, list: &[u32], starts: &Starts<'_>, special: impl Fn(&u32) -> bool) {
         let lists = [&mut self.plain, &mut self.special];

@@ -117,6 +117,8 @@ pub struct Animator {
     solvers: Vec<IkSolver>,
     rig: Option<IkRig>,
     work: Work,
+    /// How many actors may take more than their records.
+    specials: usize,
     cut_work: CutWork,
     /// The most records of an actor that the evaluation has room for.
     warmed: usize,
@@ -152,6 +154,7 @@ impl Animator {
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
+            specials: 0,
             cut_work: CutWork::default(),
             warmed: 0,
             now_s: 0.0,
@@ -174,6 +177,7 @@ impl Animator {
         }
         self.wake.reserve(actors);
         self.due.reserve(actors.saturating_sub(self.due.len()));
+        self.work.make_room(actors, 0, 0);
     }
 
     /// Adds an actor that plays this. What it plays first begins at once, without a fade.
@@ -201,10 +205,25 @@ impl Animator {
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             self.pool.release(&mut actor.block);
             self.blends.retain(&mut actor.blends, |_| false);
+            self.specials -= usize::from(actor.may_be_special);
         }
         self.actors.remove(id.index);
         self.wake.set(id.index, f64::INFINITY);
         Ok(())
+    }
+
+    /// Makes room for an actor whose poses take more than its records: inverse kinematics, a pose of
+    /// the caller's, or an inertialised transition.
+    pub(crate) fn expect_special(&mut self, index: u32) {
+        let Some(actor) = self.actors.list.get_mut(index as usize) else {
+            return;
+        };
+        if !actor.may_be_special {
+            actor.may_be_special = true;
+            self.specials += 1;
+        }
+        let (actors, joints) = (self.actors.len(), self.library.skeleton.len());
+        self.work.make_room(actors, self.specials, joints);
     }
 
     /// Whether the actor is alive.

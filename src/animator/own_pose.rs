@@ -216,6 +216,7 @@ impl Animator {
 
     /// Keeps a pose that was checked.
     fn keep(&mut self, index: u32, local: impl Iterator<Item = Transform>, model: &[Affine]) {
+        self.expect_special(index);
         let poser = &self.poser;
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;

@@ -103,6 +103,7 @@ fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
         at: (is_space || rng.chance(20)).then(|| place(rng)),
         fade_s: if rng.chance(2) { float(rng) } else { 0.3 },
         ease: one_of(rng, &[Ease::Linear, Ease::Smooth]),
+        inertial_s: if rng.chance(6) { float(rng) } else { 0.0 },
         layer: one_of(rng, &[0, 0, 1, 2, 3, 255]),
         mask,
         weight: if rng.chance(3) { float(rng) } else { 1.0 },
