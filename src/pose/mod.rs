@@ -131,6 +131,7 @@ pub use root_motion::{
     RootDelta, RootMotion, RootMotionJob, RootMotionOptions, RootMotionReport, RootPass, RootPlace,
     RootReference,
 };
+pub(crate) use root_motion::{RootMotionBudget, extract};
 pub use sample_list::{ClipSample, SampleList};
 pub use simd_level::SimdLevel;
 pub use skin::{PosedVertices, skin};

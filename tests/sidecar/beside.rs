@@ -443,11 +443,9 @@ fn a_motion_may_name_a_blend_space() {
     };
     let named = machine("blend_space]\nname = 'go'\nparameters = ['speed']");
     let spelt = machine(&format!("blend_1d]\nparameter = 'speed'\n{POINTS}"));
-    let of = |character: &throng::character::Character| {
-        character.animations().state_machine().cloned().unwrap()
-    };
+    let of = |character: &Character| character.animations().state_machine().cloned().unwrap();
     assert_eq!(of(&named), of(&spelt));
     let saved = named.character.to_bytes();
-    let loaded = throng::character::Character::from_bytes(&saved).unwrap();
+    let loaded = Character::from_bytes(&saved).unwrap();
     assert_eq!(loaded, named.character);
 }

@@ -17,6 +17,7 @@ mod resample;
 mod save;
 
 pub use delta::RootDelta;
+pub(crate) use extract::{RootMotionBudget, extract};
 pub use extract::{RootMotionOptions, RootMotionReport, RootReference};
 pub use job::{RootMotionJob, RootPass};
 pub use place::RootPlace;
@@ -87,7 +88,8 @@ impl RootMotion {
         clip: &CurveClip,
         options: &RootMotionOptions,
     ) -> Result<(CurveClip, Self)> {
-        extract::extract(character, clip, options)
+        let mut budget = RootMotionBudget::CLIP;
+        extract(character, clip, options, &mut budget)
     }
 
     /// The character with all its clips staying in place, and the motion of each. It needs the file's curves
@@ -102,7 +104,8 @@ impl RootMotion {
     ) -> Result<(Character, Vec<Self>)> {
         let curves = character.kept_curves()?.iter().enumerate();
         let split = curves.map(|(index, clip)| {
-            extract::extract(&character, clip, options)
+            let mut budget = RootMotionBudget::CLIP;
+            extract(&character, clip, options, &mut budget)
                 .map_err(|why| delta::each("clip", index, why))
         });
         let (curves, motions) = split.collect::<Result<(Vec<_>, Vec<_>)>>()?;
