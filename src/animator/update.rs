@@ -181,7 +181,8 @@ impl Animator {
         }
         if let Some(root) = &actor.root {
             // At the end of a motion the actor is told once more, that it stands.
-            if actor.still_from_s > local_s || !root.is_still() {
+            let walks = || walks_until_s(library, records) > local_s;
+            if actor.still_from_s > local_s || !root.is_still() || walks() {
                 wakes_s = local_s;
             }
         }
@@ -208,6 +209,18 @@ fn check_time(now_s: f64) -> Result<()> {
         return Ok(());
     };
     Err(Error::Argument { what: "now_s", why })
+}
+
+/// Up to when root motion moves an actor, also by clips whose poses do not change.
+fn walks_until_s(library: &Library, records: &[PlayRecord]) -> f64 {
+    let moving = records
+        .iter()
+        .filter(|record| library.motion(record.clip).is_some());
+    let until_s = moving.map(|record| {
+        let duration_s = library.duration_s(record.clip);
+        record.still_from_s(duration_s, true)
+    });
+    until_s.fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// From when on what is played no longer changes.

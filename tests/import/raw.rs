@@ -310,7 +310,7 @@ fn a_clip_keeps_its_duration_where_channels_are_left_out() {
     let mut longer = raw.animations[0].channels[0].clone();
     (longer.node, longer.times_s) = (2, vec![0.5, 2.5]);
     raw.animations[0].channels.push(longer.clone());
-    let built = raw.build(&ImportOptions::curves_only()).unwrap();
+    let built = raw.clone().build(&ImportOptions::curves_only()).unwrap();
     assert_eq!(built.character.curves()[0].duration_s(), 2.5);
     assert_eq!(built.repairs[0].kind, RepairKind::LeftOut);
     // All of it.
