@@ -194,6 +194,8 @@ fn actors_come_and_go() {
 /// order than the character has them. Against a blend in `f64`.
 #[test]
 fn layers_of_a_state_machine_count_for_their_masks() {
+    /// Clips with their weights and times.
+    type Parts<'a> = Vec<(&'a str, f64, f64)>;
     const MACHINE: &str = r#"
 [[mask]]
 name = "head"
@@ -254,7 +256,7 @@ motion.clip = "Idle"
         let set = character.animations();
         &set.masks()[set.mask(name).unwrap().index()]
     };
-    let layers: [(Option<&str>, f64, Vec<(&str, f64, f64)>); 3] = [
+    let layers: [(Option<&str>, f64, Parts<'_>); 3] = [
         (
             None,
             1.0,
@@ -270,7 +272,7 @@ motion.clip = "Idle"
     let mut pose = vec![Transform::IDENTITY; joints];
     animator.local_poses(&[id], &mut pose).unwrap();
     let mut masked = 0;
-    for joint in 0..joints {
+    for (joint, got) in pose.iter().enumerate() {
         let (mut at, mut turned) = (DVec3::ZERO, DQuat::IDENTITY);
         for (number, (name, weight, parts)) in layers.iter().enumerate() {
             let of_joint = name.map_or(1.0, |name| f64::from(mask(name).weights()[joint]));
@@ -282,14 +284,13 @@ motion.clip = "Idle"
                 let rotation = own.rotation.as_dquat();
                 let sign = if mean.dot(rotation) < 0.0 { -1.0 } else { 1.0 };
                 sum += own.translation.as_dvec3() * *part;
-                mean = mean + rotation * (sign * part);
+                mean += rotation * (sign * part);
             }
             let (mean, weight) = (mean.normalize(), weight * of_joint);
             let mean = if turned.dot(mean) < 0.0 { -mean } else { mean };
             at = at * (1.0 - weight) + sum * weight;
             turned = (turned * (1.0 - weight) + mean * weight).normalize();
         }
-        let got = pose[joint];
         let off = (got.translation.as_dvec3() - at).length();
         let turn = got.rotation.as_dquat();
         let turn = (turn - turned).length().min((turn + turned).length());
