@@ -38,7 +38,8 @@ pub(super) fn build(
             .copied()
             .reduce(f32::min)
             .zip(times_s().copied().reduce(f32::max));
-        match range_s.filter(|_| left_out) {
+        let own_s = (clip.start_s(), clip.duration_s());
+        match range_s.filter(|range_s| left_out && *range_s != own_s) {
             Some((start_s, end_s)) => clip.with_range(start_s, end_s),
             None => Ok(clip),
         }
