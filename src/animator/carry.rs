@@ -1,5 +1,6 @@
 //! Inertialised transitions of actors: after a hard cut, what is left of the motion before it.
 
+use super::Animator;
 use super::drive::record as driven_record;
 use super::evaluate::clip_of;
 use super::library::Library;
@@ -249,5 +250,39 @@ impl Cut<'_> {
         });
         self.note(moment, &records, time_s);
         self.work.records = records;
+    }
+}
+
+impl Animator {
+    /// What it takes to cut an actor, what it plays, and its time.
+    fn cut(&mut self, index: u32) -> Option<(Cut<'_>, &[PlayRecord], f64)> {
+        let actor = self.actors.list.get_mut(index as usize)?;
+        let cut = Cut {
+            library: &self.library,
+            poser: &self.poser,
+            threads: &self.threads,
+            own: actor.own_pose.as_deref(),
+            carry: &mut actor.carry,
+            work: &mut self.cut_work,
+        };
+        Some((
+            cut,
+            self.pool.get(actor.block),
+            actor.clock.local_s(self.now_s),
+        ))
+    }
+
+    /// Notes what an actor shows at a cut.
+    pub(super) fn note_cut(&mut self, index: u32, moment: Moment) {
+        if let Some((mut cut, records, local_s)) = self.cut(index) {
+            cut.note(moment, records, local_s);
+        }
+    }
+
+    /// Begins to decay what was noted of an actor.
+    pub(super) fn begin_cut(&mut self, index: u32, inertial_s: f32) {
+        if let Some((mut cut, _, local_s)) = self.cut(index) {
+            cut.begin(local_s, inertial_s.into());
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the caller says: play, stop, seek, pause.
 
 use super::blend::BlendPlay;
-use super::carry::{Cut, Moment};
+use super::carry::Moment;
 use super::record::{
     FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
 };
@@ -89,36 +89,6 @@ impl Animator {
             self.begin_cut(id.index, play.inertial_s);
         }
         Ok(())
-    }
-
-    /// What it takes to cut an actor, what it plays, and its time.
-    fn cut(&mut self, index: u32) -> Option<(Cut<'_>, &[PlayRecord], f64)> {
-        let actor = self.actors.list.get_mut(index as usize)?;
-        let cut = Cut {
-            library: &self.library,
-            poser: &self.poser,
-            threads: &self.threads,
-            own: actor.own_pose.as_deref(),
-            carry: &mut actor.carry,
-            work: &mut self.cut_work,
-        };
-        Some((
-            cut,
-            self.pool.get(actor.block),
-            actor.clock.local_s(self.now_s),
-        ))
-    }
-
-    fn note_cut(&mut self, index: u32, moment: Moment) {
-        if let Some((mut cut, records, local_s)) = self.cut(index) {
-            cut.note(moment, records, local_s);
-        }
-    }
-
-    fn begin_cut(&mut self, index: u32, inertial_s: f32) {
-        if let Some((mut cut, _, local_s)) = self.cut(index) {
-            cut.begin(local_s, inertial_s.into());
-        }
     }
 
     /// Fades out what a layer plays, in `fade_s` seconds: what lies below comes through, under layer
