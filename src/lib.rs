@@ -81,12 +81,12 @@ pub mod standalone;
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    AnimationEvent, AnimationEventKind, AttachEnd, Attachment, Capacity, CharacterDesc,
-    CharacterId, CharacterLoad, ClipRef, CpuTimes, Crowd, CrowdDesc, DepthBias, DrawInstances,
-    Frame, IkReport, IkSolver, IkTarget, Inputs, InstanceEvent, InstanceId, JointRef, Lighting,
-    ListId, MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaskRef, MaterialDesc, PassDesc, PassId,
-    PassKind, Play, Playing, RootMotionMode, Shadow, ShadowMap, ShowPose, SkinMode, Skinned,
-    SolverId, Spawn, Stats, View, ViewId, Viewport, Views,
+    AnimationEvent, AnimationEventKind, AttachEnd, Attachment, BlendSpaceRef, Capacity,
+    CharacterDesc, CharacterId, CharacterLoad, ClipRef, CpuTimes, Crowd, CrowdDesc, DepthBias,
+    DrawInstances, Frame, IkReport, IkSolver, IkTarget, Inputs, InstanceEvent, InstanceId,
+    JointRef, Lighting, ListId, MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaskRef, MaterialDesc,
+    PassDesc, PassId, PassKind, Play, Playing, RootMotionMode, Shadow, ShadowMap, ShowPose,
+    SkinMode, Skinned, SolverId, Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -4,7 +4,8 @@
 use throng::animator::{
     AnimationEventKind, Animator, AnimatorDesc, Play, PlayRecord, RootMotionMode,
 };
-use throng::character::{AnimationDesc, AnimationText, Character, ClipId};
+use throng::character::{AnimationDesc, AnimationText, Character, ClipId, JointId, Transform};
+use throng::glam::{DQuat, DVec3};
 use throng::pose::state_machine::StateMachineText;
 use throng::pose::{BatchPoser, ClipSample, DualQuat, Mat3x4, PaletteEntry, SampleList, WriteOnly};
 
@@ -187,4 +188,114 @@ fn actors_come_and_go() {
         animator.root_delta(second).unwrap().translation.length(),
         0.0
     );
+}
+
+/// Layers of a state machine count for the joints of their masks: masks of the machine and of the description, in another
+/// order than the character has them. Against a blend in `f64`.
+#[test]
+fn layers_of_a_state_machine_count_for_their_masks() {
+    /// Clips with their weights and times.
+    type Parts<'a> = Vec<(&'a str, f64, f64)>;
+    const MACHINE: &str = r#"
+[[mask]]
+name = "head"
+parts = [{ joint = "Head" }]
+
+[[mask]]
+name = "legs"
+parts = [{ joint = "LeftUpperLeg", weight = 0.5 }]
+
+[[blend_space]]
+name = "gaits"
+points = [{ at = 0, clip = "Walk" }, { at = 1, clip = "Run" }]
+
+[[state_machine.parameter]]
+name = "speed"
+kind = "float"
+default = 0.25
+
+[[state_machine.mask]]
+name = "arms"
+parts = [{ joint = "Chest", feather = 3 }]
+
+[[state_machine.layer]]
+name = "body"
+entry = "go"
+[[state_machine.layer.state]]
+name = "go"
+motion.blend_space = { name = "gaits", parameters = ["speed"] }
+
+[[state_machine.layer]]
+name = "wave"
+entry = "wave"
+mask = "arms"
+weight = 0.75
+[[state_machine.layer.state]]
+name = "wave"
+motion.clip = "Wave"
+
+[[state_machine.layer]]
+name = "leg"
+entry = "stand"
+mask = "legs"
+[[state_machine.layer.state]]
+name = "stand"
+motion.clip = "Idle"
+"#;
+    let text = AnimationText::parse("mannequin.toml", MACHINE).unwrap();
+    let character = throng::builtin::mannequin().unwrap().character;
+    let character = character.with_animation(text.desc()).unwrap();
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let id = animator.add_driven().unwrap();
+    animator.update(0.0).unwrap();
+    animator.update(0.37).unwrap();
+    let clip = |name: &str| &character.clips()[character.clip(name).unwrap().index()];
+    let cycle_s = 0.75 * clip("Walk").duration_s() + 0.25 * clip("Run").duration_s();
+    let phase = 0.37 / cycle_s;
+    let mask = |name: &str| {
+        let set = character.animations();
+        &set.masks()[set.mask(name).unwrap().index()]
+    };
+    let layers: [(Option<&str>, f64, Parts<'_>); 3] = [
+        (
+            None,
+            1.0,
+            vec![
+                ("Walk", 0.75, phase * clip("Walk").duration_s()),
+                ("Run", 0.25, phase * clip("Run").duration_s()),
+            ],
+        ),
+        (Some("arms"), 0.75, vec![("Wave", 1.0, 0.37)]),
+        (Some("legs"), 1.0, vec![("Idle", 1.0, 0.37)]),
+    ];
+    let joints = character.skeleton().len();
+    let mut pose = vec![Transform::IDENTITY; joints];
+    animator.local_poses(&[id], &mut pose).unwrap();
+    let mut masked = 0;
+    for (joint, got) in pose.iter().enumerate() {
+        let (mut at, mut turned) = (DVec3::ZERO, DQuat::IDENTITY);
+        for (number, (name, weight, parts)) in layers.iter().enumerate() {
+            let of_joint = name.map_or(1.0, |name| f64::from(mask(name).weights()[joint]));
+            masked += usize::from(number > 0 && of_joint > 0.0);
+            let (mut sum, mut mean) = (DVec3::ZERO, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0));
+            for (name, part, time_s) in parts {
+                let time_s = time_s.rem_euclid(clip(name).duration_s());
+                let own = clip(name).sample_joint(JointId(joint as u16), time_s);
+                let rotation = own.rotation.as_dquat();
+                let sign = if mean.dot(rotation) < 0.0 { -1.0 } else { 1.0 };
+                sum += own.translation.as_dvec3() * *part;
+                mean += rotation * (sign * part);
+            }
+            let (mean, weight) = (mean.normalize(), weight * of_joint);
+            let mean = if turned.dot(mean) < 0.0 { -mean } else { mean };
+            at = at * (1.0 - weight) + sum * weight;
+            turned = (turned * (1.0 - weight) + mean * weight).normalize();
+        }
+        let off = (got.translation.as_dvec3() - at).length();
+        let turn = got.rotation.as_dquat();
+        let turn = (turn - turned).length().min((turn + turned).length());
+        // Some roundings to `f32`, of lengths of a metre and of quaternions.
+        assert!(off < 2e-6 && turn < 3e-6, "joint {joint}: {off:e} {turn:e}");
+    }
+    assert!(masked > joints / 2, "{masked}");
 }

@@ -1,36 +1,17 @@
 //! The batch allocates nothing once it has run, on one thread or on those of a pool. One test, so that nothing else allocates
 //! meanwhile.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+#[path = "reference/counting.rs"]
+#[allow(unreachable_pub, reason = "shared with other tests")]
+mod counting;
+
+use counting::allocations;
 use throng::Threads;
 use throng::character::{Affine, ClipId, MaskId, Transform};
 use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipSample, DualQuat, Mask, Mat3x4, SampleList, SimdLevel,
     WriteOnly,
 };
-
-/// Counts what is allocated.
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: it passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Relaxed);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.dealloc(start, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// How many instances each frame has.
 const INSTANCES: usize = 203;
@@ -92,11 +73,11 @@ fn nothing_is_allocated_after_the_first_call() {
             for number in 0..20 {
                 frame(number);
             }
-            let before = COUNT.load(Relaxed);
+            let before = allocations();
             for number in 20..60 {
                 frame(number);
             }
-            assert_eq!(COUNT.load(Relaxed) - before, 0, "{code}");
+            assert_eq!(allocations() - before, 0, "{code}");
         }
     });
 }

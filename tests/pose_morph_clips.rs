@@ -6,11 +6,12 @@ use reference::rig::{chain, keys};
 use reference::rng::Rng;
 use reference::{assets, random};
 use throng::Error;
+use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::{Affine, Character, CurveClip, Interpolation, MorphTarget, WeightTrack};
 use throng::glam::Vec3;
 use throng::import::{self, ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive};
 use throng::pose::{
-    AdditiveReference, BLEND_THRESHOLD, Clip, ClipOptions, WeightSample, blend_weights,
+    AdditiveReference, BLEND_THRESHOLD, Clip, ClipOptions, Ease, WeightSample, blend_weights,
 };
 
 /// No weight is off by more.
@@ -43,12 +44,17 @@ fn models() -> Vec<(String, Character)> {
 /// A character of one triangle with a mesh of so many targets, each of which moves a vertex by so
 /// much.
 fn morphing(targets: usize, reach_m: f32) -> Character {
+    let raw = character_of(targets, reach_m);
+    raw.build(&ImportOptions::curves_only()).unwrap().character
+}
+
+fn character_of(targets: usize, reach_m: f32) -> RawCharacter {
     let target = MorphTarget {
         vertices: vec![2],
         positions: vec![Vec3::Y * reach_m],
         ..MorphTarget::default()
     };
-    let raw = RawCharacter {
+    RawCharacter {
         nodes: vec![RawNode {
             name: "node".into(),
             parent: None,
@@ -66,8 +72,7 @@ fn morphing(targets: usize, reach_m: f32) -> Character {
             ..RawMorph::default()
         }],
         ..RawCharacter::default()
-    };
-    raw.build(&ImportOptions::curves_only()).unwrap().character
+    }
 }
 
 fn curves(character: &Character, tracks: Vec<WeightTrack>) -> CurveClip {
@@ -474,4 +479,80 @@ fn fades_between_clips_with_and_without_weights_are_even() {
     blend_weights(&rest, BLEND_THRESHOLD, odd.into_iter(), &mut out).unwrap();
     assert_eq!(out, rest);
     assert!(blend_weights(&rest, BLEND_THRESHOLD, [].into_iter(), &mut out[..3]).is_err());
+}
+
+/// A fade from rest, a cross-fade, a layer over it and a cut with inertia, on an actor: against `f64`.
+#[test]
+fn actors_blend_weights_as_plain_code_does() {
+    let character = morphing(3, 0.01);
+    let track = |values: [f32; 6]| WeightTrack {
+        first_weight: 0,
+        count: 3,
+        keys: keys(Interpolation::Linear, &[0.0, 1.0], &values),
+    };
+    let tracks = [
+        track([0.0, 0.5, 1.0, 1.0, 0.0, 0.25]),
+        track([1.0, 1.0, 0.0, 0.5, 0.25, 0.0]),
+        track([0.25, 0.0, 0.5, 0.75, 1.0, 0.5]),
+    ];
+    let clips = ["a", "b", "c"].iter().zip(&tracks).map(|(name, track)| {
+        let clip = CurveClip::new(name, Vec::new(), character.skeleton()).unwrap();
+        clip.with_weight_tracks(vec![track.clone()], 3).unwrap()
+    });
+    let clips: Vec<_> = clips.collect();
+    let raw = character_of(3, 0.01)
+        .build(&ImportOptions::with_curves())
+        .unwrap();
+    let character = raw.character.with_clips(clips).unwrap();
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let id = animator.add(Play::REST).unwrap();
+    let play = |name| Play::new(name).ease(Ease::Linear);
+    // From rest to a in 0.4 s, on to b in 0.5 s; c over it at 0.6 from 0.7 s on; a again by a cut.
+    animator.play(id, play("a").fade_s(0.4)).unwrap();
+    let mut got = [0.0_f32; 3];
+    let mut before = got;
+    for tick in 0..=100 {
+        let now_s = 0.0125 * f64::from(tick);
+        animator.update(now_s).unwrap();
+        match tick {
+            40 => animator.play(id, play("b").fade_s(0.5)).unwrap(),
+            56 => animator.play(id, play("c").layer(1).weight(0.6)).unwrap(),
+            84 => {
+                animator.morph_weights(id, &mut before).unwrap();
+                animator.play(id, play("a").inertial_s(0.15)).unwrap();
+            }
+            _ => {}
+        }
+        animator.morph_weights(id, &mut got).unwrap();
+        for number in 0..3 {
+            let of = |clip: usize, start_s: f64| {
+                exact(&tracks[clip], number, (now_s - start_s).rem_euclid(1.0))
+            };
+            let part = |start_s: f64, fade_s: f64| ((now_s - start_s) / fade_s).clamp(0.0, 1.0);
+            let rest = 0.25;
+            let low = if tick < 40 {
+                rest + (of(0, 0.0) - rest) * part(0.0, 0.4)
+            } else if tick < 84 {
+                let (a, b) = (of(0, 0.0), of(1, 0.5));
+                a + (b - a) * part(0.5, 0.5)
+            } else {
+                of(0, 1.05)
+            };
+            let want = if tick < 56 {
+                low
+            } else {
+                low + (of(2, 0.7) - low) * 0.6
+            };
+            let off = f64::from(got[number]) - want;
+            match tick {
+                // The weights go on from where they were, by way of those of `f32`.
+                84 => assert!((got[number] - before[number]).abs() < 1e-6, "{number}"),
+                85..=95 => {}
+                _ => assert!(
+                    off.abs() <= MOST_OFF + ROUNDING,
+                    "{tick}, {number}: {off:e}"
+                ),
+            }
+        }
+    }
 }

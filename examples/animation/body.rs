@@ -33,7 +33,7 @@ pub(crate) struct Solvers {
 
 impl Solvers {
     pub(crate) fn add(crowd: &mut Crowd, id: CharacterId, character: &Character) -> Result<Self> {
-        let joint = |name| character.skeleton().joint(name).map(u16::from);
+        let joint = |name| character.skeleton().joint(name);
         let bones = |[first, middle, last]: [&'static str; 3]| {
             Ok(TwoBone {
                 soften: 0.03,

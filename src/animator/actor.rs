@@ -1,5 +1,7 @@
 //! One instance of a character, as the animator keeps it.
 
+use super::blend_pool::Blends;
+use super::carry::Carry;
 use super::clock::Clock;
 use super::drive::Driver;
 use super::goal::Goal;
@@ -21,6 +23,7 @@ pub(crate) struct Actor {
     pub(crate) alive: bool,
     pub(crate) clock: Clock,
     pub(crate) block: Block,
+    pub(crate) blends: Blends,
     /// Up to when its time has passed: events delivered, motion taken. Its own time.
     pub(crate) passed_s: f64,
     /// From when on its pose no longer changes, in its own time; infinite while it does.
@@ -30,6 +33,11 @@ pub(crate) struct Actor {
     pub(crate) root: Option<Box<Root>>,
     pub(crate) driver: Option<Box<Driver>>,
     pub(crate) own_pose: Option<Box<OwnPose>>,
+    /// Whether it had inverse kinematics, a pose of its own or an inertialised transition, and may
+    /// have them again.
+    pub(crate) may_be_special: bool,
+    /// What is left of the motion before a cut.
+    pub(crate) carry: Option<Box<Carry>>,
     /// What its inverse kinematics want, ascending in job.
     pub(crate) goals: Vec<Goal>,
     /// Morph weights that the caller set; NaN for those that the clips decide. Empty: none.
@@ -43,20 +51,33 @@ impl Actor {
             alive: true,
             clock: Clock::SAME,
             block: Block::default(),
+            blends: Blends::NONE,
             passed_s: now_s,
             still_from_s: f64::INFINITY,
             version: 0,
             root: None,
             driver: None,
             own_pose: None,
+            may_be_special: false,
+            carry: None,
             goals: Vec::new(),
             weights: Vec::new(),
         }
     }
 
-    /// Whether poses take more than its records: inverse kinematics, or a model pose.
-    pub(crate) fn is_special(&self) -> bool {
+    /// What is left at `local_s` of the motion before a cut.
+    pub(crate) fn carry_at(&self, local_s: f64) -> Option<&Carry> {
+        let carry = self.carry.as_deref();
+        carry.filter(|carry| !carry.is_over(local_s))
+    }
+
+    /// Whether poses take more than its records: inverse kinematics, a model pose, or what is left of
+    /// a motion before a cut.
+    pub(crate) fn is_special(&self, now_s: f64) -> bool {
         let own_pose = self.own_pose.as_ref();
+        if self.carry_at(self.clock.local_s(now_s)).is_some() {
+            return true;
+        }
         !self.goals.is_empty() || own_pose.is_some_and(|own| !own.model.is_empty())
     }
 }

@@ -1,19 +1,29 @@
 //! What the caller says: play, stop, seek, pause.
 
-use super::clock::Clock;
+use super::blend::BlendPlay;
+use super::carry::Moment;
 use super::record::{
     FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
 };
-use super::{ActorId, Animator, Play, Playing, step};
-use crate::character::ClipId;
+use super::step::Layer;
+use super::{ActorId, Animator, ClipRef, Play, Playing};
+use crate::character::{BlendSpaceId, ClipId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::Ease;
+use glam::Vec2;
 
-/// A clip and a mask that exist.
+/// What to play and a mask, which exist.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resolved {
-    pub(super) clip: u16,
+    pub(super) what: What,
     pub(super) mask: Option<u16>,
+}
+
+/// A clip, or a blend space and a place in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
+    Clip(u16),
+    BlendSpace(u16, Vec2),
 }
 
 /// The longest fade, in seconds: beyond it, `f32` no longer tells frames apart.
@@ -46,25 +56,37 @@ pub(super) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
 }
 
 impl Animator {
-    /// Plays a clip on an actor: it takes the place of what its layer plays, in a cross-fade of
+    /// Plays a clip or a blend space on an actor: it takes the place of what its layer plays, in a cross-fade of
     /// [`Play::fade_s`]. Costs the same however many actors there are, and allocates nothing.
     ///
     /// A fade that interrupts another starts from the weights reached, so nothing jumps.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::UnknownName`] or
-    /// [`Error::NotFound`] for a clip or mask that its character lacks; [`Error::Argument`] for
-    /// values that are not finite, a fade that is negative or longer than an hour, a weight that is
-    /// negative, and a layer that the actor's state machine has. The actor stays as it was then.
+    /// [`Error::NotFound`] for a clip, blend space or mask that its character lacks;
+    /// [`Error::Argument`] for values that are not finite, a place with another number of coordinates
+    /// than the blend space has, a place for a single clip, a fade that is negative or longer than an
+    /// hour, a weight that is negative, and a layer that the actor's state machine has. The actor
+    /// stays as it was then.
     #[doc(alias = "crossfade")]
     pub fn play<'a>(&mut self, id: ActorId, play: impl Into<Play<'a>>) -> Result<()> {
-        let play = play.into();
+        let mut play = play.into();
         self.check_layer(id, play.layer)?;
         let resolved = self.resolve(&play)?;
         self.touch(id.index);
+        let cuts = play.inertial_s > 0.0;
+        if cuts {
+            play.fade_s = 0.0;
+            self.expect_special(id.index);
+            self.note_cut(id.index, Moment::Old);
+        }
         match resolved {
             Some(resolved) => self.start(id.index, &play, resolved),
             None => self.fade_out(id.index, play.layer, (play.fade_s, play.ease)),
+        }
+        if cuts {
+            self.note_cut(id.index, Moment::New);
+            self.begin_cut(id.index, play.inertial_s);
         }
         Ok(())
     }
@@ -97,13 +119,25 @@ impl Animator {
         finite("Play::offset_s", play.offset_s)?;
         finite("Play::speed", play.speed)?;
         check_fade("Play::fade_s", play.fade_s)?;
+        check_fade("Play::inertial_s", play.inertial_s)?;
         in_range("Play::weight", play.weight, f32::MAX)?;
         let mask = self.library.mask(play.mask)?;
-        let clip = self.library.clip(play.clip)?;
-        Ok(clip.map(|clip| Resolved { clip, mask }))
+        let what = if let ClipRef::BlendSpace(space) = play.clip {
+            let (space, at) = self.library.blend_space(space, play.at)?;
+            Some(What::BlendSpace(space, at))
+        } else if play.at.is_some() {
+            let why = ArgumentFault::Invalid("is for blend spaces only");
+            return Err(Error::Argument {
+                what: "Play::at",
+                why,
+            });
+        } else {
+            self.library.clip(play.clip)?.map(What::Clip)
+        };
+        Ok(what.map(|what| Resolved { what, mask }))
     }
 
-    /// Fades to a clip.
+    /// Fades to a clip or a blend space.
     pub(super) fn start(&mut self, index: u32, play: &Play<'_>, resolved: Resolved) {
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;
@@ -111,14 +145,33 @@ impl Animator {
         let local_s = actor.clock.local_s(self.now_s);
         let (pool, block) = (&mut self.pool, &mut actor.block);
         pool.retain(block, |record| !record.is_over(local_s));
-        let records = pool.get_mut(*block);
-        fade_layer(records, play.layer, (play.fade_s, play.ease), local_s);
-        let mut record = record(play, resolved, local_s);
-        let joined = play.in_step && step::join(&self.library, records, &mut record, local_s);
-        if !joined {
-            pool.push(block, record, local_s);
+        let fade = (play.fade_s, play.ease);
+        fade_layer(pool.get_mut(*block), play.layer, fade, local_s);
+        self.blends
+            .retain(&mut actor.blends, |play| !play.is_over(local_s));
+        self.blends
+            .fade_layer(actor.blends, play.layer, fade, local_s);
+        match resolved.what {
+            What::Clip(clip) => {
+                let mut record = record(play, (clip, resolved.mask), local_s);
+                let mut layer = Layer {
+                    library: &self.library,
+                    records: pool.get_mut(*block),
+                    blends: &mut self.blends,
+                    of_actor: actor.blends,
+                    layer: play.layer,
+                    now_s: local_s,
+                };
+                let joined = play.in_step && layer.join(&mut record);
+                if !joined {
+                    pool.push(block, record, local_s);
+                }
+            }
+            What::BlendSpace(space, at) => {
+                self.start_blend(index, play, (space, at), resolved.mask)
+            }
         }
-        pool.retain(block, |record| !record.is_over(local_s));
+        self.write_blends(index);
         self.changed(index);
     }
 
@@ -129,9 +182,22 @@ impl Animator {
         };
         let local_s = actor.clock.local_s(self.now_s);
         fade_layer(self.pool.get_mut(actor.block), layer, fade, local_s);
-        self.pool
-            .retain(&mut actor.block, |record| !record.is_over(local_s));
+        self.blends.fade_layer(actor.blends, layer, fade, local_s);
+        self.write_blends(index);
         self.changed(index);
+    }
+
+    /// Writes the records of an actor's blend spaces again, and forgets what is over.
+    pub(super) fn write_blends(&mut self, index: u32) {
+        let Some(actor) = self.actors.list.get_mut(index as usize) else {
+            return;
+        };
+        let local_s = actor.clock.local_s(self.now_s);
+        let (pool, blends) = (&mut self.pool, &mut self.blends);
+        let records = (&mut *pool, &mut actor.block);
+        blends.write(&self.library, actor.blends, records, local_s);
+        blends.retain(&mut actor.blends, |play| !play.is_over(local_s));
+        pool.retain(&mut actor.block, |record| !record.is_over(local_s));
     }
 
     /// Sets the speed of what a layer plays, in clip seconds per second: negative plays backwards,
@@ -143,17 +209,25 @@ impl Animator {
     pub fn set_speed(&mut self, id: ActorId, layer: u8, speed: f64) -> Result<()> {
         finite("speed", speed)?;
         let step_s = self.step_duration_s(id, layer)?;
-        self.change_layer(id, layer, |record, now_s, duration_s| {
-            let speed = match step_s {
-                Some(step_s) if record.has(FLAG_IN_STEP) => speed * (duration_s / step_s),
-                _ => speed,
-            };
-            record.turn(now_s, speed, duration_s);
+        let in_step = |speed: f64, is_in_step: bool, duration_s: f64| match step_s {
+            Some(step_s) if is_in_step => speed * (duration_s / step_s),
+            _ => speed,
+        };
+        self.change_layer(id, layer, |part, now_s, duration_s| match part {
+            Part::Clip(record) => {
+                let speed = in_step(speed, record.has(FLAG_IN_STEP), duration_s);
+                record.turn(now_s, speed, duration_s);
+            }
+            Part::BlendSpace(play) => {
+                let speed = in_step(speed, play.in_step, duration_s);
+                play.turn(now_s, speed, duration_s);
+            }
         })
     }
 
-    /// Jumps to a time of the clip that a layer plays, in seconds. Events between are not delivered;
-    /// what lies on that very time is. Clips that keep step go to the same phase.
+    /// Jumps to a time of the clip that a layer plays, in seconds; of a blend space's cycle at its
+    /// present place. Events between are not delivered; what lies on that very time is. Clips that
+    /// keep step go to the same phase.
     ///
     /// # Errors
     /// As [`Self::play`], for the actor, the layer and a time that is not finite.
@@ -162,113 +236,74 @@ impl Animator {
         let step_s = self.step_duration_s(id, layer)?;
         let phase = step_s.map(|step_s| time_s / step_s);
         let phase = phase.filter(|phase| phase.is_finite());
-        self.change_layer(id, layer, |record, now_s, duration_s| {
-            let time_s = match phase {
-                Some(phase) if record.has(FLAG_IN_STEP) => phase * duration_s,
-                _ => time_s,
-            };
-            let speeds = [record.speed_at(now_s), record.to_speed];
-            let left_s = record.anchor_s + f64::from(record.speed_ramp_s) - now_s;
-            record.re_anchor(now_s, time_s, speeds, left_s.max(0.0) as f32);
-            record.flags &= !(FLAG_STARTED | FLAG_FINISHED);
+        let in_step = |is_in_step: bool, duration_s: f64| match phase {
+            Some(phase) if is_in_step => phase * duration_s,
+            _ => time_s,
+        };
+        self.change_layer(id, layer, |part, now_s, duration_s| match part {
+            Part::Clip(record) => {
+                let time_s = in_step(record.has(FLAG_IN_STEP), duration_s);
+                let speeds = [record.speed_at(now_s), record.to_speed];
+                let left_s = record.anchor_s + f64::from(record.speed_ramp_s) - now_s;
+                record.re_anchor(now_s, time_s, speeds, left_s.max(0.0) as f32);
+                record.flags &= !(FLAG_STARTED | FLAG_FINISHED);
+            }
+            Part::BlendSpace(play) => {
+                play.seek(now_s, in_step(play.in_step, duration_s) / duration_s);
+            }
         })
     }
 
-    /// How long the last clip of a layer lasts that keeps step; `None` if there is none.
+    /// How long the last clip of a layer lasts that keeps step, or a blend space's cycle; `None` if
+    /// there is none.
     fn step_duration_s(&self, id: ActorId, layer: u8) -> Result<Option<f64>> {
         self.check_layer(id, layer)?;
-        let records = self.pool.get(self.actors.get(id)?.block).iter();
+        let actor = self.actors.get(id)?;
+        let records = self.pool.get(actor.block).iter();
         let in_step = |record: &&PlayRecord| is_played(record, layer) && record.has(FLAG_IN_STEP);
         let last = records.rev().find(in_step);
-        let duration_s = last.map(|record| self.library.duration_s(record.clip));
+        let duration_s = last.map(|record| {
+            let mut blends = self.blends.iter(actor.blends);
+            match blends.find(|play| play.number == record.blend()) {
+                Some(play) => play.cycle_s(&self.library),
+                None => self.library.duration_s(record.clip),
+            }
+        });
         Ok(duration_s.filter(|duration_s| *duration_s > 0.0))
     }
 
-    /// Changes the records of a layer at the present time; they are given with the clip's duration.
+    /// Changes what a layer plays at the present time; it is given with the clip's or the cycle's
+    /// duration.
     fn change_layer(
         &mut self,
         id: ActorId,
         layer: u8,
-        mut change: impl FnMut(&mut PlayRecord, f64, f64),
+        mut change: impl FnMut(Part<'_>, f64, f64),
     ) -> Result<()> {
         self.check_layer(id, layer)?;
         self.touch(id.index);
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             let local_s = actor.clock.local_s(self.now_s);
             let records = self.pool.get_mut(actor.block).iter_mut();
-            for record in records.filter(|record| is_played(record, layer)) {
+            let own = |record: &&mut PlayRecord| is_played(record, layer) && record.blend() == 0;
+            for record in records.filter(own) {
                 let duration_s = self.library.duration_s(record.clip);
-                change(record, local_s, duration_s);
+                change(Part::Clip(record), local_s, duration_s);
             }
+            self.blends.for_each(actor.blends, |play| {
+                if play.layer == layer {
+                    let cycle_s = play.cycle_s(&self.library);
+                    change(Part::BlendSpace(play), local_s, cycle_s);
+                }
+            });
         }
+        self.write_blends(id.index);
         self.changed(id.index);
         Ok(())
     }
 
-    /// Stops an actor's time, with all that it plays, fades and waits for. Costs nothing until
-    /// [`Self::resume`].
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn pause(&mut self, id: ActorId) -> Result<()> {
-        self.change_clock(id, |clock, now_s| clock.pause(now_s, true))
-    }
-
-    /// Lets a paused actor's time go on from where it stopped.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn resume(&mut self, id: ActorId) -> Result<()> {
-        self.change_clock(id, |clock, now_s| clock.pause(now_s, false))
-    }
-
-    /// Whether the actor is paused.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn is_paused(&self, id: ActorId) -> Result<bool> {
-        self.actors.get(id).map(|actor| actor.clock.is_paused())
-    }
-
-    /// Sets how fast an actor's time runs: clips, fades and state machines alike. 1 is normal.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive; [`Error::Argument`] for a scale
-    /// that is negative or not finite.
-    pub fn set_time_scale(&mut self, id: ActorId, scale: f32) -> Result<()> {
-        in_range("time scale", scale, f32::MAX)?;
-        self.change_clock(id, |clock, now_s| clock.set_scale(now_s, scale.into()))
-    }
-
-    /// How fast the actor's time runs when it is not paused.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn time_scale(&self, id: ActorId) -> Result<f32> {
-        let actor = self.actors.get(id)?;
-        Ok(actor.clock.scale() as f32)
-    }
-
-    /// The actor's own time, in seconds: the animator's unless it was paused or has a time scale.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn time_s(&self, id: ActorId) -> Result<f64> {
-        let actor = self.actors.get(id)?;
-        Ok(actor.clock.local_s(self.now_s))
-    }
-
-    fn change_clock(&mut self, id: ActorId, change: impl FnOnce(&mut Clock, f64)) -> Result<()> {
-        self.actors.check(id)?;
-        self.touch(id.index);
-        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
-            change(&mut actor.clock, self.now_s);
-        }
-        self.changed(id.index);
-        Ok(())
-    }
-
-    /// What an actor plays now, ascending in layer, whatever drives it. Of one layer, what fades
+    /// What an actor plays now, ascending in layer, whatever drives it: of a blend space each clip that
+    /// has a weight. Of one layer, what fades
     /// out comes before what takes its place.
     ///
     /// # Errors
@@ -278,8 +313,14 @@ impl Animator {
         let local_s = actor.clock.local_s(self.now_s);
         let records = self.pool.get(actor.block).iter();
         let records = records.filter(move |record| !record.is_over(local_s));
+        let space = move |number: u8| {
+            let mut blends = self.blends.iter(actor.blends);
+            let play = blends.find(|play| play.number == number);
+            play.map(|play| BlendSpaceId(play.space))
+        };
         Ok(records.map(move |record| Playing {
             clip: (!record.has(FLAG_POSE)).then_some(ClipId(record.clip)),
+            blend_space: space(record.blend()),
             layer: record.layer,
             time_s: record.clip_time_s(local_s, self.library.duration_s(record.clip)),
             speed: record.speed_at(local_s),
@@ -310,6 +351,12 @@ impl Animator {
     }
 }
 
+/// What a layer plays.
+enum Part<'a> {
+    Clip(&'a mut PlayRecord),
+    BlendSpace(&'a mut BlendPlay),
+}
+
 /// Whether a record of the layer is the caller's, and plays a clip.
 fn is_played(record: &PlayRecord, layer: u8) -> bool {
     record.layer == layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)
@@ -329,14 +376,14 @@ pub(super) fn fade_layer(
 }
 
 /// The record of what is asked for, which fades in from `local_s` on.
-fn record(play: &Play<'_>, resolved: Resolved, local_s: f64) -> PlayRecord {
-    let mut record = PlayRecord::new(resolved.clip, play.start_s.unwrap_or(local_s));
+fn record(play: &Play<'_>, (clip, mask): (u16, Option<u16>), local_s: f64) -> PlayRecord {
+    let mut record = PlayRecord::new(clip, play.start_s.unwrap_or(local_s));
     record.offset_s = play.offset_s;
     (record.from_speed, record.to_speed) = (play.speed, play.speed);
     record.set_loop_mode(play.loop_mode);
     record.set_ease(play.ease);
     record.layer = play.layer;
-    record.mask = resolved.mask.unwrap_or(NO_MASK);
+    record.mask = mask.unwrap_or(NO_MASK);
     (record.fade_start_s, record.fade_s) = (local_s, play.fade_s);
     record.from_weight = if play.fade_s > 0.0 { 0.0 } else { play.weight };
     record.to_weight = play.weight;

@@ -1,5 +1,6 @@
 //! Actors that a state machine drives: its states become play records.
 
+use super::carry::{Cut, Moment};
 use super::clock::Clock;
 use super::deliver::{Passing, Sink};
 use super::library::Library;
@@ -36,17 +37,24 @@ impl Driver {
         self.damped.retain(|(_, ramp)| !ramp.has_ended(local_s));
     }
 
-    /// Goes on to `local_s`, tells `sink` what passed, and writes what is played then.
+    /// Goes on to `local_s`, and tells `sink` what passed. Inertialised transitions are noted in
+    /// `cut`; the records are those that the actor has besides.
     pub(crate) fn advance(
         &mut self,
         library: &Library,
         machine: &StateMachine,
         local_s: f64,
         sink: &mut Sink<'_>,
+        (cut, records): (Cut<'_>, &[PlayRecord]),
     ) {
         let passed_s = self.state.now_s();
         self.damp(machine, passed_s);
-        let mut watcher = Watcher { library, sink };
+        let mut watcher = Watcher {
+            library,
+            sink,
+            cut,
+            records,
+        };
         machine.drive(&mut self.state, local_s, &mut watcher);
     }
 
@@ -76,7 +84,7 @@ impl Driver {
 }
 
 /// The record of what a state machine plays.
-fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
+pub(super) fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
     let mut record = PlayRecord::new(clip.clip.0, clip.anchor_s);
     record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
     record.set_loop_mode(clip.loop_mode);
@@ -87,7 +95,7 @@ fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
     record.fade_s = clip.weight.duration_s as f32;
     let mask = clip
         .mask
-        .and_then(|mask| library.machine_masks.get(usize::from(mask)));
+        .and_then(|mask| library.set.state_machine_masks().get(usize::from(mask)));
     record.mask = mask.map_or(NO_MASK, |mask| mask.0);
     record.layer = clip.layer;
     record.flags = FLAG_STATE_MACHINE;
@@ -100,6 +108,9 @@ fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
 struct Watcher<'a, 's> {
     library: &'a Library,
     sink: &'a mut Sink<'s>,
+    cut: Cut<'a>,
+    /// All of the actor, as they were before.
+    records: &'a [PlayRecord],
 }
 
 impl Watch for Watcher<'_, '_> {
@@ -110,6 +121,15 @@ impl Watch for Watcher<'_, '_> {
     fn taken(&mut self, layer: u8, taken: Taken, time_s: f64) {
         self.sink.left(layer, taken.from, time_s);
         self.sink.entered(layer, taken.to, time_s);
+    }
+
+    fn cutting(&mut self, of: (&StateMachine, &StateMachineInstance), time_s: f64) {
+        self.cut.note_machine(Moment::Old, of, self.records, time_s);
+    }
+
+    fn cut(&mut self, of: (&StateMachine, &StateMachineInstance), time_s: f64, inertial_s: f64) {
+        self.cut.note_machine(Moment::New, of, self.records, time_s);
+        self.cut.begin(time_s, inertial_s);
     }
 
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {

@@ -1,5 +1,6 @@
 //! State machines of actors: start, parameters, triggers, states.
 
+use super::carry::Carry;
 use super::control::check_fade;
 use super::drive::Driver;
 use super::{ActorId, Animator};
@@ -13,7 +14,7 @@ impl Animator {
     /// # Errors
     /// [`Error::Argument`] if the character has none.
     pub fn state_machine(&self) -> Result<&StateMachine> {
-        let machine = self.library.state_machine.as_deref();
+        let machine = self.library.state_machine();
         machine.ok_or(Error::Argument {
             what: "state machine",
             why: ArgumentFault::Invalid("the character has none"),
@@ -42,15 +43,27 @@ impl Animator {
         self.actors.check(id)?;
         self.state_machine()?;
         self.touch(id.index);
+        if self.state_machine()?.has_inertia() {
+            self.expect_special(id.index);
+        }
         let layers = self.library.machine_layers();
-        let machine = self.library.state_machine.as_ref();
+        let machine = self.library.state_machine();
         if let (Some(actor), Some(machine)) = (self.actors.list.get_mut(id.index as usize), machine)
         {
             let local_s = actor.clock.local_s(self.now_s);
             self.pool.retain(&mut actor.block, |record| {
                 usize::from(record.layer) >= layers
             });
+            self.blends
+                .retain(&mut actor.blends, |play| usize::from(play.layer) >= layers);
             actor.driver = Some(Box::new(Driver::new(machine, local_s)));
+            if machine.has_inertia() && actor.carry.is_none() {
+                // So that no transition allocates.
+                let joints = self.library.skeleton.len();
+                let weights = self.library.morph_weights.len();
+                actor.carry = Some(Box::new(Carry::with_room(joints, weights)));
+                self.cut_work.make_room(&self.library);
+            }
         }
         self.changed(id.index);
         Ok(())
@@ -198,7 +211,7 @@ impl Animator {
     ) -> Result<()> {
         self.driver(id)?;
         self.touch(id.index);
-        let machine = self.library.state_machine.as_deref();
+        let machine = self.library.state_machine();
         let actor = self.actors.list.get_mut(id.index as usize);
         if let (Some(machine), Some(actor)) = (machine, actor) {
             let local_s = actor.clock.local_s(self.now_s);

@@ -2,6 +2,7 @@
 
 use super::actor::Actor;
 use super::library::Library;
+use super::own_pose::OwnPose;
 use super::pool::RecordPool;
 use super::record::{FLAG_POSE, PlayRecord};
 use super::{ActorId, Animator};
@@ -74,8 +75,18 @@ pub(super) fn clip<'a>(
     actor: &'a Actor,
     record: &PlayRecord,
 ) -> Option<&'a Clip> {
+    clip_of(library, actor.own_pose.as_deref(), record)
+}
+
+/// The same of an actor that has this pose of its own.
+#[inline]
+pub(super) fn clip_of<'a>(
+    library: &'a Library,
+    own: Option<&'a OwnPose>,
+    record: &PlayRecord,
+) -> Option<&'a Clip> {
     if record.has(FLAG_POSE) {
-        return actor.own_pose.as_ref().map(|own| &own.clip);
+        return own.map(|own| &own.clip);
     }
     library.clips.get(usize::from(record.clip))
 }
@@ -181,12 +192,15 @@ impl Animator {
             .chunks_exact_mut(joints.max(1))
             .zip(model.chunks_exact_mut(joints.max(1)));
         for (index, (local, model)) in list.iter().zip(poses) {
-            // The lengths fit, so there is no error.
-            let _ = model_pose(skeleton, local, model);
             let Some(actor) = self.actors.list.get_mut(*index as usize) else {
                 continue;
             };
             let local_s = actor.clock.local_s(self.now_s);
+            if let Some(carry) = actor.carry_at(local_s) {
+                carry.apply(local_s, local);
+            }
+            // The lengths fit, so there is no error.
+            let _ = model_pose(skeleton, local, model);
             if actor.goals.is_empty()
                 && is_alone(actor, &self.pool, local_s)
                 && let Some(own) = &actor.own_pose
@@ -226,7 +240,7 @@ impl Animator {
     ) {
         let special = |index: &u32| {
             let actor = self.actors.list.get(*index as usize);
-            actor.is_some_and(Actor::is_special)
+            actor.is_some_and(|actor| actor.is_special(self.now_s))
         };
         if !list.iter().any(special) {
             // SAFETY: the caller's contract.
@@ -251,6 +265,24 @@ impl Animator {
 }
 
 impl Work {
+    /// Makes room for lists of this many actors, of which so many take more than their records, with
+    /// so many joints each. So no frame allocates.
+    pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
+        for list in [&mut self.list, &mut self.plain, &mut self.special] {
+            list.reserve(actors.saturating_sub(list.len()));
+        }
+        for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
+            starts.reserve(actors.saturating_sub(starts.len()));
+        }
+        // In powers of two, so that a call seldom allocates.
+        let poses = match special {
+            0 => 0,
+            special => special.next_power_of_two().saturating_mul(joints),
+        };
+        self.local.reserve(poses.saturating_sub(self.local.len()));
+        self.model.reserve(poses.saturating_sub(self.model.len()));
+    }
+
     /// Tells actors apart whose pose is more than what their records say.
     fn split(&mut self, list: &[u32], starts: &Starts<'_>, special: impl Fn(&u32) -> bool) {
         let lists = [&mut self.plain, &mut self.special];
@@ -275,6 +307,7 @@ pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
     let mut seen = pool.get(actor.block).iter().filter(seen);
     let own = actor.own_pose.as_ref();
     own.is_some_and(|own| !own.model.is_empty())
+        && actor.carry_at(local_s).is_none()
         && seen.next().is_some_and(|record| {
             record.has(FLAG_POSE) && record.mask().is_none() && record.weight_at(local_s) >= 1.0
         })

@@ -48,6 +48,7 @@ impl Animator {
         self.actors.check(id)?;
         self.solver(solver)?.check(&target)?;
         self.touch(id.index);
+        self.expect_special(id.index);
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             let local_s = actor.clock.local_s(self.now_s);
             let goals = &mut actor.goals;

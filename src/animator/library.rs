@@ -1,74 +1,90 @@
 //! What the actors of a character can play.
 
-use super::play::{ClipRef, MaskRef};
-use crate::character::{Character, ClipId, MaskId, Skeleton, find};
-use crate::error::{Error, Result};
+use super::play::{BlendSpaceRef, ClipRef, MaskRef};
+use crate::character::{AnimationSet, BlendAt, BlendSpace, Character, ClipId, Skeleton, find};
+use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::state_machine::StateMachine;
-use crate::pose::{Clip, ClipEvents, Mask, RootMotion};
+use crate::pose::{Clip, ClipEvents, RootMotion};
+use glam::Vec2;
 use std::sync::Arc;
 
-/// A character's animations, as the animator reads them.
-#[derive(Debug)]
+/// A character's animations, as the animator reads them: shared with the character.
+#[derive(Debug, Clone)]
 pub(crate) struct Library {
     pub(crate) skeleton: Skeleton,
-    pub(crate) clips: Vec<Clip>,
-    pub(crate) names: Vec<Box<str>>,
-    /// One for each clip.
-    pub(crate) events: Vec<ClipEvents>,
-    /// One for each clip.
-    pub(crate) motions: Vec<Option<RootMotion>>,
-    pub(crate) masks: Vec<Mask>,
-    /// One for each mask.
-    pub(crate) mask_names: Vec<Box<str>>,
-    /// For each mask of the state machine, which of the masks it is.
-    pub(crate) machine_masks: Vec<MaskId>,
-    pub(crate) event_names: Vec<Box<str>>,
-    pub(crate) state_machine: Option<Arc<StateMachine>>,
+    pub(crate) clips: Arc<Vec<Clip>>,
+    pub(crate) set: Arc<AnimationSet>,
+    /// Of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
 }
 
 impl Library {
-    pub(crate) fn new(character: &Character) -> Result<Self> {
-        let clips = character.clips().to_vec();
+    pub(crate) fn new(character: &Character) -> Self {
         let weights = character.morph_weights().iter();
-        let set = character.animations();
-        let ids = (0..clips.len() as u16).map(ClipId);
-        let masks = (0..set.masks().len() as u16).map(MaskId);
-        Ok(Self {
+        Self {
             skeleton: character.skeleton().clone(),
-            names: clips.iter().map(|clip| clip.name().into()).collect(),
-            events: ids.clone().map(|id| set.events(id).clone()).collect(),
-            motions: ids.map(|id| set.root_motion(id).cloned()).collect(),
-            clips,
-            masks: set.masks().to_vec(),
-            mask_names: masks.map(|id| set.mask_name(id).into()).collect(),
-            machine_masks: set.state_machine_masks().to_vec(),
-            event_names: set.event_names().map(Into::into).collect(),
-            state_machine: set.state_machine().cloned().map(Arc::new),
+            clips: Arc::clone(&character.clips),
+            set: Arc::clone(&character.animations),
             morph_weights: weights.map(|weight| weight.rest).collect(),
-        })
+        }
     }
 
     pub(crate) fn clip(&self, clip: ClipRef<'_>) -> Result<Option<u16>> {
         let index = match clip {
-            ClipRef::Rest => return Ok(None),
+            ClipRef::Rest | ClipRef::BlendSpace(_) => return Ok(None),
             ClipRef::Id(clip) => clip.index(),
-            ClipRef::Name(name) => {
-                find::<ClipId>(self.names.iter().map(|name| &**name), name)?.index()
-            }
+            ClipRef::Name(name) => find::<ClipId>(self.clips.iter().map(Clip::name), name)?.index(),
         };
         in_list("clip", index, self.clips.len()).map(Some)
+    }
+
+    /// A blend space by its reference, and its place: the origin if none is given.
+    pub(crate) fn blend_space(
+        &self,
+        space: BlendSpaceRef<'_>,
+        at: Option<BlendAt>,
+    ) -> Result<(u16, Vec2)> {
+        let index = match space {
+            BlendSpaceRef::Id(space) => space.index(),
+            BlendSpaceRef::Name(name) => self.set.blend_space(name)?.index(),
+        };
+        let index = in_list("blend space", index, self.blend_spaces().len())?;
+        let at = at.map_or(Ok(Vec2::ZERO), |at| self.blend_place(index, at))?;
+        Ok((index, at))
+    }
+
+    /// A place in a blend space that exists.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another number of coordinates, or one that is not finite.
+    pub(crate) fn blend_place(&self, space: u16, at: BlendAt) -> Result<Vec2> {
+        let what = "place in the blend space";
+        let space = self.blend_spaces().get(usize::from(space));
+        let (got, need) = (at.dimensions(), space.map_or(1, BlendSpace::dimensions));
+        let place = at.to_vec2();
+        let not_finite = place
+            .to_array()
+            .into_iter()
+            .find(|value| !value.is_finite());
+        let why = match not_finite {
+            _ if got != need => ArgumentFault::Length { got, need },
+            Some(value) => ArgumentFault::NotFinite(value.into()),
+            None => return Ok(place),
+        };
+        Err(Error::Argument { what, why })
+    }
+
+    pub(crate) fn blend_spaces(&self) -> &[BlendSpace] {
+        self.set.blend_spaces()
     }
 
     pub(crate) fn mask(&self, mask: MaskRef<'_>) -> Result<Option<u16>> {
         let index = match mask {
             MaskRef::All => return Ok(None),
             MaskRef::Id(mask) => mask.index(),
-            MaskRef::Name(name) => {
-                find::<MaskId>(self.mask_names.iter().map(|name| &**name), name)?.index()
-            }
+            MaskRef::Name(name) => self.set.mask(name)?.index(),
         };
-        in_list("mask", index, self.mask_names.len()).map(Some)
+        in_list("mask", index, self.set.masks().len()).map(Some)
     }
 
     pub(crate) fn duration_s(&self, clip: u16) -> f64 {
@@ -77,19 +93,22 @@ impl Library {
     }
 
     pub(crate) fn events(&self, clip: u16) -> Option<&ClipEvents> {
-        let events = self.events.get(usize::from(clip))?;
+        let events = self.set.events(ClipId(clip));
         (!events.is_empty()).then_some(events)
     }
 
     pub(crate) fn motion(&self, clip: u16) -> Option<&RootMotion> {
-        let motion = self.motions.get(usize::from(clip))?.as_ref();
+        let motion = self.set.root_motion(ClipId(clip));
         motion.filter(|motion| !motion.is_still())
     }
 
     /// How many layers the state machine has to itself.
     pub(crate) fn machine_layers(&self) -> usize {
-        let machine = self.state_machine.as_ref();
-        machine.map_or(0, |machine| machine.layer_count())
+        self.state_machine().map_or(0, StateMachine::layer_count)
+    }
+
+    pub(crate) fn state_machine(&self) -> Option<&StateMachine> {
+        self.set.state_machine()
     }
 }
 
@@ -100,4 +119,35 @@ fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {
         index: index as u64,
         count: count as u64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::animator::{Animator, AnimatorDesc};
+
+    /// Ten animators of a character hold one copy of its clips and of what belongs to them.
+    #[test]
+    fn animators_share_what_the_character_has() {
+        let character = crate::builtin::mannequin().unwrap().character;
+        let animators = (0..10).map(|_| Animator::new(&character, &AnimatorDesc::default()));
+        let animators: Vec<_> = animators.collect::<Result<_>>().unwrap();
+        for animator in &animators {
+            let library = &animator.library;
+            assert!(Arc::ptr_eq(&library.clips, &character.clips));
+            assert!(Arc::ptr_eq(&library.set, &character.animations));
+        }
+        assert_eq!(Arc::strong_count(&character.clips), 11);
+        // What a crowd keeps of a character shares them, too.
+        #[cfg(feature = "vulkan")]
+        {
+            let rig = character.rig();
+            assert!(Arc::ptr_eq(&rig.clips, &character.clips));
+            assert!(Arc::ptr_eq(&rig.curves, &character.curves));
+            assert!(Arc::ptr_eq(&rig.animations, &character.animations));
+        }
+        // A character that gets more clips leaves the others alone.
+        let more = character.clone().with_clips(Vec::new()).unwrap();
+        assert_eq!(more.clips.len(), character.clips.len());
+    }
 }

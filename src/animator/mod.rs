@@ -39,6 +39,10 @@
 //! is what lies below.
 
 mod actor;
+mod blend;
+mod blend_control;
+mod blend_pool;
+mod carry;
 mod clock;
 mod control;
 mod deliver;
@@ -51,6 +55,7 @@ mod goal;
 mod goals;
 mod library;
 mod own_pose;
+mod pace;
 mod play;
 mod pool;
 mod record;
@@ -68,17 +73,20 @@ pub use desc::AnimatorDesc;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use goal::{IkReport, IkSolver, IkTarget, SolverId};
 pub use own_pose::ShowPose;
-pub use play::{ClipRef, MaskRef, Play, Playing};
+pub use play::{BlendSpaceRef, ClipRef, MaskRef, Play, Playing};
 pub use record::{
-    FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
+    BLEND_BITS, FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK,
+    PlayRecord,
 };
 pub use root::RootMotionMode;
 
-use crate::character::{Character, ClipId};
+use crate::character::Character;
 use crate::error::Result;
-use crate::pose::BatchPoser;
 use crate::pose::ik::IkRig;
+use crate::pose::{BatchPoser, Clip};
 use actor::Actors;
+use blend_pool::BlendPool;
+use carry::CutWork;
 use evaluate::Work;
 use event::EventQueue;
 use library::Library;
@@ -101,6 +109,7 @@ pub struct Animator {
     threads: crate::Threads,
     actors: Actors,
     pool: RecordPool,
+    blends: BlendPool,
     wake: WakeHeap,
     /// Actors that an update visits.
     due: Vec<u32>,
@@ -108,6 +117,9 @@ pub struct Animator {
     solvers: Vec<IkSolver>,
     rig: Option<IkRig>,
     work: Work,
+    /// How many actors may take more than their records.
+    specials: usize,
+    cut_work: CutWork,
     /// The most records of an actor that the evaluation has room for.
     warmed: usize,
     now_s: f64,
@@ -122,12 +134,12 @@ impl Animator {
     /// # Errors
     /// None for a character that an importer made.
     pub fn new(character: &Character, desc: &AnimatorDesc) -> Result<Self> {
-        Self::with_library(character, Library::new(character)?, desc)
+        Self::with_library(character, Library::new(character), desc)
     }
 
     fn with_library(character: &Character, library: Library, desc: &AnimatorDesc) -> Result<Self> {
         let poser = BatchPoser::new(character)?
-            .with_masks(&library.masks)?
+            .with_masks(library.set.masks())?
             .with_threshold(THRESHOLD)?;
         let mut animator = Self {
             library,
@@ -135,12 +147,15 @@ impl Animator {
             threads: desc.threads.clone(),
             actors: Actors::default(),
             pool: RecordPool::default(),
+            blends: BlendPool::default(),
             wake: WakeHeap::default(),
             due: Vec::new(),
             queue: EventQueue::with_capacity(desc.actors.min(MOST_RESERVED)),
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
+            specials: 0,
+            cut_work: CutWork::default(),
             warmed: 0,
             now_s: 0.0,
             #[cfg(test)]
@@ -156,8 +171,13 @@ impl Animator {
         let actors = actors.min(MOST_RESERVED);
         self.actors.reserve(actors);
         self.pool.reserve(actors);
+        if !self.library.blend_spaces().is_empty() {
+            // One, and one that fades out.
+            self.blends.reserve(2 * actors);
+        }
         self.wake.reserve(actors);
         self.due.reserve(actors.saturating_sub(self.due.len()));
+        self.work.make_room(actors, 0, 0);
     }
 
     /// Adds an actor that plays this. What it plays first begins at once, without a fade.
@@ -165,7 +185,7 @@ impl Animator {
     /// # Errors
     /// As [`Self::play`].
     pub fn add<'a>(&mut self, play: impl Into<Play<'a>>) -> Result<ActorId> {
-        let play = play.into().fade_s(0.0);
+        let play = play.into().fade_s(0.0).inertial_s(0.0);
         let resolved = self.resolve(&play)?;
         let id = self.actors.add(self.now_s);
         match resolved {
@@ -184,10 +204,26 @@ impl Animator {
         self.actors.check(id)?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             self.pool.release(&mut actor.block);
+            self.blends.retain(&mut actor.blends, |_| false);
+            self.specials -= usize::from(actor.may_be_special);
         }
         self.actors.remove(id.index);
         self.wake.set(id.index, f64::INFINITY);
         Ok(())
+    }
+
+    /// Makes room for an actor whose poses take more than its records: inverse kinematics, a pose of
+    /// the caller's, or an inertialised transition.
+    pub(crate) fn expect_special(&mut self, index: u32) {
+        let Some(actor) = self.actors.list.get_mut(index as usize) else {
+            return;
+        };
+        if !actor.may_be_special {
+            actor.may_be_special = true;
+            self.specials += 1;
+        }
+        let (actors, joints) = (self.actors.len(), self.library.skeleton.len());
+        self.work.make_room(actors, self.specials, joints);
     }
 
     /// Whether the actor is alive.
@@ -241,18 +277,14 @@ impl Animator {
     /// The name of an event: of a clip's own, of a finished clip, or of a state.
     #[must_use]
     pub fn event_name(&self, event: &AnimationEvent) -> &str {
-        let clip_name = |clip: ClipId| {
-            let name = self.library.names.get(clip.index());
-            name.map_or("", |name| name)
-        };
         match event.kind {
-            AnimationEventKind::Clip { event, .. } => {
-                let name = self.library.event_names.get(event.index());
-                name.map_or("", |name| name)
+            AnimationEventKind::Clip { event, .. } => self.library.set.event_name(event),
+            AnimationEventKind::Finished { clip } => {
+                let clip = self.library.clips.get(clip.index());
+                clip.map_or("", Clip::name)
             }
-            AnimationEventKind::Finished { clip } => clip_name(clip),
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
-                let machine = self.library.state_machine.as_ref();
+                let machine = self.library.state_machine();
                 machine.map_or("", |machine| machine.state_name(event.layer, state))
             }
         }

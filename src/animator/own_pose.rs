@@ -196,7 +196,10 @@ impl Animator {
             let from = shown.map_or(0.0, |record| record.weight_at(local_s));
             pool.retain(&mut actor.block, |record| !record.has(FLAG_POSE));
             let records = pool.get_mut(actor.block);
-            fade_layer(records, show.layer, (show.fade_s, show.ease), local_s);
+            let fade = (show.fade_s, show.ease);
+            fade_layer(records, show.layer, fade, local_s);
+            self.blends
+                .fade_layer(actor.blends, show.layer, fade, local_s);
             let mut record = PlayRecord::new(0, local_s);
             (record.layer, record.flags) = (show.layer, FLAG_POSE);
             record.mask = mask.unwrap_or(NO_MASK);
@@ -213,6 +216,7 @@ impl Animator {
 
     /// Keeps a pose that was checked.
     fn keep(&mut self, index: u32, local: impl Iterator<Item = Transform>, model: &[Affine]) {
+        self.expect_special(index);
         let poser = &self.poser;
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;

@@ -1,9 +1,30 @@
 //! What to play, and how.
 
-use crate::character::{ClipId, MaskId};
+use crate::character::{BlendAt, BlendSpaceId, ClipId, MaskId};
 use crate::pose::{Ease, LoopMode};
 
-/// A clip of a character.
+/// A blend space of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BlendSpaceRef<'a> {
+    /// By its id.
+    Id(BlendSpaceId),
+    /// By its name.
+    Name(&'a str),
+}
+
+impl From<BlendSpaceId> for BlendSpaceRef<'_> {
+    fn from(space: BlendSpaceId) -> Self {
+        Self::Id(space)
+    }
+}
+
+impl<'a> From<&'a str> for BlendSpaceRef<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Name(name)
+    }
+}
+
+/// A clip or a blend space of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ClipRef<'a> {
     /// None: the rest pose.
@@ -13,6 +34,8 @@ pub enum ClipRef<'a> {
     Id(ClipId),
     /// By its name.
     Name(&'a str),
+    /// A blend space, in place of a single clip.
+    BlendSpace(BlendSpaceRef<'a>),
 }
 
 impl From<ClipId> for ClipRef<'_> {
@@ -62,17 +85,24 @@ impl<'a> From<&'a str> for MaskRef<'a> {
 /// let run = Play::new("Run").fade_s(0.4).in_step();
 /// // Once, above the hips, on top of whatever the legs do.
 /// let wave = Play::new("Wave").layer(1).mask("upper body").once().fade_s(0.2);
-/// # let _ = (walk, run, wave);
+/// // A blend space of the asset, at a speed of 1.8.
+/// let go = Play::blend_space("locomotion").at(1.8).fade_s(0.3);
+/// # let _ = (walk, run, wave, go);
 /// ```
 #[doc(alias = "crossfade")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Play<'a> {
-    /// Which clip.
+    /// Which clip or blend space.
     pub clip: ClipRef<'a>,
+    /// The place in a blend space; `None` is its origin. Only for blend spaces.
+    pub at: Option<BlendAt>,
     /// How long it takes to fade from what the layer plays now, in seconds; 0 cuts.
     pub fade_s: f32,
     /// How the fade goes.
     pub ease: Ease,
+    /// How long an inertialised transition takes, in seconds; 0 for none. It takes the place of the
+    /// fade: see [`Self::inertial_s`].
+    pub inertial_s: f32,
     /// The layer. Each layer is laid over the one below; layer 0 over the rest pose.
     pub layer: u8,
     /// Which joints it counts for.
@@ -81,9 +111,11 @@ pub struct Play<'a> {
     pub weight: f32,
     /// The actor's time at which the clip stands at `offset_s`, in seconds; `None`: now.
     pub start_s: Option<f64>,
-    /// Where in the clip it starts, in seconds. To play a clip once backwards, its duration.
+    /// Where in the clip it starts, in seconds. To play a clip once backwards, its duration. In a
+    /// blend space, seconds of the blended cycle at its place.
     pub offset_s: f64,
-    /// Clip seconds per second; negative plays backwards, 0 holds.
+    /// Clip seconds per second; negative plays backwards, 0 holds. In a blend space, seconds of the
+    /// blended cycle, whose duration is the weighted mean of its clips'.
     pub speed: f64,
     /// What happens past the end of the clip.
     pub loop_mode: LoopMode,
@@ -96,8 +128,10 @@ impl<'a> Play<'a> {
     /// The rest pose.
     pub const REST: Self = Self {
         clip: ClipRef::Rest,
+        at: None,
         fade_s: 0.0,
         ease: Ease::Smooth,
+        inertial_s: 0.0,
         layer: 0,
         mask: MaskRef::All,
         weight: 1.0,
@@ -117,10 +151,46 @@ impl<'a> Play<'a> {
         }
     }
 
+    /// A blend space of the character's, by name or id, in a loop, at normal speed, at once. Its clips
+    /// play at one phase. [`Self::at`] says where in it;
+    /// [`Animator::set_blend_position`](super::Animator::set_blend_position) moves it later.
+    #[doc(alias = "blend tree")]
+    #[must_use]
+    pub fn blend_space(space: impl Into<BlendSpaceRef<'a>>) -> Self {
+        Self {
+            clip: ClipRef::BlendSpace(space.into()),
+            ..Self::REST
+        }
+    }
+
+    /// Sets the place in a blend space: a number, or two, as many as it has coordinates.
+    #[must_use]
+    pub fn at(self, at: impl Into<BlendAt>) -> Self {
+        let at = Some(at.into());
+        Self { at, ..self }
+    }
+
     /// Fades to it in this many seconds.
     #[must_use]
     pub const fn fade_s(self, fade_s: f32) -> Self {
         Self { fade_s, ..self }
+    }
+
+    /// Cuts to it at once, and lets the actor's inertia carry on: what the pose and its velocity were
+    /// off from the new ones decays within this many seconds; usual are 0.2 to 0.5. Only the new motion
+    /// is evaluated then, unlike in a fade.
+    ///
+    /// It is the whole pose that goes on, morph weights too, whatever the layer: before inverse
+    /// kinematics, which work on the result. A cut during another takes over what is left of that.
+    /// After the time the pose is that of what plays, to the bit. The velocities are those of what
+    /// plays around the cut, over 2 ms, and not of the frames shown; a pose of the caller's counts as
+    /// standing. Root motion and events are those of a cut.
+    ///
+    /// The call evaluates the actor's pose four times; its first on an actor allocates.
+    #[doc(alias = "inertialization")]
+    #[must_use]
+    pub const fn inertial_s(self, inertial_s: f32) -> Self {
+        Self { inertial_s, ..self }
     }
 
     /// Sets how the fade goes.
@@ -210,6 +280,8 @@ impl<'a, C: Into<ClipRef<'a>>> From<C> for Play<'a> {
 pub struct Playing {
     /// The clip; `None` for a pose of the caller's.
     pub clip: Option<ClipId>,
+    /// The blend space that plays it; `None` for a single clip, and for what a state machine plays.
+    pub blend_space: Option<BlendSpaceId>,
     /// The layer that it plays on.
     pub layer: u8,
     /// The clip's own time, in seconds.

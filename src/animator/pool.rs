@@ -76,17 +76,27 @@ impl RecordPool {
     /// Adds a record behind those of its layer. If the actor has as many as it may, the one that
     /// fades out and has the least weight at `now_s` makes room.
     pub(crate) fn push(&mut self, block: &mut Block, record: PlayRecord, now_s: f64) {
+        let records = self.get(*block);
+        let at = records.partition_point(|other| other.layer <= record.layer);
+        self.insert(block, at, record, now_s);
+    }
+
+    /// Adds a record at a place, or as near to it as the order of layers allows; as [`Self::push`].
+    pub(crate) fn insert(&mut self, block: &mut Block, at: usize, record: PlayRecord, now_s: f64) {
         if u32::from(block.len) == MOST {
             self.drop_least(block, now_s);
         }
         if u32::from(block.len) == block.capacity() {
             self.grow(block);
         }
+        let records = self.get(*block);
+        let first = records.partition_point(|other| other.layer < record.layer);
+        let behind = records.partition_point(|other| other.layer <= record.layer);
+        let at = at.clamp(first, behind);
         block.len += 1;
         self.most = self.most.max(block.len);
         let records = self.get_mut(*block);
         let last = records.len() - 1;
-        let at = records[..last].partition_point(|other| other.layer <= record.layer);
         records.copy_within(at..last, at + 1);
         records[at] = record;
     }

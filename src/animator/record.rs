@@ -46,7 +46,7 @@ pub struct PlayRecord {
     pub loop_mode: u8,
     /// How weight and speed change: 0 evenly, 1 smoothly (smoothstep).
     pub ease: u8,
-    /// A combination of the `FLAG_` constants.
+    /// A combination of the `FLAG_` constants, and the bits of [`BLEND_BITS`].
     pub flags: u8,
 }
 
@@ -62,6 +62,10 @@ pub const FLAG_FINISHED: u8 = 4;
 pub const FLAG_POSE: u8 = 8;
 /// The record belongs to the actor's state machine.
 pub const FLAG_STATE_MACHINE: u8 = 16;
+/// These bits hold a number that the clips of one played blend space share; 0 for a single clip.
+pub const BLEND_BITS: u8 = 0b1110_0000;
+/// Where [`BLEND_BITS`] start.
+pub(crate) const BLEND_SHIFT: u32 = BLEND_BITS.trailing_zeros();
 
 impl PlayRecord {
     /// A clip from its start at `now_s`, at normal speed, in a loop, with weight 1 on layer 0.
@@ -115,6 +119,11 @@ impl PlayRecord {
     #[must_use]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// The number of the blend space that it belongs to; 0 for a single clip.
+    pub(crate) fn blend(&self) -> u8 {
+        self.flags >> BLEND_SHIFT
     }
 
     /// The mask; `None` if the record counts for all joints.

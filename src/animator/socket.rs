@@ -58,7 +58,7 @@ impl Animator {
                 return None;
             }
             let mask = record.mask();
-            let mask = mask.and_then(|mask| self.library.masks.get(usize::from(mask)));
+            let mask = mask.and_then(|mask| self.library.set.masks().get(usize::from(mask)));
             let of_joint = mask.map_or(1.0, |mask| mask.weights()[joint]);
             Some(JointPart {
                 value: clip.sample_joint(
@@ -70,7 +70,11 @@ impl Animator {
                 level: record.layer,
             })
         });
-        blend_joint(rest, THRESHOLD, parts)
+        let mut local = blend_joint(rest, THRESHOLD, parts);
+        if let Some(carry) = actor.carry_at(local_s) {
+            carry.apply_joint(local_s, JointId(joint as u16), &mut local);
+        }
+        local
     }
 
     /// A joint's model matrix after inverse kinematics, which take the whole pose.

@@ -1,98 +1,173 @@
 //! Clips in step: one phase for all that keep step on a layer.
 
+use super::Play;
+use super::blend::BlendPlay;
+use super::blend_pool::{BlendPool, Blends};
 use super::library::Library;
 use super::record::{FLAG_IN_STEP, FLAG_POSE, FLAG_STATE_MACHINE, PlayRecord};
 use crate::pose::LoopMode;
 
-/// Lets `new`, which is fading in on its layer, keep step with what fades out there: it takes over
-/// the phase of the record that leads, and all that keep step change from that one's rate to its
-/// own during the fade. So no foot slides.
-///
-/// Returns whether a record of the same clip and mask keeps step already; that one then fades in
-/// again, and `new` is not needed. Only loops keep step: otherwise `new` stays as it is.
-pub(super) fn join(
-    library: &Library,
-    records: &mut [PlayRecord],
-    new: &mut PlayRecord,
-    now_s: f64,
-) -> bool {
-    let duration_s = library.duration_s(new.clip);
-    if new.loop_mode() != LoopMode::Loop || duration_s <= 0.0 {
-        return false;
-    }
-    let Some(leader) = leader(records, new.layer, now_s) else {
-        // Nothing to keep step with: others will keep step with it.
-        new.flags |= FLAG_IN_STEP;
-        return false;
-    };
-    let led = records[leader];
-    let led_s = library.duration_s(led.clip);
-    if led.loop_mode() != LoopMode::Loop || led_s <= 0.0 {
-        return false;
-    }
-    if !led.has(FLAG_IN_STEP) {
-        // Those that kept step with each other before go on by themselves.
-        for record in records
-            .iter_mut()
-            .filter(|record| record.layer == new.layer)
-        {
-            record.flags &= !FLAG_IN_STEP;
-        }
-        records[leader].flags |= FLAG_IN_STEP;
-    }
-    let phase = led.unwrapped_s(now_s) / led_s;
-    let rates_hz = [led.speed_at(now_s) / led_s, new.to_speed / duration_s];
-    let mut again = false;
-    let layer = new.layer;
-    let in_step = |record: &PlayRecord| record.layer == layer && record.has(FLAG_IN_STEP);
-    for record in records.iter_mut().filter(|record| in_step(record)) {
-        let own_s = library.duration_s(record.clip);
-        let unwrapped_s = record.unwrapped_s(now_s);
-        if (record.clip, record.mask) == (new.clip, new.mask) {
-            again = true;
-            record.fade_to(new.to_weight, now_s, new.fade_s, new.ease());
-        }
-        record.re_anchor(
-            now_s,
-            unwrapped_s,
-            rates_hz.map(|hz| hz * own_s),
-            new.fade_s,
-        );
-    }
-    if again {
-        // It takes the place of what fades out, and so comes after it.
-        let is_new = |record: &PlayRecord| {
-            in_step(record) && (record.clip, record.mask) == (new.clip, new.mask)
-        };
-        let end = records.partition_point(|record| record.layer <= new.layer);
-        if let Some(at) = records.iter().position(is_new) {
-            records[at..end].rotate_left(1);
-        }
-        return true;
-    }
-    new.flags |= FLAG_IN_STEP;
-    let unwrapped_s = phase * duration_s + new.offset_s;
-    new.re_anchor(
-        now_s,
-        unwrapped_s,
-        rates_hz.map(|hz| hz * duration_s),
-        new.fade_s,
-    );
-    false
+/// A layer of an actor, on which something new fades in.
+pub(super) struct Layer<'a> {
+    pub(super) library: &'a Library,
+    /// Of all layers.
+    pub(super) records: &'a mut [PlayRecord],
+    pub(super) blends: &'a mut BlendPool,
+    pub(super) of_actor: Blends,
+    pub(super) layer: u8,
+    pub(super) now_s: f64,
 }
 
-/// The record with the most weight on a layer; of several, the last. What was faded out just now
-/// has the weight that it had.
-fn leader(records: &[PlayRecord], layer: u8, now_s: f64) -> Option<usize> {
-    let plays =
-        |record: &PlayRecord| record.layer == layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE);
-    let own = records
-        .iter()
-        .enumerate()
-        .filter(|(_, record)| plays(record));
-    let weights =
-        own.map(|(index, record)| (index, record.from_weight.max(record.weight_at(now_s))));
-    weights
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(index, _)| index)
+/// What leads the clips that keep step.
+#[derive(Debug, Clone, Copy)]
+struct Lead {
+    /// In cycles since its start, counting on.
+    phase: f64,
+    rate_hz: f64,
+}
+
+/// Whether something new keeps step.
+enum Joined {
+    /// Not with what plays there, which is no loop.
+    No,
+    /// Others will keep step with it.
+    First,
+    /// With this.
+    With(Lead),
+}
+
+impl Layer<'_> {
+    /// Lets `new`, which is fading in, keep step with what fades out: it takes over the phase of the
+    /// record that leads, and all that keep step change from that one's rate to its own during the
+    /// fade. So no foot slides.
+    ///
+    /// Returns whether a record of the same clip and mask keeps step already; that one then fades in
+    /// again, and `new` is not needed. Only loops keep step: otherwise `new` stays as it is.
+    pub(super) fn join(&mut self, new: &mut PlayRecord) -> bool {
+        let duration_s = self.library.duration_s(new.clip);
+        if new.loop_mode() != LoopMode::Loop || duration_s <= 0.0 {
+            return false;
+        }
+        let lead = match self.lead() {
+            Joined::No => return false,
+            Joined::First => {
+                new.flags |= FLAG_IN_STEP;
+                return false;
+            }
+            Joined::With(lead) => lead,
+        };
+        let rates_hz = [lead.rate_hz, new.to_speed / duration_s];
+        let (layer, now_s) = (self.layer, self.now_s);
+        let is_same = |record: &PlayRecord| {
+            let of_layer = record.layer == layer && record.has(FLAG_IN_STEP);
+            let same = (record.clip, record.mask) == (new.clip, new.mask);
+            of_layer && same && record.blend() == 0
+        };
+        let again = self.records.iter().position(is_same);
+        if let Some(at) = again {
+            self.records[at].fade_to(new.to_weight, now_s, new.fade_s, new.ease());
+        }
+        self.follow(rates_hz, new.fade_s);
+        if let Some(at) = again {
+            // It takes the place of what fades out, and so comes after it.
+            let end = self.records.partition_point(|record| record.layer <= layer);
+            self.records[at..end].rotate_left(1);
+            return true;
+        }
+        new.flags |= FLAG_IN_STEP;
+        let unwrapped_s = lead.phase * duration_s + new.offset_s;
+        let speeds = rates_hz.map(|hz| hz * duration_s);
+        new.re_anchor(now_s, unwrapped_s, speeds, new.fade_s);
+        false
+    }
+
+    /// The same for a blend space.
+    pub(super) fn join_blend(&mut self, new: &mut BlendPlay, play: &Play<'_>) {
+        if new.loop_mode != LoopMode::Loop {
+            return;
+        }
+        let lead = match self.lead() {
+            Joined::No => return,
+            Joined::First => {
+                new.in_step = true;
+                return;
+            }
+            Joined::With(lead) => lead,
+        };
+        new.in_step = true;
+        let rates_hz = [lead.rate_hz, new.rate.to];
+        self.follow(rates_hz, play.fade_s);
+        let phase = lead.phase + play.offset_s / new.cycle_s(self.library);
+        new.stand_at(phase, self.now_s, rates_hz, play.fade_s.into());
+    }
+
+    /// Finds what leads the layer, and marks it: it keeps step from now on.
+    fn lead(&mut self) -> Joined {
+        let Some(at) = self.heaviest() else {
+            return Joined::First;
+        };
+        let led = self.records[at];
+        let led_s = self.library.duration_s(led.clip);
+        if led.loop_mode() != LoopMode::Loop || led_s <= 0.0 {
+            return Joined::No;
+        }
+        if !led.has(FLAG_IN_STEP) {
+            let (layer, number) = (self.layer, led.blend());
+            // Those that kept step with each other before go on by themselves.
+            for record in self.records.iter_mut().filter(|r| r.layer == layer) {
+                record.flags &= !FLAG_IN_STEP;
+            }
+            self.records[at].flags |= FLAG_IN_STEP;
+            self.blends.for_each(self.of_actor, |play| {
+                if play.layer == layer {
+                    play.in_step = play.number == number;
+                }
+            });
+        }
+        Joined::With(Lead {
+            phase: led.unwrapped_s(self.now_s) / led_s,
+            rate_hz: led.speed_at(self.now_s) / led_s,
+        })
+    }
+
+    /// Lets all that keep step go from one rate to another in `over_s` seconds.
+    fn follow(&mut self, rates_hz: [f64; 2], over_s: f32) {
+        let (layer, now_s) = (self.layer, self.now_s);
+        let in_step = |record: &&mut PlayRecord| {
+            record.layer == layer && record.has(FLAG_IN_STEP) && record.blend() == 0
+        };
+        for record in self.records.iter_mut().filter(in_step) {
+            let own_s = self.library.duration_s(record.clip);
+            let unwrapped_s = record.unwrapped_s(now_s);
+            record.re_anchor(now_s, unwrapped_s, rates_hz.map(|hz| hz * own_s), over_s);
+        }
+        self.blends.for_each(self.of_actor, |play| {
+            if play.layer == layer && play.in_step {
+                play.follows = true;
+                play.go_on(now_s, rates_hz, over_s.into());
+            }
+        });
+    }
+
+    /// The record with the most weight; of several, the last. What was faded out just now has the
+    /// weight that it had; clips of a blend space have that of all of them.
+    fn heaviest(&self) -> Option<usize> {
+        let plays = |record: &PlayRecord| {
+            record.layer == self.layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)
+        };
+        let records = self.records.iter().enumerate();
+        let own = records.filter(|(_, record)| plays(record));
+        let weights = own.map(|(index, record)| {
+            let mut blends = self.blends.iter(self.of_actor);
+            let of_blend = blends.find(|play| play.number == record.blend());
+            let weight = match of_blend {
+                Some(play) => play.weight.from.max(play.weight.at(self.now_s)),
+                None => record.from_weight.max(record.weight_at(self.now_s)),
+            };
+            (index, weight)
+        });
+        weights
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(index, _)| index)
+    }
 }

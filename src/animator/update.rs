@@ -1,5 +1,6 @@
 //! All actors to the present time.
 
+use super::carry::Cut;
 use super::deliver::{Passing, Sink, finish_s, next_s};
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
@@ -70,8 +71,12 @@ impl Animator {
             library,
             actors,
             pool,
+            blends,
             queue,
             now_s,
+            poser,
+            threads,
+            cut_work,
             ..
         } = self;
         let Some(actor) = actors.list.get_mut(index as usize).filter(|a| a.alive) else {
@@ -93,16 +98,37 @@ impl Animator {
             step: step.as_mut(),
         };
         for record in pool.get_mut(actor.block) {
-            if back && finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s) {
+            let (number, before) = (record.blend(), record.flags);
+            let ends_later =
+                || finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s);
+            if back && number == 0 && ends_later() {
                 record.flags &= !FLAG_FINISHED;
             }
             if !record.has(FLAG_STATE_MACHINE) {
                 let passing = Passing::new(*record, [from_s, local_s]);
                 record.flags = sink.pass(library, &passing);
             }
+            if record.flags != before && number != 0 {
+                blends.note(actor.blends, number, [before, record.flags]);
+            }
         }
-        if let (Some(driver), Some(machine)) = (&mut actor.driver, &library.state_machine) {
-            driver.advance(library, machine, local_s, &mut sink);
+        blends.retain(&mut actor.blends, |play| !play.is_over(local_s));
+        if blends.advance(library, actor.blends, local_s, back) {
+            let records = (&mut *pool, &mut actor.block);
+            blends.write(library, actor.blends, records, local_s);
+            actor.version = actor.version.wrapping_add(1);
+        }
+        if let (Some(driver), Some(machine)) = (&mut actor.driver, library.state_machine()) {
+            let cut = Cut {
+                library,
+                poser,
+                threads,
+                own: actor.own_pose.as_deref(),
+                carry: &mut actor.carry,
+                work: cut_work,
+            };
+            let records = pool.get(actor.block);
+            driver.advance(library, machine, local_s, &mut sink, (cut, records));
             driver.write(library, machine, pool, &mut actor.block);
             actor.version = actor.version.wrapping_add(1);
         }
@@ -117,12 +143,20 @@ impl Animator {
 
     /// Finds from when on an actor's pose is still, and when it next needs attention.
     fn plan_wake(&mut self, index: u32, local_s: f64) {
-        let Self { library, pool, .. } = self;
+        let Self {
+            library,
+            pool,
+            blends,
+            ..
+        } = self;
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;
         };
         let records = pool.get(actor.block);
         actor.still_from_s = still_from_s(library, records);
+        if let Some(carry) = actor.carry_at(local_s) {
+            actor.still_from_s = actor.still_from_s.max(carry.end_s());
+        }
         let mut wakes_s = f64::INFINITY;
         for goal in &actor.goals {
             let still_s = goal.still_from_s();
@@ -134,7 +168,11 @@ impl Animator {
         for record in records {
             wakes_s = wakes_s.min(next_s(library, record, local_s));
         }
-        if let (Some(driver), Some(machine)) = (&actor.driver, &library.state_machine) {
+        if blends.moves(actor.blends, local_s) {
+            actor.still_from_s = f64::INFINITY;
+            wakes_s = local_s;
+        }
+        if let (Some(driver), Some(machine)) = (&actor.driver, library.state_machine()) {
             let next = driver.wakes_s(machine);
             wakes_s = wakes_s.min(next);
             if next <= local_s {
@@ -143,7 +181,8 @@ impl Animator {
         }
         if let Some(root) = &actor.root {
             // At the end of a motion the actor is told once more, that it stands.
-            if actor.still_from_s > local_s || !root.is_still() {
+            let walks = || walks_until_s(library, records) > local_s;
+            if actor.still_from_s > local_s || !root.is_still() || walks() {
                 wakes_s = local_s;
             }
         }
@@ -170,6 +209,18 @@ fn check_time(now_s: f64) -> Result<()> {
         return Ok(());
     };
     Err(Error::Argument { what: "now_s", why })
+}
+
+/// Up to when root motion moves an actor, also by clips whose poses do not change.
+fn walks_until_s(library: &Library, records: &[PlayRecord]) -> f64 {
+    let moving = records
+        .iter()
+        .filter(|record| library.motion(record.clip).is_some());
+    let until_s = moving.map(|record| {
+        let duration_s = library.duration_s(record.clip);
+        record.still_from_s(duration_s, true)
+    });
+    until_s.fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// From when on what is played no longer changes.

@@ -1,6 +1,9 @@
 //! Morph weights of actors.
 
-use super::evaluate::clip;
+use super::evaluate::clip_of;
+use super::library::Library;
+use super::own_pose::OwnPose;
+use super::record::PlayRecord;
 use super::{ActorId, Animator, THRESHOLD};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::{WeightSample, blend_weights, expect_len};
@@ -28,18 +31,11 @@ impl Animator {
             return;
         };
         let local_s = actor.clock.local_s(self.now_s);
-        let records = self.pool.get(actor.block).iter();
-        let samples = records.filter_map(|record| {
-            let clip = clip(&self.library, actor, record)?;
-            Some(WeightSample {
-                clip,
-                time_s: record.clip_time_s(local_s, clip.duration_s()),
-                weight: record.weight_at(local_s),
-                level: record.layer,
-            })
-        });
-        // The lengths are equal, so there is no error.
-        let _ = blend_weights(rest, THRESHOLD, samples, out);
+        let (own, records) = (actor.own_pose.as_deref(), self.pool.get(actor.block));
+        blend_records(&self.library, own, records, local_s, out);
+        if let Some(carry) = actor.carry_at(local_s) {
+            carry.apply_weights(local_s, out);
+        }
         for (out, set) in out.iter_mut().zip(&actor.weights) {
             if !set.is_nan() {
                 *out = *set;
@@ -110,6 +106,27 @@ impl Animator {
         let set = |index: usize| weights.get(index).copied().filter(|set| !set.is_nan());
         Ok((0..self.library.morph_weights.len()).map(set))
     }
+}
+
+/// The morph weights that records make at a time of their actor.
+pub(super) fn blend_records(
+    library: &Library,
+    own: Option<&OwnPose>,
+    records: &[PlayRecord],
+    local_s: f64,
+    out: &mut [f32],
+) {
+    let samples = records.iter().filter_map(|record| {
+        let clip = clip_of(library, own, record)?;
+        Some(WeightSample {
+            clip,
+            time_s: record.clip_time_s(local_s, clip.duration_s()),
+            weight: record.weight_at(local_s),
+            level: record.layer,
+        })
+    });
+    // The lengths are equal, so there is no error.
+    let _ = blend_weights(&library.morph_weights, THRESHOLD, samples, out);
 }
 
 fn check_weight(weight: f32) -> Result<()> {

@@ -62,6 +62,7 @@ use crate::error::Result;
 use crate::pose::Clip;
 use glam::Vec3;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// An axis-aligned box, in metres; empty when `min > max`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -185,12 +186,13 @@ pub struct Character {
     pub(crate) primitives: Vec<Primitive>,
     pub(crate) materials: Vec<Material>,
     pub(crate) images: Vec<Image>,
-    pub(crate) clips: Vec<Clip>,
-    pub(crate) curves: Vec<CurveClip>,
+    /// Shared with what animates the character, as are curves and animations.
+    pub(crate) clips: Arc<Vec<Clip>>,
+    pub(crate) curves: Arc<Vec<CurveClip>>,
     /// How clips become part of it.
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
-    pub(crate) animations: AnimationSet,
+    pub(crate) animations: Arc<AnimationSet>,
     pub(crate) morph_weights: Vec<MorphWeight>,
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) parts: Parts,
@@ -321,11 +323,11 @@ impl Character {
             primitives: Vec::new(),
             materials: self.materials.clone(),
             images: Vec::new(),
-            clips: self.clips.clone(),
-            curves: self.curves.clone(),
+            clips: Arc::clone(&self.clips),
+            curves: Arc::clone(&self.curves),
             packing: self.packing,
             scales: self.scales.clone(),
-            animations: self.animations.clone(),
+            animations: Arc::clone(&self.animations),
             morph_weights: self.morph_weights.clone(),
             skins: self.skins.clone(),
             parts: self.parts.clone(),

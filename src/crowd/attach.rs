@@ -37,7 +37,8 @@ impl Crowd {
     /// Attached instances may have others attached to them: a sword in the hand of a rider on a horse. Motion vectors see
     /// the motion, and none where something that it hangs on is teleported. An instance whose parent is not animated,
     /// because no view shows that, follows all the same; one whose parent is hidden ([`Self::set_visible`]) is
-    /// hidden, too. Root motion does not move an instance that is attached. Where the product overflows, the instance stays where it was.
+    /// hidden, too. Root motion does not move an instance that is attached, but is told ([`Self::root_delta`]); after
+    /// [`Self::detach`] it goes on from where the instance stands. Where the product overflows, the instance stays where it was.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a

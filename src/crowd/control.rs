@@ -5,6 +5,7 @@ use crate::animator::{
     ActorId, AnimationEvent, Animator, IkReport, IkSolver, IkTarget, Play, PlayRecord, Playing,
     SolverId,
 };
+use crate::character::{BlendAt, BlendSpaceId};
 use crate::error::{Error, Result};
 use crate::pose::state_machine::{LayerStatus, ParameterId, Value};
 
@@ -96,6 +97,51 @@ impl Crowd {
     /// As [`Animator::seek`].
     pub fn seek(&mut self, id: InstanceId, layer: u8, time_s: f64) -> Result<()> {
         self.with_actor(id, |animator, actor| animator.seek(actor, layer, time_s))
+    }
+
+    /// Moves the blend space that a layer of an instance plays to another place, at once: a number, or
+    /// two, as many as it has coordinates.
+    ///
+    /// # Errors
+    /// As [`Animator::set_blend_position`].
+    pub fn set_blend_position(
+        &mut self,
+        id: InstanceId,
+        layer: u8,
+        at: impl Into<BlendAt>,
+    ) -> Result<()> {
+        self.set_blend_position_over(id, layer, at, 0.0)
+    }
+
+    /// Moves the blend space that a layer of an instance plays evenly to another place, in `over_s`
+    /// seconds.
+    ///
+    /// # Errors
+    /// As [`Animator::set_blend_position_over`].
+    #[doc(alias = "damping")]
+    pub fn set_blend_position_over(
+        &mut self,
+        id: InstanceId,
+        layer: u8,
+        at: impl Into<BlendAt>,
+        over_s: f32,
+    ) -> Result<()> {
+        self.with_actor(id, |animator, actor| {
+            animator.set_blend_position_over(actor, layer, at, over_s)
+        })
+    }
+
+    /// The blend space that a layer of an instance plays, and its place now.
+    ///
+    /// # Errors
+    /// As [`Animator::blend_position`].
+    pub fn blend_position(
+        &self,
+        id: InstanceId,
+        layer: u8,
+    ) -> Result<Option<(BlendSpaceId, BlendAt)>> {
+        let (animator, actor) = self.actor(id)?;
+        animator.blend_position(actor, layer)
     }
 
     /// Stops an instance's time, with all that it plays, fades and waits for.

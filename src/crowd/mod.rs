@@ -39,8 +39,8 @@ mod visibility;
 mod weights;
 
 pub use crate::animator::{
-    AnimationEvent, AnimationEventKind, ClipRef, IkReport, IkSolver, IkTarget, MaskRef, Play,
-    Playing, RootMotionMode, ShowPose, SolverId,
+    AnimationEvent, AnimationEventKind, BlendSpaceRef, ClipRef, IkReport, IkSolver, IkTarget,
+    MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,
 };
 pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;

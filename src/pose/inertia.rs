@@ -70,6 +70,15 @@ impl Inertia {
         Self::default()
     }
 
+    /// No transition, with room for one of this many joints.
+    #[must_use]
+    pub(crate) fn with_capacity(joints: usize) -> Self {
+        Self {
+            offsets: Vec::with_capacity(joints),
+            ..Self::default()
+        }
+    }
+
     /// Starts a transition at `now_s` that lasts `duration_s`; usual are 0.2 to 0.5 s. `dt_s` lies between each
     /// motion's earlier pose and that of now. The old motion is what was shown: where a transition was under way,
     /// with it applied.
@@ -135,15 +144,17 @@ impl Inertia {
         // Not `clamp`, so that what is not a number becomes 0.
         let since = (now_s - self.start_s).max(0.0);
         for (joint, offset) in local.iter_mut().zip(&self.offsets) {
-            let [translation, rotation, scale] = offset.at(since, self.duration_s);
-            joint.translation = (joint.translation.as_dvec3() + translation).as_vec3();
-            joint.scale = (joint.scale.as_dvec3() + scale).as_vec3();
-            if rotation != DVec3::ZERO {
-                let turned = DQuat::from_scaled_axis(rotation) * joint.rotation.as_dquat();
-                joint.rotation = turned.normalize().as_quat();
-            }
+            offset.add(since, self.duration_s, joint);
         }
         Ok(())
+    }
+
+    /// [`Self::apply`] for a single joint.
+    pub(crate) fn apply_joint(&self, now_s: f64, joint: usize, local: &mut Transform) {
+        let offset = self.offsets.get(joint);
+        if let Some(offset) = offset.filter(|_| !self.is_over(now_s)) {
+            offset.add((now_s - self.start_s).max(0.0), self.duration_s, local);
+        }
     }
 }
 
@@ -187,6 +198,16 @@ impl Offset {
         }
     }
 
+    fn add(&self, since: f64, duration: f64, joint: &mut Transform) {
+        let [translation, rotation, scale] = self.at(since, duration);
+        joint.translation = (joint.translation.as_dvec3() + translation).as_vec3();
+        joint.scale = (joint.scale.as_dvec3() + scale).as_vec3();
+        if rotation != DVec3::ZERO {
+            let turned = DQuat::from_scaled_axis(rotation) * joint.rotation.as_dquat();
+            joint.rotation = turned.normalize().as_quat();
+        }
+    }
+
     fn at(&self, since: f64, duration: f64) -> [DVec3; 3] {
         [0, 1, 2].map(|of| {
             let (value, velocity) = (self.values[of].as_dvec3(), self.velocities[of].as_dvec3());
@@ -211,6 +232,15 @@ fn axis_times_angle(q: DQuat) -> DVec3 {
         q.xyz() * (2.0 * sine.atan2(q.w) / sine)
     } else {
         DVec3::ZERO
+    }
+}
+
+/// What is left of a number's offset after `since` of `duration` seconds.
+pub(crate) fn decayed_by(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
+    if value < 0.0 {
+        -decayed(-value, -velocity, since, duration)
+    } else {
+        decayed(value, velocity, since, duration)
     }
 }
 

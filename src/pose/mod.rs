@@ -112,6 +112,7 @@ pub use bounds::{morphed_bounds, posed_bounds};
 pub use entry::PaletteEntry;
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
+pub(crate) use inertia::decayed_by;
 pub use inertia::{Inertia, Moving};
 pub use loop_mode::LoopMode;
 pub use mask::Mask;
@@ -127,6 +128,7 @@ pub(crate) use ramp::{Ramp, SpeedRamp};
 pub use root_motion::{
     RootDelta, RootMotion, RootMotionOptions, RootMotionReport, RootPlace, RootReference,
 };
+pub(crate) use root_motion::{RootMotionBudget, extract};
 pub use sample_list::{ClipSample, SampleList};
 pub use simd_level::SimdLevel;
 pub use skin::{PosedVertices, skin};

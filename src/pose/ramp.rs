@@ -123,6 +123,17 @@ pub(crate) struct SpeedRamp {
 }
 
 impl SpeedRamp {
+    /// Always `speed`; its way is counted from `start_s` on.
+    pub(crate) const fn constant(speed: f64, start_s: f64) -> Self {
+        Self {
+            from: speed,
+            to: speed,
+            start_s,
+            duration_s: 0.0,
+            ease: Ease::Linear,
+        }
+    }
+
     /// The speed at `now_s`.
     pub(crate) fn at(&self, now_s: f64) -> f64 {
         let part = self.ease.at(part(now_s, self.start_s, self.duration_s));

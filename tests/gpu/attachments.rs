@@ -4,9 +4,13 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
-use throng::character::{Affine, JointId};
+use throng::animator::RootMotionMode;
+use throng::character::{
+    Affine, AnimationDesc, ClipDesc, Interpolation, JointId, RootMotionDesc, SocketDesc,
+};
 use throng::crowd::{AttachEnd, Attachment};
 use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
+use throng::import::{RawAnimation, RawChannel, RawKeys};
 use throng::pose::Socket;
 use throng::{CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View};
 
@@ -307,6 +311,110 @@ fn what_does_not_move_costs_no_upload() {
         stage.crowd.play(parent, "sway").unwrap();
         assert_eq!(stage.frame(setup, 0.3).changes, 2);
         assert_eq!(stage.frame(setup, 0.4).changes, 1);
+        stage.destroy(setup);
+    });
+}
+
+/// A child at a named socket stands at the joint times the socket's own place.
+#[test]
+fn a_named_socket_holds_its_place() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let mut grip = SocketDesc::new("grip", "joint 2");
+        grip.translation = [0.25, -0.5, 1.0];
+        grip.rotation = Quat::from_rotation_x(0.7).to_array();
+        grip.scale = 2.0;
+        let desc = AnimationDesc {
+            sockets: vec![grip],
+            ..AnimationDesc::default()
+        };
+        let character = built(ribbon(4)).character.with_animation(&desc).unwrap();
+        let allocator = &mut setup.context.allocator;
+        stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
+        let mut rng = Rng::new(11);
+        let parent = stage.spawn(place(&mut rng), "sway".into());
+        let [by_name, by_id] = [(); 2].map(|()| stage.spawn(Affine::IDENTITY, Play::REST));
+        let offset = place(&mut rng);
+        let socket = character.animations().socket("grip").unwrap();
+        stage
+            .crowd
+            .attach(by_name, parent, "grip", &offset)
+            .unwrap();
+        stage.crowd.attach(by_id, parent, socket, &offset).unwrap();
+        let refused = stage.crowd.attach(by_id, parent, "gripp", &offset);
+        assert!(matches!(refused, Err(Error::UnknownName { .. })));
+        for frame in 0..4 {
+            let time_s = 0.21 * f64::from(frame);
+            stage.frame(setup, time_s);
+            let model = wide(&joint(&stage.crowd, parent, JointId(2), time_s));
+            let own = Affine::from_scale_rotation_translation(
+                Vec3::splat(2.0),
+                Quat::from_rotation_x(0.7),
+                Vec3::new(0.25, -0.5, 1.0),
+            );
+            let world = wide(&stage.crowd.transform(parent).unwrap());
+            let exact = elements(&(world * model * wide(&own) * wide(&offset)));
+            for child in [by_name, by_id] {
+                let got = elements(&wide(&stage.crowd.transform(child).unwrap()));
+                for (got, want) in got.iter().zip(exact) {
+                    // Elements of up to 30, rounded to `f32` in three products.
+                    assert!((got - want).abs() < 1e-4, "{got} {want}");
+                }
+            }
+        }
+        stage.destroy(setup);
+    });
+}
+
+/// An attached instance stands where its parent has it, whatever its own root motion: that is told, and moves it again
+/// from where it is let go.
+#[test]
+fn root_motion_waits_while_an_instance_is_attached() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        // A metre a second along +Z.
+        let mut raw = ribbon(4);
+        raw.animations.push(RawAnimation {
+            name: "walk".into(),
+            channels: vec![RawChannel {
+                node: 0,
+                times_s: vec![0.0, 1.0],
+                interpolation: Interpolation::Linear,
+                values: RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]),
+            }],
+            ..RawAnimation::default()
+        });
+        let walk = ClipDesc {
+            name: "walk".into(),
+            root_motion: Some(RootMotionDesc::default()),
+            ..ClipDesc::default()
+        };
+        let desc = AnimationDesc {
+            clips: vec![walk],
+            ..AnimationDesc::default()
+        };
+        let character = built(raw).character.with_animation(&desc).unwrap();
+        let allocator = &mut setup.context.allocator;
+        stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
+        let parent = stage.spawn(Affine::from_translation(Vec3::X), Play::REST);
+        let child = stage.spawn(Affine::IDENTITY, "walk".into());
+        let apply = RootMotionMode::Apply;
+        stage.crowd.set_root_motion(child, apply).unwrap();
+        stage
+            .crowd
+            .attach(child, parent, JointId(0), &Affine::IDENTITY)
+            .unwrap();
+        let stands = stage.crowd.transform(parent).unwrap();
+        for frame in 0..4 {
+            stage.frame(setup, 0.1 * f64::from(frame));
+            assert_eq!(stage.crowd.transform(child).unwrap(), stands);
+        }
+        assert!(stage.crowd.root_delta(child).unwrap().translation.z > 0.0);
+        stage.crowd.detach(child).unwrap();
+        stage.frame(setup, 0.4);
+        let moved = stage.crowd.transform(child).unwrap().translation - stands.translation;
+        // A tenth of a second's walk, and not what it would have walked before: rounded at about 1.
+        assert!((moved - Vec3A::Z * 0.1).length() < 1e-6, "{moved}");
         stage.destroy(setup);
     });
 }

@@ -300,3 +300,22 @@ fn keys_at_equal_times_of_a_node_outside_the_skeleton_are_left_out() {
     assert_eq!(built.repairs.len(), 1);
     assert_eq!(built.repairs[0].kind, RepairKind::LeftOut);
 }
+
+/// What is left out counts for the clip's start and end: the rest loops as the file has it.
+#[test]
+fn a_clip_keeps_its_duration_where_channels_are_left_out() {
+    let mut raw = raw();
+    let node = raw.nodes[0].clone();
+    raw.nodes.push(node);
+    let mut longer = raw.animations[0].channels[0].clone();
+    (longer.node, longer.times_s) = (2, vec![0.5, 2.5]);
+    raw.animations[0].channels.push(longer.clone());
+    let built = raw.clone().build(&ImportOptions::curves_only()).unwrap();
+    assert_eq!(built.character.curves()[0].duration_s(), 2.5);
+    assert_eq!(built.repairs[0].kind, RepairKind::LeftOut);
+    // All of it.
+    longer.times_s = vec![0.5, 3.0];
+    raw.animations[0].channels = vec![longer];
+    let built = raw.build(&ImportOptions::curves_only()).unwrap();
+    assert_eq!(built.character.curves()[0].duration_s(), 3.0);
+}

@@ -126,16 +126,21 @@ fn transition(rng: &mut Rng, states: usize) -> TransitionDesc {
     // Without an exit time, nearly always with a condition.
     let least = usize::from(exit.is_none() && !rng.chance(12));
     let starts = sync == Sync::None && rng.chance(3);
+    let to = name(rng.below(states));
+    let when = (0..least + rng.below(2)).map(|_| condition(rng)).collect();
+    let fade_s = if entry || rng.chance(4) {
+        0.0
+    } else {
+        rng.range(0.02, 0.9)
+    };
     TransitionDesc {
         from,
-        to: name(rng.below(states)),
-        when: (0..least + rng.below(2)).map(|_| condition(rng)).collect(),
+        to,
+        when,
         exit,
-        fade_s: if entry || rng.chance(4) {
-            0.0
-        } else {
-            rng.range(0.02, 0.9)
-        },
+        fade_s,
+        // A cut as far as states go.
+        inertial_s: if entry || fade_s > 0.0 { 0.0 } else { 0.2 },
         ease: one_of(rng, &[Ease::Linear, Ease::Smooth]),
         sync,
         start: starts.then(|| rng.range(-0.5, 1.5)),

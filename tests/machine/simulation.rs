@@ -156,6 +156,7 @@ impl<'d> Simulation<'d> {
     fn weights(&self, motion: &MotionDesc) -> Vec<(usize, f64)> {
         match motion {
             MotionDesc::None => Vec::new(),
+            MotionDesc::BlendSpace { .. } => unreachable!("machines without a character"),
             MotionDesc::Clip(name) => vec![(clip(name), 1.0)],
             MotionDesc::Blend1 { parameter, points } => {
                 let x = self.floats[parameter];

@@ -428,3 +428,26 @@ state = [{ name = "look", motion = { clip = "Look" } }]
     assert_eq!(speed("Survey"), None);
     assert!(speed("Run").unwrap() > speed("Walk").unwrap());
 }
+
+/// A motion that names a blend space of the character is the one that spells it out.
+#[test]
+fn a_motion_may_name_a_blend_space() {
+    const POINTS: &str = "points = [{ at = 0, clip = 'Idle' }, { at = 1.5, clip = 'Walk' }]";
+    let machine = |motion: &str| {
+        let text = format!(
+            "[[blend_space]]\nname = 'go'\n{POINTS}\n[[state_machine.parameter]]\nname = 'speed'\n\
+             kind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n\
+             [[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.{motion}"
+        );
+        Folder::with(&text)
+            .import(&ImportOptions::default())
+            .unwrap()
+    };
+    let named = machine("blend_space]\nname = 'go'\nparameters = ['speed']");
+    let spelt = machine(&format!("blend_1d]\nparameter = 'speed'\n{POINTS}"));
+    let of = |character: &Character| character.animations().state_machine().cloned().unwrap();
+    assert_eq!(of(&named), of(&spelt));
+    let saved = named.character.to_bytes();
+    let loaded = Character::from_bytes(&saved).unwrap();
+    assert_eq!(loaded, named.character);
+}

@@ -27,6 +27,22 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "doll.toml:3: clip 0 \"Walk\", events[0].time_s: invalid type",
         "",
     ),
+    // Motions that name a blend space.
+    (
+        "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'og'\nparameters = ['speed']",
+        "doll.toml:13: layer \"body\", state 0 \"a\", motion.blend_space.name: no blend space is called \"og\": there are go",
+        "",
+    ),
+    (
+        "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['speed', 'speed']",
+        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters: is 2, where 1 parameter",
+        "",
+    ),
+    (
+        "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['sped']",
+        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters[0]: no parameter is called \"sped\"",
+        "",
+    ),
     // Masks.
     (
         "[[mask]]\nname = 'm'\nparts = [\n  { joint = 'Hips' },\n  { joint = 'Hnad' },\n]",

@@ -3,13 +3,16 @@
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
 use crate::animator::{ActorId, Animator, Play};
+use crate::character::ClipId;
 use crate::pose::{ClipEvents, Ease};
+use std::sync::Arc;
 
 /// An animator whose walk and run have these events, as parts of their durations, and no other clip any.
 fn animator(parts: &[f64]) -> Animator {
     let mut animator = world().animator();
     let library = &mut animator.library;
-    for (clip, events) in library.events.iter_mut().enumerate() {
+    let set = Arc::make_mut(&mut library.set);
+    for (clip, events) in set.events_mut().enumerate() {
         let duration_s = library.clips[clip].duration_s();
         let list: &[f64] = if [WALK, RUN].contains(&clip) {
             parts
@@ -161,7 +164,7 @@ fn a_step_of_a_month_is_bounded() {
     animator.update(month_s).unwrap();
     assert_eq!(animator.events().len(), 2 * 1024);
     let passes = [WALK, RUN].map(|clip| {
-        let events = &animator.library.events[clip];
+        let events = animator.library.set.events(ClipId(clip as u16));
         events.count_passed(0.0, month_s, crate::pose::LoopMode::Loop)
     });
     assert_eq!(animator.events_left_out(), passes[0] + passes[1] - 2 * 1024);

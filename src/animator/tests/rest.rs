@@ -3,6 +3,7 @@
 use super::world::world;
 use crate::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
 use crate::pose::ClipEvents;
+use std::sync::Arc;
 
 /// How many visits some updates make.
 fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
@@ -16,7 +17,7 @@ fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
 /// An animator whose clips have no events, with a hundred actors.
 fn hundred<'a>(play: impl Fn(usize) -> Play<'a>) -> (Animator, Vec<ActorId>) {
     let mut animator = world().animator();
-    for events in &mut animator.library.events {
+    for events in Arc::make_mut(&mut animator.library.set).events_mut() {
         *events = ClipEvents::default();
     }
     let ids = (0..100).map(|number| animator.add(play(number)).unwrap());
@@ -106,10 +107,15 @@ fn who_has_finished_costs_nothing() {
 #[test]
 fn events_wake_an_actor() {
     let (mut animator, ids) = hundred(|_| Play::REST);
-    animator.library.events = world().events.clone();
-    let walk = &mut animator.library.events[1];
+    let all = Arc::make_mut(&mut animator.library.set).events_mut();
+    for (own, events) in all.zip(&world().events) {
+        *own = events.clone();
+    }
+    let mut all = Arc::make_mut(&mut animator.library.set).events_mut();
+    let walk = all.nth(1).unwrap();
     let duration_s = walk.duration_s();
     *walk = ClipEvents::new(duration_s, [("a", 0.1), ("b", 0.6 * duration_s)]).unwrap();
+    drop(all);
     animator.play(ids[3], "Walk").unwrap();
     let mut events = 0;
     let before = animator.visits;

@@ -3,14 +3,16 @@
 use crate::animator::library::Library;
 use crate::animator::{Animator, AnimatorDesc};
 use crate::character::{
-    Character, CurveClip, Interpolation, JointId, Keys, Track, TrackValues, Transform,
+    AnimationSet, BlendShape, Character, CurveClip, Interpolation, JointId, Keys, MaskId, Track,
+    TrackValues, Transform,
 };
 use crate::pose::state_machine::StateMachine;
 use crate::pose::{
-    AdditiveReference, Clip, ClipEvents, ClipOptions, Mask, RootMotion, RootMotionOptions,
+    AdditiveReference, BlendSpace1, BlendSpace2, Clip, ClipEvents, ClipOptions, Mask, RootMotion,
+    RootMotionOptions,
 };
 use crate::reference::rng::Rng;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use std::sync::{Arc, OnceLock};
 
 /// The mannequin's own.
@@ -34,9 +36,32 @@ pub(super) const RUN_SPEED: f64 = 3.5;
 pub(super) struct World {
     pub(super) character: Character,
     pub(super) clips: Vec<Clip>,
+    shared: Arc<Vec<Clip>>,
+    /// Blend spaces: their names, clips and shapes.
+    pub(super) spaces: Vec<(&'static str, Vec<u16>, BlendShape)>,
     pub(super) events: Vec<ClipEvents>,
     pub(super) motions: Vec<Option<RootMotion>>,
     pub(super) masks: Vec<Mask>,
+}
+
+/// A line of the gaits with their events and motions, and a plane.
+fn spaces() -> Vec<(&'static str, Vec<u16>, BlendShape)> {
+    let line = BlendSpace1::new(&[0.0, 1.0, 3.0]).unwrap();
+    let plane = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]].map(Vec2::from_array);
+    let plane = BlendSpace2::new(&plane).unwrap();
+    let made = MADE as u16;
+    vec![
+        (
+            "line",
+            vec![0, WALK as u16, RUN as u16],
+            BlendShape::Line(line),
+        ),
+        (
+            "plane",
+            vec![0, WALK as u16, made, made + 1],
+            BlendShape::Plane(plane),
+        ),
+    ]
 }
 
 pub(super) fn world() -> &'static World {
@@ -151,6 +176,8 @@ impl World {
         });
         let some = Mask::from_weights(some.collect()).unwrap();
         Self {
+            shared: Arc::new(clips.clone()),
+            spaces: spaces(),
             clips,
             events,
             motions,
@@ -174,15 +201,28 @@ impl World {
     }
 
     pub(super) fn library(&self, machine: Option<StateMachine>) -> Library {
+        let clips = self
+            .events
+            .iter()
+            .cloned()
+            .zip(self.motions.iter().cloned());
+        let mut set = AnimationSet::made(self.masks.clone(), &MASKS, clips);
+        let masks: Vec<MaskId> = machine
+            .iter()
+            .flat_map(|machine| machine.masks())
+            .map(|mask| {
+                let at = self.masks.iter().position(|own| own == mask);
+                MaskId(at.unwrap() as u16)
+            })
+            .collect();
+        set.set_machine(machine, &masks);
+        for (name, clips, shape) in &self.spaces {
+            set.push_blend_space(name, clips, shape.clone());
+        }
         Library {
-            clips: self.clips.clone(),
-            names: self.clips.iter().map(|clip| clip.name().into()).collect(),
-            events: self.events.clone(),
-            motions: self.motions.clone(),
-            masks: self.masks.clone(),
-            mask_names: MASKS.map(Into::into).into(),
-            state_machine: machine.map(Arc::new),
-            ..Library::new(&self.character).unwrap()
+            clips: Arc::clone(&self.shared),
+            set: Arc::new(set),
+            ..Library::new(&self.character)
         }
     }
 

@@ -7,7 +7,7 @@ use super::{MAX_EVENT_NAMES, MAX_PARTS};
 use crate::character::Character;
 use crate::desc_check::{check_cap, check_names, check_value, find, unknown};
 use crate::error::{DescFault, Error, cut};
-use crate::pose::{AdditiveReference, RootMotion, RootMotionOptions};
+use crate::pose::{AdditiveReference, RootMotionBudget, RootMotionOptions, extract};
 use glam::BVec3;
 
 /// The most clips that a description may speak of, and the most additive ones.
@@ -32,9 +32,12 @@ impl Draft<'_> {
         check_cap(At::Whole, "clips", clips.len(), MAX_CLIPS)?;
         check_cap(At::Whole, "additive clips", additive.len(), MAX_PARTS)?;
         check_names(clips.iter().map(|clip| clip.name.as_str()), At::clip)?;
+        // What a long list of clips takes is bounded for all of them together.
+        let mut budget = RootMotionBudget::DESCRIPTION;
         for (index, desc) in clips.iter().enumerate() {
             if let Some(options) = &desc.root_motion {
-                self.extract(At::clip(index), &desc.name, options, additive)?;
+                let at = At::clip(index);
+                self.extract(at, &desc.name, (options, &mut budget), additive)?;
             }
         }
         if !additive.is_empty() {
@@ -62,7 +65,7 @@ impl Draft<'_> {
         &mut self,
         at: At,
         name: &str,
-        desc: &RootMotionDesc,
+        (desc, budget): (&RootMotionDesc, &mut RootMotionBudget),
         additive: &[AdditiveDesc],
     ) -> Checked<()> {
         let field = "root_motion";
@@ -85,7 +88,7 @@ impl Draft<'_> {
         let Some(curve) = clip.curve() else {
             return Err(Fault::new(at, field, NO_CURVES));
         };
-        let split = RootMotion::extract(self.character, curve, &options);
+        let split = extract(self.character, curve, &options, budget);
         let (stays, motion) = split.map_err(|why| refused(at, field, why))?;
         clip.set_curve(stays);
         clip.root_motion = Some(motion);

@@ -70,8 +70,10 @@ impl Character {
         applied.map_err(|fault| source.error(fault))?;
         let (set, clips) = (draft.parts(source)?, draft.clips);
         let names = Arc::clone(&self.animations.event_names);
-        self.animations = set;
-        self.animations.event_names = names;
+        self.animations = Arc::new(AnimationSet {
+            event_names: names,
+            ..set
+        });
         self.push_clips(clips, observer)
     }
 
@@ -112,8 +114,11 @@ impl Character {
             events.push(names.ids(&clip.events)?);
         }
         let names: Arc<[Box<str>]> = names.list.into();
+        let set = Arc::make_mut(&mut self.animations);
+        let (packed_clips, curves) = (&mut self.clips, &mut self.curves);
+        let (packed_clips, curves) = (Arc::make_mut(packed_clips), Arc::make_mut(curves));
         for (clip, events) in clips.into_iter().zip(events) {
-            self.animations.clips.push(OfClip {
+            set.clips.push(OfClip {
                 events: ClipEvents::shared(clip.duration_s(), &names, events)?,
                 root_motion: clip.root_motion.clone(),
                 gait: clip.gait,
@@ -123,10 +128,10 @@ impl Character {
                 self.scales.add(core::slice::from_ref(curve));
             }
             let (packed, curve) = clip.into_clips(self.packing.clips);
-            self.clips.extend(packed);
-            self.curves.extend(curve);
+            packed_clips.extend(packed);
+            curves.extend(curve);
         }
-        self.animations.event_names = names;
+        set.event_names = names;
         mark_flips(self);
         Ok(())
     }

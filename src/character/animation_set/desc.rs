@@ -2,6 +2,7 @@
 
 use crate::pose::RootReference;
 use crate::pose::state_machine::{MaskDesc, StateMachineDesc};
+use glam::Vec2;
 
 /// What belongs to a character's animation and no file format has a place for: said once, on the asset.
 ///
@@ -243,6 +244,44 @@ pub enum BlendAt {
     Line(f32),
     /// In a plane.
     Plane([f32; 2]),
+}
+
+impl BlendAt {
+    /// How many coordinates it has.
+    #[must_use]
+    pub const fn dimensions(self) -> usize {
+        match self {
+            Self::Line(_) => 1,
+            Self::Plane(_) => 2,
+        }
+    }
+
+    /// Its coordinates; `y` is 0 on a line.
+    #[must_use]
+    pub const fn to_vec2(self) -> Vec2 {
+        match self {
+            Self::Line(x) => Vec2::new(x, 0.0),
+            Self::Plane([x, y]) => Vec2::new(x, y),
+        }
+    }
+}
+
+impl From<f32> for BlendAt {
+    fn from(x: f32) -> Self {
+        Self::Line(x)
+    }
+}
+
+impl From<[f32; 2]> for BlendAt {
+    fn from(at: [f32; 2]) -> Self {
+        Self::Plane(at)
+    }
+}
+
+impl From<Vec2> for BlendAt {
+    fn from(at: Vec2) -> Self {
+        Self::Plane(at.to_array())
+    }
 }
 
 /// A place on a joint where something is attached.

@@ -5,6 +5,7 @@ use crate::character::{Character, CurveClip, Transform};
 use crate::error::Result;
 use crate::import::ClipImport;
 use crate::pose::{AdditiveReference, Clip, RootMotion, difference_curves};
+use std::sync::Arc;
 
 /// Events of a clip: names and times in seconds.
 pub(crate) type NamedTimes = Vec<(Box<str>, f64)>;
@@ -50,9 +51,11 @@ impl ClipDraft {
 
     /// All of a character's own.
     pub(crate) fn all_of(character: &mut Character) -> Vec<Self> {
-        let set = std::mem::take(&mut character.animations);
-        let mut curves = std::mem::take(&mut character.curves).into_iter();
-        let mut packed = std::mem::take(&mut character.clips).into_iter();
+        let set = Arc::unwrap_or_clone(std::mem::take(&mut character.animations));
+        let curves = std::mem::take(&mut character.curves);
+        let mut curves = Arc::unwrap_or_clone(curves).into_iter();
+        let packed = std::mem::take(&mut character.clips);
+        let mut packed = Arc::unwrap_or_clone(packed).into_iter();
         let drafts = set.clips.into_iter().map(|of| {
             let (curve, packed) = (curves.next(), packed.next());
             let of_curve = curve.as_ref().map(|curve| f64::from(curve.duration_s()));

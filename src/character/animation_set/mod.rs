@@ -13,6 +13,8 @@ mod desc;
 mod draft;
 mod fault;
 mod gait;
+#[cfg(test)]
+mod made;
 mod parts;
 mod save;
 mod source;

@@ -153,7 +153,7 @@ impl Draft<'_> {
         });
         let clips: Vec<_> = clips.collect();
         let skeleton = self.character.skeleton();
-        let built = source.machine(skeleton, &clips)?;
+        let built = source.machine(skeleton, &clips, &set.blend_spaces)?;
         let Some((machine, desc)) = built else {
             return Ok(());
         };

@@ -13,6 +13,7 @@ use crate::character::Character;
 use crate::character::save::{Reader, Save, invalid, save_structs};
 use crate::error::Result;
 use crate::pose::{Clip, ClipEvents, RootMotion};
+use std::sync::Arc;
 
 save_structs! {
     BlendSpaceDesc { name, points }
@@ -113,12 +114,12 @@ impl Character {
             clips.push(OfClip::load(from, joints)?);
         }
         let same = |(of, clip): (&OfClip, &Clip)| of.additive == clip.is_additive();
-        if !clips.iter().zip(&self.clips).all(same) {
+        if !clips.iter().zip(self.clips.iter()).all(same) {
             return Err(invalid("clip", "is additive and is not"));
         }
-        self.animations.clips = clips;
+        Arc::make_mut(&mut self.animations).clips = clips;
         let drafts = ClipDraft::all_of(self);
-        self.animations.event_names = names.into();
+        Arc::make_mut(&mut self.animations).event_names = names.into();
         let source = AnimationSource::of_desc(&desc, None)?;
         self.set_clips(drafts, &source, None)
     }

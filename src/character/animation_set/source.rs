@@ -1,5 +1,6 @@
 //! A description with what it refers to, and with the lines that errors name.
 
+use super::blend_space::BlendSpace;
 use super::desc::AnimationDesc;
 use super::fault::{AnimationError, At, Fault};
 #[cfg(feature = "toml")]
@@ -127,6 +128,7 @@ impl AnimationSource {
         &self,
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],
+        spaces: &[BlendSpace],
     ) -> Result<Option<(StateMachine, StateMachineDesc)>> {
         #[cfg(feature = "toml")]
         {
@@ -137,7 +139,7 @@ impl AnimationSource {
             if let Some(mut text) = self.machine.clone().or_else(inline) {
                 let more = self.masks_for(text.desc());
                 text.add_masks(more);
-                let machine = text.build_with(skeleton, clips)?;
+                let machine = text.build_for(skeleton, clips, spaces)?;
                 return Ok(Some((machine, text.desc().clone())));
             }
         }
@@ -146,7 +148,7 @@ impl AnimationSource {
         };
         let mut machine = machine.clone();
         machine.masks.extend(self.masks_for(&machine));
-        let built = StateMachine::new(&machine, skeleton, clips)?;
+        let built = StateMachine::with_spaces(&machine, skeleton, clips, spaces)?;
         Ok(Some((built, machine)))
     }
 

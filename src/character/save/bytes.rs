@@ -60,6 +60,21 @@ pub(crate) const fn invalid(what: &'static str, why: &'static str) -> Error {
     }
 }
 
+/// Lists that are copied as they lie.
+macro_rules! plain_lists {
+    () => {
+        #[cfg(target_endian = "little")]
+        fn save_list(list: &[Self], to: &mut Vec<u8>) {
+            to.extend_from_slice(bytemuck::cast_slice(list));
+        }
+
+        #[cfg(target_endian = "little")]
+        fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
+            load_plain(count, from)
+        }
+    };
+}
+
 /// Plain numbers, whose lists are copied as they lie.
 macro_rules! numbers {
     ($($type:ty)*) => {$(
@@ -74,15 +89,7 @@ macro_rules! numbers {
                 Ok(Self::from_le_bytes(bytes))
             }
 
-            #[cfg(target_endian = "little")]
-            fn save_list(list: &[Self], to: &mut Vec<u8>) {
-                to.extend_from_slice(bytemuck::cast_slice(list));
-            }
-
-            #[cfg(target_endian = "little")]
-            fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
-                load_plain(count, from)
-            }
+            plain_lists!();
         }
     )*};
 }
@@ -103,15 +110,7 @@ macro_rules! vectors {
                 Ok(Self::from(parts))
             }
 
-            #[cfg(target_endian = "little")]
-            fn save_list(list: &[Self], to: &mut Vec<u8>) {
-                to.extend_from_slice(bytemuck::cast_slice(list));
-            }
-
-            #[cfg(target_endian = "little")]
-            fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
-                load_plain(count, from)
-            }
+            plain_lists!();
         }
     )*};
 }

@@ -9,9 +9,10 @@ mod parts;
 
 pub(crate) use bytes::{Reader, Save, invalid, save_enums, save_structs};
 
-use super::{AnimationSet, Character, CurveClip, Parts, Skeleton};
+use super::{Character, CurveClip, Parts, Skeleton};
 use crate::error::{Error, Result, SavedFault};
 use crate::pose::Clip;
+use std::sync::Arc;
 
 /// What saved characters start with.
 const MAGIC: [u8; 8] = *b"throng\r\n";
@@ -108,7 +109,7 @@ impl Character {
         self.packing.save(to);
         self.scales.save(to);
         self.curves.len().save(to);
-        for curve in &self.curves {
+        for curve in self.curves.iter() {
             save_curves(curve, to);
         }
         self.clips.len().save(to);
@@ -126,27 +127,27 @@ impl Character {
             primitives: Save::load(from)?,
             materials: Save::load(from)?,
             images: Save::load(from)?,
-            clips: Vec::new(),
-            curves: Vec::new(),
+            clips: Arc::default(),
+            curves: Arc::default(),
             morph_weights: Save::load(from)?,
             skins: Save::load(from)?,
             rest_bounds: Save::load(from)?,
             morph_reaches: Save::load(from)?,
             packing: Save::load(from)?,
             scales: Save::load(from)?,
-            animations: AnimationSet::default(),
+            animations: Arc::default(),
             parts: Parts::default(),
         };
         character.check_saved()?;
         character.parts = Parts::new(&character.primitives);
         for _ in 0..usize::load(from)? {
             let curve = load_curves(&character, from)?;
-            character.curves.push(curve);
+            Arc::make_mut(&mut character.curves).push(curve);
         }
         let fingerprint = Clip::fingerprint(&character.skeleton);
         for _ in 0..usize::load(from)? {
             let clip = Clip::load(&character, fingerprint, from)?;
-            character.clips.push(clip);
+            Arc::make_mut(&mut character.clips).push(clip);
         }
         character.check_clips()?;
         character.load_animations(from)?;

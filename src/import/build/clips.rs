@@ -25,7 +25,25 @@ pub(super) fn build(
         let mut tally = Tally::default();
         let (tracks, weights) = tracks(index, animation, joint_of, morphs, &mut tally)?;
         tally.note(index, repairs);
-        CurveClip::new(&animation.name, tracks, skeleton)?.with_weight_tracks(weights, morphs.len())
+        let clip = CurveClip::new(&animation.name, tracks, skeleton)?;
+        let clip = clip.with_weight_tracks(weights, morphs.len())?;
+        // What is left out counts for the clip's start and end.
+        let times_s = || {
+            animation
+                .channels
+                .iter()
+                .flat_map(|channel| &channel.times_s)
+        };
+        let left_out = tally.outside + tally.undrawn > 0;
+        let range_s = times_s()
+            .copied()
+            .reduce(f32::min)
+            .zip(times_s().copied().reduce(f32::max));
+        let own_s = (clip.start_s(), clip.duration_s());
+        match range_s.filter(|range_s| left_out && *range_s != own_s) {
+            Some((start_s, end_s)) => clip.with_range(start_s, end_s),
+            None => Ok(clip),
+        }
     });
     clips.collect()
 }

@@ -20,8 +20,8 @@ mod winding;
 use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
 use crate::character::JointId;
 use crate::character::{
-    Aabb, AnimationSet, AnimationSource, Character, ClipDraft, Material, Packing, Parts,
-    ScaleRanges, SkinInfo, mark_flips, reaches,
+    Aabb, AnimationSource, Character, ClipDraft, Material, Packing, Parts, ScaleRanges, SkinInfo,
+    mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::pose::{PaletteRef, PosedVertices, rest_model_pose, rest_palette, skin};
@@ -31,6 +31,7 @@ pub(super) use clips::wrong_time;
 use loss::Losses;
 use morphs::Morphs;
 use palette::Entries;
+use std::sync::Arc;
 
 impl RawCharacter {
     /// Proves this into a [`Character`]: checks every index, count and value, repairs harmless
@@ -111,9 +112,9 @@ fn assemble(
         primitives: Vec::with_capacity(drafts.len()),
         materials,
         images: raw.images,
-        clips: Vec::new(),
-        curves,
-        animations: AnimationSet::default(),
+        clips: Arc::default(),
+        curves: Arc::new(curves),
+        animations: Arc::default(),
         packing: Packing {
             clips: options.clips,
             options: options.packing,
@@ -138,7 +139,7 @@ fn assemble(
         None => None,
     };
     // The curves were needed up to here.
-    let curves = std::mem::take(&mut character.curves);
+    let curves = Arc::unwrap_or_clone(std::mem::take(&mut character.curves));
     let drafts = curves.into_iter().zip(events);
     let drafts = drafts.map(|(curve, events)| ClipDraft::new(curve, events));
     let drafts: Vec<ClipDraft> = drafts.collect();

@@ -76,10 +76,34 @@ pub(super) struct Taken {
     pub(super) reach_m: f64,
 }
 
-pub(super) fn extract(
+/// What extractions may take, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RootMotionBudget {
+    /// Products of transforms.
+    pub(crate) products: u64,
+    /// Keys of the motions.
+    pub(crate) keys: usize,
+}
+
+impl RootMotionBudget {
+    /// For a single clip: a few seconds' work. Real clips need a hundredth of it.
+    pub(crate) const CLIP: Self = Self {
+        products: 1 << 26,
+        keys: resample::MAX_KEYS,
+    };
+    /// For all clips that a description speaks of: some of the longest, hundreds of real ones.
+    pub(crate) const DESCRIPTION: Self = Self {
+        products: 8 * Self::CLIP.products,
+        keys: 4 * Self::CLIP.keys,
+    };
+}
+
+/// Splits a clip, and takes what it took from the budget; never more than [`RootMotionBudget::CLIP`].
+pub(crate) fn extract(
     character: &Character,
     clip: &CurveClip,
     options: &RootMotionOptions,
+    budget: &mut RootMotionBudget,
 ) -> Result<(CurveClip, RootMotion)> {
     let skeleton = character.skeleton();
     let drives = clip.tracks().last().map(|track| track.joint);
@@ -107,7 +131,7 @@ pub(super) fn extract(
             cap,
         });
     }
-    let mut way = Way::follow(chain, &taken)?;
+    let mut way = Way::follow(chain, &taken, budget.products)?;
     if !way.moves() {
         return Ok(still(clip, Some(joint)));
     }
@@ -115,6 +139,13 @@ pub(super) fn extract(
         Some(split) => split,
         None => resample::split(&mut way)?,
     };
+    budget.products = budget.products.saturating_sub(way.products());
+    let (asked, cap) = (curve.values.len(), budget.keys);
+    budget.keys = cap.checked_sub(asked).ok_or(Error::Capacity {
+        what: "keys of all root motions",
+        asked: asked as u64,
+        cap: cap as u64,
+    })?;
     if curve.values.iter().all(|value| *value == DVec4::ZERO) {
         return Ok(still(clip, Some(joint)));
     }
@@ -206,4 +237,51 @@ fn replaced(
     let clip_without = CurveClip::new(clip.name(), all, skeleton)?
         .with_weight_tracks(weights, character.morph_weights().len())?;
     Ok(clip_without.with_range_of(clip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::character::Character;
+
+    /// Clips one after the other are refused where they took all there is, and not before.
+    #[test]
+    fn many_clips_share_a_budget() {
+        let options = crate::import::ImportOptions::curves_only();
+        let character = crate::builtin::mannequin_with(&options).unwrap().character;
+        let walk = &character.curves()[1];
+        let options = RootMotionOptions {
+            error_m: Some(1e-6),
+            ..RootMotionOptions::default()
+        };
+        let run = |character: &Character, mut budget: RootMotionBudget| {
+            for number in 0..1000 {
+                if let Err(why) = extract(character, walk, &options, &mut budget) {
+                    return (number, why);
+                }
+            }
+            panic!("nothing was refused")
+        };
+        let mut one = RootMotionBudget::CLIP;
+        extract(&character, walk, &options, &mut one).unwrap();
+        let took = RootMotionBudget::CLIP.products - one.products;
+        let keys = RootMotionBudget::CLIP.keys - one.keys;
+        assert!(took > 100, "{took}");
+        let products = 10 * took + took / 2;
+        let (number, why) = run(&character, RootMotionBudget { products, ..one });
+        assert_eq!(number, 10, "{why}");
+        assert!(matches!(why, Error::Capacity { .. }), "{why}");
+        if keys > 0 {
+            let few = RootMotionBudget {
+                keys: 3 * keys,
+                ..RootMotionBudget::DESCRIPTION
+            };
+            let (number, why) = run(&character, few);
+            assert_eq!(number, 3, "{why}");
+            assert!(
+                why.to_string().contains("keys of all root motions"),
+                "{why}"
+            );
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::chain::{Chain, Placed, inverse, rotation};
 use super::delta::turned;
-use super::extract::Taken;
+use super::extract::{RootMotionBudget, Taken};
 use crate::character::{Interpolation, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use core::f64::consts::TAU;
@@ -12,9 +12,6 @@ use glam::{DMat3, DQuat, DVec3, DVec4};
 const STEP_RAD: f64 = 0.4;
 /// How often a stretch between two keys is halved at most, beyond its first eighths.
 const HALVINGS: u32 = 9;
-
-/// How many transforms are multiplied at most: a few seconds' work. Real clips need a hundredth of it.
-const MAX_PRODUCTS: u64 = 1 << 26;
 
 /// The way of a joint through a clip.
 pub(super) struct Way<'a> {
@@ -28,12 +25,17 @@ pub(super) struct Way<'a> {
     headings: Vec<(f64, f64)>,
     /// How often the joint is evaluated yet.
     budget: u64,
+    /// The same at the start, and in products.
+    budgets: [u64; 2],
     /// The inverse of the joint's axes in the reference; none without yaw.
     reference_axes: Option<DMat3>,
 }
 
 impl<'a> Way<'a> {
-    pub(super) fn follow(chain: Chain, taken: &'a Taken) -> Result<Self> {
+    /// Of at most so many products of transforms.
+    pub(super) fn follow(chain: Chain, taken: &'a Taken, products: u64) -> Result<Self> {
+        let products = products.min(RootMotionBudget::CLIP.products);
+        let budget = products / chain.len().max(1) as u64;
         let steps = chain
             .moving()
             .all(|track| interpolation(&track.values) == Interpolation::Step);
@@ -41,7 +43,8 @@ impl<'a> Way<'a> {
             times_s: key_times(&chain, steps),
             steps,
             headings: Vec::new(),
-            budget: MAX_PRODUCTS / chain.len().max(1) as u64,
+            budget,
+            budgets: [budget, products],
             reference_axes: None,
             chain,
             taken,
@@ -53,12 +56,17 @@ impl<'a> Way<'a> {
         Ok(way)
     }
 
+    /// How many products of transforms it took yet.
+    pub(super) fn products(&self) -> u64 {
+        (self.budgets[0] - self.budget) * self.chain.len().max(1) as u64
+    }
+
     /// The joint's rotation since the reference.
     fn turn(&mut self, time_s: f64) -> Result<(Placed, DQuat)> {
         self.budget = self.budget.checked_sub(1).ok_or(Error::Capacity {
             what: "products of transforms for the root motion",
-            asked: MAX_PRODUCTS + 1,
-            cap: MAX_PRODUCTS,
+            asked: self.budgets[1] + 1,
+            cap: self.budgets[1],
         })?;
         let placed = self.chain.at(time_s);
         let Some(reference) = self.reference_axes else {

@@ -16,6 +16,7 @@ mod resample;
 mod save;
 
 pub use delta::RootDelta;
+pub(crate) use extract::{RootMotionBudget, extract};
 pub use extract::{RootMotionOptions, RootMotionReport, RootReference};
 pub use place::RootPlace;
 
@@ -85,7 +86,8 @@ impl RootMotion {
         clip: &CurveClip,
         options: &RootMotionOptions,
     ) -> Result<(CurveClip, Self)> {
-        extract::extract(character, clip, options)
+        let mut budget = RootMotionBudget::CLIP;
+        extract(character, clip, options, &mut budget)
     }
 
     fn new(

@@ -2,7 +2,7 @@
 
 use super::StateId;
 use super::drive::Watch;
-use super::fire::{Fired, enter, fire, next_s};
+use super::fire::{Fired, due, enter, fire, next_s};
 use super::pace::set_rates;
 use super::state::StateMachineInstance;
 use super::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
@@ -112,19 +112,35 @@ impl Run<'_, '_> {
         index: usize,
         (time_s, met): (f64, bool),
     ) {
-        let layer = self.machine.layers.get(index);
-        let (Some(layer), Some(own)) = (layer, state.layers.get_mut(index)) else {
+        let Some(layer) = self.machine.layers.get(index) else {
             return;
         };
         let mut fired = Fired::NONE;
         let mut at = (time_s, met);
         while self.steps > 0 {
-            let Some(taken) = fire(layer, own, &mut state.values, at, &mut fired) else {
+            let Some(own) = state.layers.get(index) else {
+                break;
+            };
+            let Some(next) = due(layer, own, &state.values, at, &fired) else {
+                break;
+            };
+            let inertial_s = next.inertial_s();
+            if inertial_s > 0.0 {
+                self.log.cutting((self.machine, state), time_s);
+            }
+            let Some(own) = state.layers.get_mut(index) else {
+                break;
+            };
+            let Some(taken) = fire(layer, own, &mut state.values, next, (time_s, &mut fired))
+            else {
                 break;
             };
             self.steps -= 1;
             at.1 = false;
             self.log.taken(index as u8, taken, time_s);
+            if inertial_s > 0.0 {
+                self.log.cut((self.machine, state), time_s, inertial_s);
+            }
         }
         if let Some(done) = self.done_s.get_mut(index) {
             *done = time_s;

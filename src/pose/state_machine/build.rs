@@ -10,7 +10,7 @@ use super::{
     MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
     MAX_TRANSITIONS, StateMachine, StateMachineClip,
 };
-use crate::character::Skeleton;
+use crate::character::{BlendSpace, Skeleton};
 use crate::desc_check::{check_cap, check_value, find};
 use crate::error::cut;
 use crate::pose::Mask;
@@ -24,14 +24,21 @@ pub(crate) type Checked<T> = Result<T, Fault>;
 pub(super) struct Known<'d> {
     desc: &'d StateMachineDesc,
     pub(super) clips: &'d [StateMachineClip<'d>],
+    /// Of the character; their clips are indices into `clips`.
+    pub(super) spaces: &'d [BlendSpace],
 }
 
 pub(super) fn build(
     desc: &StateMachineDesc,
     skeleton: &Skeleton,
     clips: &[StateMachineClip<'_>],
+    spaces: &[BlendSpace],
 ) -> Checked<StateMachine> {
-    let known = Known { desc, clips };
+    let known = Known {
+        desc,
+        clips,
+        spaces,
+    };
     cap("parameters", desc.parameters.len(), MAX_PARAMETERS)?;
     cap("masks", desc.masks.len(), MAX_MASKS)?;
     cap("layers", desc.layers.len(), MAX_LAYERS)?;
@@ -233,6 +240,7 @@ impl Known<'_> {
             Origin::Any | Origin::Entry => None,
         };
         let played = desc.exit.is_some() || desc.sync == Sync::Phase || desc.fade_s != 0.0;
+        let played = played || desc.inertial_s != 0.0;
         if desc.from == Origin::Entry && played {
             let why = "nothing was played before the entry: it has no exit time, fade or phase";
             return Err(Fault::new(at, "from", DescFault::Invalid(why)));
@@ -248,6 +256,13 @@ impl Known<'_> {
         let fade_s = desc.fade_s;
         let ok = (0.0..=MAX_FADE_S).contains(&fade_s);
         check_value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
+        let inertial_s = desc.inertial_s;
+        let ok = (0.0..=MAX_FADE_S).contains(&inertial_s);
+        check_value(at, "inertial_s", inertial_s, ok, "0 to 3600 seconds")?;
+        if inertial_s > 0.0 && fade_s > 0.0 {
+            let why = "either fades or is inertialised";
+            return Err(Fault::new(at, "inertial_s", DescFault::Invalid(why)));
+        }
         check_start(at, desc.start.unwrap_or(0.0))?;
         check_cap(at, "conditions", desc.when.len(), MAX_CONDITIONS)?;
         let when = desc.when.iter().enumerate();
@@ -259,6 +274,7 @@ impl Known<'_> {
             when: when.collect::<Checked<_>>()?,
             exit: desc.exit.map(f64::from),
             fade_s: fade_s.into(),
+            inertial_s: inertial_s.into(),
             ease: desc.ease,
             sync: desc.sync == Sync::Phase,
             start: desc.start.map(f64::from),

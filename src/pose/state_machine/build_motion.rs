@@ -4,8 +4,8 @@ use super::build::{Checked, Known};
 use super::desc::MotionDesc;
 use super::fault::{At, DescFault, Fault};
 use super::model::{Motion, Played};
-use crate::character::ClipId;
-use crate::desc_check::{check_cap, unknown};
+use crate::character::{BlendShape, BlendSpace, ClipId};
+use crate::desc_check::{check_cap, find, unknown};
 use crate::error::cut;
 use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
 use glam::Vec2;
@@ -46,7 +46,58 @@ impl Known<'_> {
                     clips: self.clips(at, field, names, additive)?,
                 })
             }
+            MotionDesc::BlendSpace { name, parameters } => {
+                self.blend_space(at, name, parameters, additive)
+            }
         }
+    }
+
+    /// A blend space of the character's.
+    fn blend_space(
+        &self,
+        at: At,
+        name: &str,
+        parameters: &[String],
+        additive: bool,
+    ) -> Checked<Motion> {
+        let field = "motion.blend_space";
+        let names = || self.spaces.iter().map(BlendSpace::name);
+        let field_of_name = format!("{field}.name");
+        let index = find(at, &field_of_name, "blend space", name, names)?;
+        let space = &self.spaces[usize::from(index)];
+        let field_of_parameters = format!("{field}.parameters");
+        if parameters.len() != space.dimensions() {
+            let why = DescFault::Value {
+                value: parameters.len() as f64,
+                allowed: match space.dimensions() {
+                    1 => "1 parameter, as it has one coordinate",
+                    _ => "2 parameters, as it has two coordinates",
+                },
+            };
+            return Err(Fault::new(at, field_of_parameters, why));
+        }
+        let clips = space.clips().iter();
+        let clips = clips.map(|clip| self.played(at, &field_of_name, *clip, additive));
+        let clips = clips.collect::<Checked<Vec<_>>>()?;
+        let parameter = |axis: usize| {
+            self.float(
+                at,
+                &format!("{field_of_parameters}[{axis}]"),
+                &parameters[axis],
+            )
+        };
+        Ok(match space.shape() {
+            BlendShape::Line(line) => Motion::Blend1 {
+                parameter: parameter(0)?,
+                space: line.clone(),
+                clips,
+            },
+            BlendShape::Plane(plane) => Motion::Blend2 {
+                parameters: [parameter(0)?, parameter(1)?],
+                space: plane.clone(),
+                clips,
+            },
+        })
     }
 
     fn clips<'n>(
@@ -76,16 +127,24 @@ impl Known<'_> {
         let Some(index) = found.and_then(|index| u16::try_from(index).ok()) else {
             return Err(unknown(at, field, "clip", name, names));
         };
-        let clip = &self.clips[usize::from(index)];
+        self.played(at, field, ClipId(index), additive)
+    }
+
+    /// A clip by its index.
+    fn played(&self, at: At, field: &str, id: ClipId, additive: bool) -> Checked<Played> {
+        let Some(clip) = self.clips.get(id.index()) else {
+            let why = DescFault::Invalid("has a clip that the state machine does not know");
+            return Err(Fault::new(at, field, why));
+        };
         if clip.additive.is_some_and(|is| is != additive) {
             let why = DescFault::Additive {
-                clip: cut(name),
+                clip: cut(clip.name),
                 is: if additive { "not additive" } else { "additive" },
             };
             return Err(Fault::new(at, field, why));
         }
         Ok(Played {
-            clip: ClipId(index),
+            clip: id,
             duration_s: clip.duration_s,
         })
     }

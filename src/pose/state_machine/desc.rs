@@ -252,6 +252,13 @@ pub enum MotionDesc {
         /// At least one, all of them at different places.
         points: Vec<Point2Desc>,
     },
+    /// A blend space of the character's ([`AnimationSet::blend_spaces`](crate::character::AnimationSet::blend_spaces)).
+    BlendSpace {
+        /// Its name.
+        name: String,
+        /// Float parameters, one for each of its coordinates.
+        parameters: Vec<String>,
+    },
 }
 
 /// A clip of a blend along one parameter.

@@ -35,6 +35,11 @@ pub struct TransitionDesc {
     /// How long the cross-fade takes, in seconds; 0 cuts.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub fade_s: f32,
+    /// How long an inertialised transition takes, in seconds, in place of a fade; 0 for none. The state is left at once,
+    /// and what the pose and its velocity were off decays: see [`Play::inertial_s`](crate::animator::Play::inertial_s). Only
+    /// [`Animator`](crate::animator::Animator) does so; else it is a cut.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
+    pub inertial_s: f32,
     /// How the weights move.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub ease: Ease,
@@ -71,6 +76,7 @@ impl TransitionDesc {
             when: Vec::new(),
             exit: None,
             fade_s: 0.0,
+            inertial_s: 0.0,
             ease: Ease::Smooth,
             sync: Sync::None,
             start: None,

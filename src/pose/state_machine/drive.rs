@@ -45,6 +45,13 @@ pub(crate) trait Watch {
     /// A transition fired.
     fn taken(&mut self, layer: u8, taken: Taken, time_s: f64);
 
+    /// An inertialised transition is about to fire: the instance still plays what it leaves.
+    fn cutting(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64) {}
+
+    /// It has fired: the instance plays what it entered.
+    fn cut(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64, _inertial_s: f64) {
+    }
+
     /// A clip played from one time to another, and no transition of its layer fired between.
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]);
 }
@@ -134,6 +141,12 @@ impl StateMachine {
         for (index, (layer, own)) in self.layers.iter().zip(&state.layers).enumerate() {
             layer.driven(index as u8, own, &state.values, &mut each);
         }
+    }
+
+    /// Whether a transition is inertialised.
+    pub(crate) fn has_inertia(&self) -> bool {
+        let mut all = self.layers.iter().flat_map(|layer| &layer.transitions);
+        all.any(|transition| transition.inertial_s > 0.0)
     }
 
     /// When an instance next has something to do if no parameter changes: a fade ends, or an exit

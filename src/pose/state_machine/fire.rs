@@ -186,15 +186,30 @@ pub(super) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_
     next
 }
 
-/// Fires the first transition that can at `time_s`, if there is one that has not fired at that time yet. Exit times
+/// A transition that is about to fire.
+#[derive(Clone, Copy)]
+pub(super) struct Due<'m> {
+    offer: Offer<'m>,
+    index: u16,
+    transition: &'m Transition,
+}
+
+impl Due<'_> {
+    /// How long it is inertialised, in seconds.
+    pub(super) fn inertial_s(&self) -> f64 {
+        self.transition.inertial_s
+    }
+}
+
+/// The first transition that can fire at `time_s`, if there is one that has not fired at that time yet. Exit times
 /// that recur count if `met`, and if they are met just then.
-pub(super) fn fire(
-    layer: &Layer,
-    state: &mut LayerState,
-    values: &mut [Value],
+pub(super) fn due<'m>(
+    layer: &'m Layer,
+    state: &LayerState,
+    values: &[Value],
     (time_s, met): (f64, bool),
-    fired: &mut Fired,
-) -> Option<Taken> {
+    fired: &Fired,
+) -> Option<Due<'m>> {
     let due = |play: &Play, exit: f64| {
         let wrap = wrap_of(layer, play);
         if recurs(wrap, exit) {
@@ -203,12 +218,32 @@ pub(super) fn fire(
             passed_from(play, exit) <= time_s
         }
     };
-    let (offer, index, transition) =
-        candidates(layer, state).find(|(offer, index, transition)| {
-            !fired.has(*index)
-                && transition.asks(values)
-                && transition.exit.is_none_or(|exit| due(&offer.play, exit))
-        })?;
+    let mut all = candidates(layer, state);
+    let found = all.find(|(offer, index, transition)| {
+        !fired.has(*index)
+            && transition.asks(values)
+            && transition.exit.is_none_or(|exit| due(&offer.play, exit))
+    });
+    found.map(|(offer, index, transition)| Due {
+        offer,
+        index,
+        transition,
+    })
+}
+
+/// Fires a transition at `time_s`.
+pub(super) fn fire(
+    layer: &Layer,
+    state: &mut LayerState,
+    values: &mut [Value],
+    due: Due<'_>,
+    (time_s, fired): (f64, &mut Fired),
+) -> Option<Taken> {
+    let Due {
+        offer,
+        index,
+        transition,
+    } = due;
     fired.add(index);
     transition.consume(values);
     let from = state.current.state;

@@ -80,7 +80,7 @@ pub use state::{MAX_FADING, StateMachineInstance, Value};
 #[cfg(feature = "toml")]
 pub use text::{MAX_TEXT_BYTES, StateMachineText};
 
-use crate::character::{Character, CurveClip, Skeleton, find, unknown};
+use crate::character::{BlendSpace, Character, CurveClip, Skeleton, find, unknown};
 use crate::error::{Error, Result};
 use crate::pose::{Clip, Mask};
 use model::{Layer, Parameter, State};
@@ -196,7 +196,8 @@ pub struct StateMachine {
 
 impl StateMachine {
     /// Proves `desc` for a skeleton, on which masks lie, and clips, which are found by their names: the first of
-    /// each. The samples of [`Self::play`] have indices into `clips`.
+    /// each. The samples of [`Self::play`] have indices into `clips`. Blend spaces are a character's: motions that name one
+    /// need [`Self::of`].
     ///
     /// # Errors
     /// [`Error::StateMachine`] with the part of the machine, its field, and what is wrong there.
@@ -205,16 +206,31 @@ impl StateMachine {
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],
     ) -> Result<Self> {
-        build::build(desc, skeleton, clips).map_err(|fault| fault.named(desc).into_error())
+        Self::with_spaces(desc, skeleton, clips, &[])
     }
 
-    /// [`Self::new`] for the skeleton and the clips of a character.
+    /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn with_spaces(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+        spaces: &[BlendSpace],
+    ) -> Result<Self> {
+        let built = build::build(desc, skeleton, clips, spaces);
+        built.map_err(|fault| fault.named(desc).into_error())
+    }
+
+    /// [`Self::new`] for the skeleton, the clips and the blend spaces of a character.
     ///
     /// # Errors
     /// As there.
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
-        Self::new(desc, character.skeleton(), &clips)
+        let spaces = character.animations().blend_spaces();
+        Self::with_spaces(desc, character.skeleton(), &clips, spaces)
     }
 
     /// The masks that samples refer to.

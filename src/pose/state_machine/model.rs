@@ -74,6 +74,7 @@ pub(super) struct Transition {
     pub(super) when: Vec<Asked>,
     pub(super) exit: Option<f64>,
     pub(super) fade_s: f64,
+    pub(super) inertial_s: f64,
     pub(super) ease: Ease,
     pub(super) sync: bool,
     pub(super) start: Option<f64>,

@@ -18,7 +18,7 @@ save_structs! {
     Point1Desc { at, clip }
     Point2Desc { at, clip }
     TransitionDesc {
-        from, to, when, exit, fade_s, ease, sync, start, interruption, ordered, to_self,
+        from, to, when, exit, fade_s, inertial_s, ease, sync, start, interruption, ordered, to_self,
     }
     Condition { parameter, test }
 }
@@ -86,6 +86,11 @@ impl Save for MotionDesc {
                 parameters.save(to);
                 points.save(to);
             }
+            Self::BlendSpace { name, parameters } => {
+                4_u8.save(to);
+                name.save(to);
+                parameters.save(to);
+            }
         }
     }
 
@@ -100,6 +105,10 @@ impl Save for MotionDesc {
             3 => Self::Blend2 {
                 parameters: Save::load(from)?,
                 points: Save::load(from)?,
+            },
+            4 => Self::BlendSpace {
+                name: Save::load(from)?,
+                parameters: Save::load(from)?,
             },
             _ => return Err(invalid("motion", "is of no known kind")),
         })

@@ -4,7 +4,7 @@ use super::desc::StateMachineDesc;
 use super::fault::{DescFault, Fault, StateMachineError, StateMachinePart};
 use super::lines::Lines;
 use super::{StateMachine, StateMachineClip};
-use crate::character::{Character, Skeleton};
+use crate::character::{BlendSpace, Character, Skeleton};
 use crate::error::cut;
 use crate::error::{Error, Result};
 
@@ -117,7 +117,8 @@ impl StateMachineText {
     /// As there.
     pub fn build(&self, character: &Character) -> Result<StateMachine> {
         let clips = StateMachineClip::all_of(character);
-        self.build_with(character.skeleton(), &clips)
+        let spaces = character.animations().blend_spaces();
+        self.build_for(character.skeleton(), &clips, spaces)
     }
 
     /// [`StateMachine::new`], with errors that name the file and the line.
@@ -129,7 +130,21 @@ impl StateMachineText {
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],
     ) -> Result<StateMachine> {
-        super::build::build(&self.desc, skeleton, clips).map_err(|fault| self.error(fault))
+        self.build_for(skeleton, clips, &[])
+    }
+
+    /// [`Self::build_with`] with blend spaces, whose clips are indices into `clips`.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn build_for(
+        &self,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+        spaces: &[BlendSpace],
+    ) -> Result<StateMachine> {
+        let built = super::build::build(&self.desc, skeleton, clips, spaces);
+        built.map_err(|fault| self.error(fault))
     }
 
     fn error(&self, fault: Fault) -> Error {

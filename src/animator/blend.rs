@@ -1,0 +1,263 @@
+//! Blend spaces that actors play: one phase and one place for up to three clips.
+
+use super::library::Library;
+use super::record::{BLEND_SHIFT, FLAG_FINISHED, FLAG_IN_STEP, FLAG_STARTED, PlayRecord};
+use crate::character::BlendShape;
+use crate::pose::{Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
+use glam::Vec2;
+
+/// The most blend spaces that an actor plays at a time, those that fade out included: what three
+/// bits of a record's flags can count.
+pub(crate) const MOST_BLENDS: u8 = 7;
+
+/// The most cycles a second, either way: a faster rate is clamped.
+const MAX_RATE_HZ: f64 = 1e6;
+
+/// The end of a list.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A blend space that an actor plays. Its clips are records with its number in their flags, and are
+/// written again when its place moves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlendPlay {
+    pub(crate) space: u16,
+    /// 1 to [`MOST_BLENDS`].
+    pub(crate) number: u8,
+    pub(crate) layer: u8,
+    pub(crate) mask: u16,
+    pub(crate) loop_mode: LoopMode,
+    /// Whether it shares its phase with the rest of its layer.
+    pub(crate) in_step: bool,
+    /// Whether its rate is that of what it keeps step with.
+    pub(crate) follows: bool,
+    pub(crate) begun: bool,
+    pub(crate) finished: bool,
+    /// Seconds of the blended cycle per second.
+    pub(crate) speed: f64,
+    /// Where its place comes from and goes to.
+    pub(crate) place: [Ramp; 2],
+    /// The place that its records stand for.
+    pub(crate) at: Vec2,
+    /// Cycles since the start, at the time at which the rate starts to change.
+    pub(crate) phase: f64,
+    /// Cycles a second.
+    pub(crate) rate: SpeedRamp,
+    pub(crate) weight: Ramp,
+    /// The one that was played after it.
+    pub(super) next: u32,
+}
+
+/// A clip of a blend space at a place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    clip: u16,
+    duration_s: f64,
+    weight: f32,
+}
+
+/// The clips at a place, and how long a cycle of them takes, in seconds.
+fn parts(library: &Library, space: u16, at: Vec2) -> ([Part; 3], f64) {
+    let Some(space) = library.blend_spaces().get(usize::from(space)) else {
+        return Default::default();
+    };
+    let part = |(index, weight): (usize, f32)| {
+        let clip = space.clips().get(index).map_or(0, |clip| clip.0);
+        Part {
+            clip,
+            duration_s: library.duration_s(clip),
+            weight,
+        }
+    };
+    let parts = match space.shape() {
+        BlendShape::Line(line) => {
+            let [first, second] = line.at(at.x);
+            [part(first), part(second), Part::default()]
+        }
+        BlendShape::Plane(plane) => plane.at(at).map(part),
+    };
+    let cycle_s = cycle_duration_s(parts.map(|part| (part.weight, part.duration_s)));
+    (parts, if cycle_s > 0.0 { cycle_s } else { 1.0 })
+}
+
+impl BlendPlay {
+    /// A blend space that starts at `start_s`, at `offset_s` of its cycle there.
+    pub(crate) fn new(
+        library: &Library,
+        (space, at): (u16, Vec2),
+        (start_s, offset_s, speed): (f64, f64, f64),
+    ) -> Self {
+        let cycle_s = parts(library, space, at).1;
+        Self {
+            space,
+            number: 0,
+            layer: 0,
+            mask: super::NO_MASK,
+            loop_mode: LoopMode::Loop,
+            in_step: false,
+            follows: false,
+            begun: false,
+            finished: false,
+            speed,
+            place: at.to_array().map(Ramp::constant),
+            at,
+            phase: offset_s / cycle_s,
+            rate: SpeedRamp::constant(rate_hz(speed, cycle_s), start_s),
+            weight: Ramp::constant(1.0),
+            next: NONE,
+        }
+    }
+
+    /// How long a cycle takes at the present place, in seconds.
+    pub(crate) fn cycle_s(&self, library: &Library) -> f64 {
+        parts(library, self.space, self.at).1
+    }
+
+    /// Cycles since the start, which count on.
+    pub(crate) fn cycles(&self, time_s: f64) -> f64 {
+        self.phase + self.rate.way(time_s)
+    }
+
+    /// Whether it has faded out.
+    pub(crate) fn is_over(&self, time_s: f64) -> bool {
+        self.weight.to == 0.0 && (self.weight.from == 0.0 || self.weight.has_ended(time_s))
+    }
+
+    /// Whether its place is on its way.
+    pub(super) fn moves(&self, time_s: f64) -> bool {
+        let moves = |ramp: &Ramp| ramp.from != ramp.to && !ramp.has_ended(time_s);
+        self.place.iter().any(moves)
+    }
+
+    /// Lets its weight go to another.
+    pub(crate) fn fade_to(&mut self, to: f32, now_s: f64, (fade_s, ease): (f32, Ease)) {
+        let changes = self.rate_left_s(now_s) > 0.0 && self.rate.from != self.rate.to;
+        if changes && ease != self.rate.ease {
+            let rate_hz = self.rate.at(now_s);
+            self.go_on(now_s, [rate_hz; 2], 0.0);
+        }
+        self.rate.ease = ease;
+        self.weight = self.weight.turned(now_s, to, fade_s.into(), ease);
+    }
+
+    /// Goes on from `now_s` at these rates, the second reached in `over_s`.
+    pub(crate) fn go_on(&mut self, now_s: f64, [from_hz, to_hz]: [f64; 2], over_s: f64) {
+        let phase = self.cycles(now_s);
+        self.stand_at(phase, now_s, [from_hz, to_hz], over_s);
+    }
+
+    /// Stands at a phase at `now_s`, and goes on from there.
+    pub(crate) fn stand_at(
+        &mut self,
+        phase: f64,
+        now_s: f64,
+        [from_hz, to_hz]: [f64; 2],
+        over_s: f64,
+    ) {
+        self.phase = phase;
+        self.rate = SpeedRamp {
+            from: if over_s > 0.0 { from_hz } else { to_hz },
+            to: to_hz,
+            start_s: now_s,
+            duration_s: over_s,
+            ease: self.weight.ease,
+        };
+    }
+
+    /// How long its rate goes on changing.
+    fn rate_left_s(&self, now_s: f64) -> f64 {
+        (self.rate.start_s + self.rate.duration_s - now_s).max(0.0)
+    }
+
+    /// Goes on from `now_s` at another speed, at once. What plays once goes on from its end if it has
+    /// passed it, and comes to its end again if it is not there.
+    pub(crate) fn turn(&mut self, now_s: f64, speed: f64, cycle_s: f64) {
+        let mut phase = self.cycles(now_s);
+        if self.loop_mode == LoopMode::Once {
+            phase = match self.rate.to {
+                old if old > 0.0 => phase.min(1.0),
+                old if old < 0.0 => phase.max(0.0),
+                _ => phase,
+            };
+        }
+        self.speed = speed;
+        let hz = rate_hz(speed, cycle_s);
+        self.stand_at(phase, now_s, [hz; 2], 0.0);
+        let end = if hz > 0.0 { 1.0 } else { 0.0 };
+        self.finished &= (phase - end) * hz >= 0.0;
+    }
+
+    /// Jumps to a phase.
+    pub(crate) fn seek(&mut self, now_s: f64, phase: f64) {
+        let rates_hz = [self.rate.at(now_s), self.rate.to];
+        self.stand_at(phase, now_s, rates_hz, self.rate_left_s(now_s));
+        (self.begun, self.finished) = (false, false);
+    }
+
+    /// Takes the rate of its place and speed, as of `now_s`.
+    pub(crate) fn set_rate(&mut self, library: &Library, now_s: f64) {
+        let to_hz = rate_hz(self.speed, self.cycle_s(library));
+        if self.follows || to_hz == self.rate.to {
+            return;
+        }
+        let left_s = self.rate_left_s(now_s);
+        self.go_on(now_s, [self.rate.at(now_s), to_hz], left_s);
+    }
+
+    /// Brings it to its place of `now_s`; whether it moved.
+    pub(super) fn advance(&mut self, library: &Library, now_s: f64) -> bool {
+        let at = Vec2::from_array(self.place.map(|ramp| ramp.at(now_s)));
+        if at == self.at {
+            return false;
+        }
+        self.at = at;
+        self.set_rate(library, now_s);
+        true
+    }
+
+    /// Its clips as records. The heaviest tells when it finishes.
+    pub(super) fn each_record(&self, library: &Library, mut each: impl FnMut(PlayRecord)) {
+        let (parts, _) = parts(library, self.space, self.at);
+        let heavier = |a: &Part, b: &Part| b.weight > a.weight;
+        let mut lead = 0;
+        for (index, part) in parts.iter().enumerate() {
+            if heavier(&parts[lead], part) {
+                lead = index;
+            }
+        }
+        for (index, part) in parts.iter().enumerate() {
+            if part.weight > 0.0 {
+                each(self.record(part, index == lead));
+            }
+        }
+    }
+
+    fn record(&self, part: &Part, leads: bool) -> PlayRecord {
+        let rate = &self.rate;
+        let mut record = PlayRecord::new(part.clip, rate.start_s);
+        let speeds = [rate.from, rate.to].map(|hz| hz * part.duration_s);
+        let offset_s = self.phase * part.duration_s;
+        record.re_anchor(rate.start_s, offset_s, speeds, rate.duration_s as f32);
+        record.set_loop_mode(self.loop_mode);
+        record.set_ease(self.weight.ease);
+        (record.layer, record.mask) = (self.layer, self.mask);
+        record.from_weight = self.weight.from * part.weight;
+        record.to_weight = self.weight.to * part.weight;
+        record.fade_start_s = self.weight.start_s;
+        record.fade_s = self.weight.duration_s as f32;
+        record.flags = self.number << BLEND_SHIFT;
+        for (flag, is_set) in [
+            (FLAG_IN_STEP, self.in_step),
+            (FLAG_STARTED, self.begun),
+            (FLAG_FINISHED, self.finished || !leads),
+        ] {
+            if is_set {
+                record.flags |= flag;
+            }
+        }
+        record
+    }
+}
+
+fn rate_hz(speed: f64, cycle_s: f64) -> f64 {
+    (speed / cycle_s).clamp(-MAX_RATE_HZ, MAX_RATE_HZ)
+}

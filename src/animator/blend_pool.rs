@@ -1,0 +1,179 @@
+//! Where the blend spaces of all actors lie: one list, in which each actor has a chain.
+
+use super::blend::{BlendPlay, MOST_BLENDS, NONE};
+use super::library::Library;
+use super::pool::{Block, RecordPool};
+use super::record::{FLAG_FINISHED, FLAG_STARTED};
+use crate::pose::Ease;
+
+/// The blend spaces of an actor, in the order in which they were played.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blends(u32);
+
+impl Blends {
+    pub(crate) const NONE: Self = Self(NONE);
+}
+
+/// The blend spaces that all actors play. What ends makes room for the next.
+#[derive(Debug, Default)]
+pub(crate) struct BlendPool {
+    list: Vec<BlendPlay>,
+    free: Vec<u32>,
+}
+
+impl BlendPool {
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.list.reserve(count.saturating_sub(self.list.len()));
+        self.free.reserve(count.saturating_sub(self.free.len()));
+    }
+
+    pub(crate) fn iter(&self, blends: Blends) -> impl Iterator<Item = &BlendPlay> {
+        let get = |at: u32| self.list.get(at as usize);
+        core::iter::successors(get(blends.0), move |play| get(play.next))
+    }
+
+    pub(crate) fn for_each(&mut self, blends: Blends, mut each: impl FnMut(&mut BlendPlay)) {
+        let mut at = blends.0;
+        while let Some(play) = self.list.get_mut(at as usize) {
+            each(play);
+            at = play.next;
+        }
+    }
+
+    /// Adds one behind the others, with a number of its own; if all numbers are taken, what counts
+    /// least at `now_s` makes room, and its number is taken over.
+    pub(crate) fn add(&mut self, blends: &mut Blends, mut play: BlendPlay, now_s: f64) -> u8 {
+        let taken = |pool: &Self, blends: Blends, number: u8| {
+            let mut all = pool.iter(blends);
+            all.any(|play| play.number == number)
+        };
+        let free = (1..=MOST_BLENDS).find(|number| !taken(self, *blends, *number));
+        play.number = free.unwrap_or_else(|| self.least(*blends, now_s));
+        play.next = NONE;
+        if free.is_none() {
+            self.retain(blends, |other| other.number != play.number);
+        }
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.list[at as usize] = play;
+                at
+            }
+            None => {
+                self.list.push(play);
+                self.list.len() as u32 - 1
+            }
+        };
+        match self.last(*blends) {
+            Some(last) => self.list[last as usize].next = at,
+            None => blends.0 = at,
+        }
+        play.number
+    }
+
+    fn last(&self, blends: Blends) -> Option<u32> {
+        let next = |at: &u32| self.list.get(*at as usize).map(|play| play.next);
+        let exists = |at: &u32| *at != NONE;
+        let first = Some(blends.0).filter(exists);
+        core::iter::successors(first, |at| next(at).filter(exists)).last()
+    }
+
+    /// The number of the one that counts least.
+    fn least(&self, blends: Blends, now_s: f64) -> u8 {
+        let key = |play: &&BlendPlay| (play.weight.to, play.weight.at(now_s));
+        let least = self.iter(blends).min_by(|a, b| {
+            let ((a_to, a_now), (b_to, b_now)) = (key(a), key(b));
+            a_to.total_cmp(&b_to).then(a_now.total_cmp(&b_now))
+        });
+        least.map_or(1, |play| play.number)
+    }
+
+    /// Keeps those that `keep` says yes to.
+    pub(crate) fn retain(&mut self, blends: &mut Blends, mut keep: impl FnMut(&BlendPlay) -> bool) {
+        let (mut at, mut before) = (blends.0, NONE);
+        while let Some(play) = self.list.get(at as usize) {
+            let next = play.next;
+            if keep(play) {
+                before = at;
+            } else {
+                match self.list.get_mut(before as usize) {
+                    Some(before) => before.next = next,
+                    None => blends.0 = next,
+                }
+                self.free.push(at);
+            }
+            at = next;
+        }
+    }
+
+    /// Fades out what plays on a layer.
+    pub(crate) fn fade_layer(
+        &mut self,
+        blends: Blends,
+        layer: u8,
+        fade: (f32, Ease),
+        local_s: f64,
+    ) {
+        self.for_each(blends, |play| {
+            if play.layer == layer {
+                play.fade_to(0.0, local_s, fade);
+            }
+        });
+    }
+
+    /// Keeps what a record was told while time passed.
+    pub(crate) fn note(&mut self, blends: Blends, number: u8, [before, after]: [u8; 2]) {
+        self.for_each(blends, |play| {
+            if play.number == number {
+                play.begun |= after & FLAG_STARTED != 0;
+                play.finished |= (after & !before) & FLAG_FINISHED != 0;
+            }
+        });
+    }
+
+    /// Brings all to their places of `local_s`; whether any records have to be written again.
+    pub(crate) fn advance(
+        &mut self,
+        library: &Library,
+        blends: Blends,
+        local_s: f64,
+        back: bool,
+    ) -> bool {
+        let mut changed = false;
+        self.for_each(blends, |play| {
+            changed |= play.advance(library, local_s);
+            if back && play.finished {
+                let (cycles, to_hz) = (play.cycles(local_s), play.rate.to);
+                let end = if to_hz > 0.0 { 1.0 } else { 0.0 };
+                play.finished = (cycles - end) * to_hz >= 0.0;
+                changed |= !play.finished;
+            }
+        });
+        changed
+    }
+
+    /// Whether the place of any is on its way.
+    pub(crate) fn moves(&self, blends: Blends, local_s: f64) -> bool {
+        self.iter(blends).any(|play| play.moves(local_s))
+    }
+
+    /// Writes the records of all, each where its records stand, or behind those of its layer.
+    pub(crate) fn write(
+        &self,
+        library: &Library,
+        blends: Blends,
+        (pool, block): (&mut RecordPool, &mut Block),
+        local_s: f64,
+    ) {
+        for play in self.iter(blends) {
+            let records = pool.get(*block);
+            let first = records.iter().position(|r| r.blend() == play.number);
+            let behind = records.partition_point(|record| record.layer <= play.layer);
+            let mut at = first.unwrap_or(behind);
+            pool.retain(block, |record| record.blend() != play.number);
+            play.each_record(library, |record| {
+                pool.insert(block, at, record, local_s);
+                at += 1;
+            });
+        }
+    }
+}

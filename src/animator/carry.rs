@@ -1,0 +1,289 @@
+//! Inertialised transitions of actors: after a hard cut, what is left of the motion before it.
+
+use super::Animator;
+use super::drive::record as driven_record;
+use super::evaluate::clip_of;
+use super::library::Library;
+use super::own_pose::OwnPose;
+use super::record::{FLAG_STATE_MACHINE, PlayRecord};
+use super::weights::blend_records;
+use crate::Threads;
+use crate::character::{JointId, Transform};
+use crate::pose::state_machine::{StateMachine, StateMachineInstance};
+use crate::pose::{BatchPoser, Inertia, Moving, PlanSource, Planner, Product, Starts, decayed_by};
+
+/// The time over which velocities are measured, in seconds. A pose is rounded to `f32`, which is
+/// 6e-8 of a metre or a radian: over this time, 3e-5 a second.
+pub(crate) const VELOCITY_S: f64 = 1.0 / 512.0;
+
+/// What is left of the motion before a cut: offsets of joints and morph weights that decay.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Carry {
+    joints: Inertia,
+    /// Offset and its change a second.
+    weights: Vec<[f32; 2]>,
+    start_s: f64,
+    duration_s: f64,
+    end_s: f64,
+}
+
+impl Carry {
+    /// Nothing, with room for this many.
+    pub(crate) fn with_room(joints: usize, weights: usize) -> Self {
+        Self {
+            joints: Inertia::with_capacity(joints),
+            weights: Vec::with_capacity(weights),
+            end_s: f64::NEG_INFINITY,
+            ..Self::default()
+        }
+    }
+
+    /// From when on nothing is left.
+    pub(crate) fn end_s(&self) -> f64 {
+        self.end_s
+    }
+
+    pub(crate) fn is_over(&self, local_s: f64) -> bool {
+        local_s >= self.end_s
+    }
+
+    /// Adds what is left to a local pose.
+    pub(crate) fn apply(&self, local_s: f64, local: &mut [Transform]) {
+        if !self.is_over(local_s) {
+            // The lengths fit, so there is no error.
+            let _ = self.joints.apply(local_s, local);
+        }
+    }
+
+    /// Adds what is left to a single joint.
+    pub(crate) fn apply_joint(&self, local_s: f64, joint: JointId, local: &mut Transform) {
+        if !self.is_over(local_s) {
+            self.joints.apply_joint(local_s, joint.index(), local);
+        }
+    }
+
+    /// Adds what is left to morph weights.
+    pub(crate) fn apply_weights(&self, local_s: f64, out: &mut [f32]) {
+        if self.is_over(local_s) {
+            return;
+        }
+        let since_s = (local_s - self.start_s).max(0.0);
+        for (out, [value, velocity]) in out.iter_mut().zip(&self.weights) {
+            let left = decayed_by(
+                (*value).into(),
+                (*velocity).into(),
+                since_s,
+                self.duration_s,
+            );
+            *out = (f64::from(*out) + left) as f32;
+        }
+    }
+
+    /// Takes the motion of before a cut over into that after it.
+    fn begin(&mut self, work: &mut CutWork, now_s: f64, duration_s: f64) {
+        let [before, at, new, after] = &mut work.poses;
+        // The new motion's velocity is that from the cut on: so the pose a little before the cut is
+        // the one from which it would have come evenly.
+        for (after, new) in after.iter_mut().zip(new.iter()) {
+            after.translation = new.translation * 2.0 - after.translation;
+            after.scale = new.scale * 2.0 - after.scale;
+            after.rotation = new.rotation * after.rotation.conjugate() * new.rotation;
+        }
+        let old = Moving {
+            earlier: before,
+            now: at,
+        };
+        let moving = Moving {
+            earlier: after,
+            now: new,
+        };
+        // The lengths are equal, so there is no error.
+        let _ = self
+            .joints
+            .begin(&old, &moving, VELOCITY_S, now_s, duration_s);
+        let [before, at, new, after] = &work.weights;
+        self.weights.clear();
+        let (old, new) = (before.iter().zip(at), new.iter().zip(after));
+        self.weights
+            .extend(old.zip(new).map(|((before, at), (new, after))| {
+                let velocity = f64::from(at - before) - f64::from(after - new);
+                [at - new, (velocity / VELOCITY_S) as f32]
+            }));
+        (self.start_s, self.duration_s) = (now_s, duration_s);
+        self.end_s = now_s + duration_s;
+    }
+}
+
+/// What a cut takes: poses and morph weights a little before it, at it, after it and a little later.
+#[derive(Debug, Default)]
+pub(crate) struct CutWork {
+    poses: [Vec<Transform>; 4],
+    weights: [Vec<f32>; 4],
+    /// Of a state machine in the middle of an update.
+    records: Vec<PlayRecord>,
+}
+
+/// Which of the poses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Moment {
+    Old,
+    New,
+}
+
+impl CutWork {
+    /// Makes room, so that a cut allocates nothing.
+    pub(crate) fn make_room(&mut self, library: &Library) {
+        for pose in &mut self.poses {
+            pose.resize(library.skeleton.len(), Transform::IDENTITY);
+        }
+        for weights in &mut self.weights {
+            weights.resize(library.morph_weights.len(), 0.0);
+        }
+        let most = super::pool::MOST as usize;
+        self.records.reserve(2 * most);
+    }
+}
+
+/// What one actor plays at a time of its own.
+struct One<'a> {
+    library: &'a Library,
+    own: Option<&'a OwnPose>,
+    records: &'a [PlayRecord],
+    local_s: f64,
+}
+
+impl PlanSource for One<'_> {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn plan<'a>(&'a self, _: usize, planner: &mut Planner<'_, 'a>) {
+        for record in self.records {
+            let weight = record.weight_at(self.local_s);
+            if weight > 0.0
+                && let Some(clip) = clip_of(self.library, self.own, record)
+            {
+                let time_s = record.clip_time_s(self.local_s, clip.duration_s());
+                let mask = record.mask().map(u16::from);
+                planner.push(clip, time_s, weight, mask, record.layer);
+            }
+        }
+    }
+}
+
+/// What it takes to cut an actor.
+pub(crate) struct Cut<'a> {
+    pub(crate) library: &'a Library,
+    pub(crate) poser: &'a BatchPoser,
+    pub(crate) threads: &'a Threads,
+    pub(crate) own: Option<&'a OwnPose>,
+    pub(crate) carry: &'a mut Option<Box<Carry>>,
+    pub(crate) work: &'a mut CutWork,
+}
+
+impl Cut<'_> {
+    /// Notes what the actor shows at a cut: before it, with what is left of earlier cuts, or after.
+    pub(crate) fn note(&mut self, moment: Moment, records: &[PlayRecord], local_s: f64) {
+        self.work.make_room(self.library);
+        let times_s = match moment {
+            Moment::Old => [local_s - VELOCITY_S, local_s],
+            Moment::New => [local_s, local_s + VELOCITY_S],
+        };
+        for (place, time_s) in times_s.into_iter().enumerate() {
+            let place = match moment {
+                Moment::Old => place,
+                Moment::New => place + 2,
+            };
+            let one = One {
+                library: self.library,
+                own: self.own,
+                records,
+                local_s: time_s,
+            };
+            let pose = &mut self.work.poses[place];
+            let starts = Starts::Even(pose.as_mut_ptr().cast(), size_of_val(pose.as_slice()));
+            // SAFETY: clips, masks and weights were checked when they were played; the output is
+            // borrowed for writing, and has an element for each joint.
+            unsafe {
+                let samples = records.len() * 16;
+                self.poser
+                    .run_planned(&one, samples, Product::Local, starts, self.threads);
+            }
+            let weights = &mut self.work.weights[place];
+            blend_records(self.library, self.own, records, time_s, weights);
+            if let (Moment::Old, Some(carry)) = (moment, self.carry.as_deref()) {
+                carry.apply(time_s, pose);
+                carry.apply_weights(time_s, weights);
+            }
+        }
+    }
+
+    /// Begins to decay what was noted.
+    pub(crate) fn begin(&mut self, local_s: f64, duration_s: f64) {
+        let (joints, weights) = (
+            self.library.skeleton.len(),
+            self.library.morph_weights.len(),
+        );
+        let carry = self
+            .carry
+            .get_or_insert_with(|| Box::new(Carry::with_room(joints, weights)));
+        carry.begin(self.work, local_s, duration_s);
+    }
+
+    /// [`Self::note`] of a state machine in the middle of an update, and of what else plays.
+    pub(crate) fn note_machine(
+        &mut self,
+        moment: Moment,
+        (machine, state): (&StateMachine, &StateMachineInstance),
+        others: &[PlayRecord],
+        time_s: f64,
+    ) {
+        let mut records = core::mem::take(&mut self.work.records);
+        records.clear();
+        let others = others.iter();
+        records.extend(others.filter(|record| !record.has(FLAG_STATE_MACHINE)));
+        machine.driven(state, |clip| {
+            let record = driven_record(self.library, clip);
+            let at = records.partition_point(|other| other.layer <= record.layer);
+            if records.len() < 2 * super::pool::MOST as usize {
+                records.insert(at, record);
+            }
+        });
+        self.note(moment, &records, time_s);
+        self.work.records = records;
+    }
+}
+
+impl Animator {
+    /// What it takes to cut an actor, what it plays, and its time.
+    fn cut(&mut self, index: u32) -> Option<(Cut<'_>, &[PlayRecord], f64)> {
+        let actor = self.actors.list.get_mut(index as usize)?;
+        let cut = Cut {
+            library: &self.library,
+            poser: &self.poser,
+            threads: &self.threads,
+            own: actor.own_pose.as_deref(),
+            carry: &mut actor.carry,
+            work: &mut self.cut_work,
+        };
+        Some((
+            cut,
+            self.pool.get(actor.block),
+            actor.clock.local_s(self.now_s),
+        ))
+    }
+
+    /// Notes what an actor shows at a cut.
+    pub(super) fn note_cut(&mut self, index: u32, moment: Moment) {
+        if let Some((mut cut, records, local_s)) = self.cut(index) {
+            cut.note(moment, records, local_s);
+        }
+    }
+
+    /// Begins to decay what was noted of an actor.
+    pub(super) fn begin_cut(&mut self, index: u32, inertial_s: f32) {
+        if let Some((mut cut, _, local_s)) = self.cut(index) {
+            cut.begin(local_s, inertial_s.into());
+        }
+    }
+}

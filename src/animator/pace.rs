@@ -1,0 +1,77 @@
+//! What the caller says to an actor's time: pause, go on, faster, slower.
+
+use super::clock::Clock;
+use super::control::in_range;
+use super::{ActorId, Animator};
+use crate::error::Result;
+
+impl Animator {
+    /// Stops an actor's time, with all that it plays, fades and waits for. Costs nothing until
+    /// [`Self::resume`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn pause(&mut self, id: ActorId) -> Result<()> {
+        self.change_clock(id, |clock, now_s| clock.pause(now_s, true))
+    }
+
+    /// Lets a paused actor's time go on from where it stopped.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn resume(&mut self, id: ActorId) -> Result<()> {
+        self.change_clock(id, |clock, now_s| clock.pause(now_s, false))
+    }
+
+    /// Whether the actor is paused.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn is_paused(&self, id: ActorId) -> Result<bool> {
+        self.actors.get(id).map(|actor| actor.clock.is_paused())
+    }
+
+    /// Sets how fast an actor's time runs: clips, fades and state machines alike. 1 is normal.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive; [`Error::Argument`](crate::Error::Argument) for a scale that is negative or
+    /// not finite.
+    pub fn set_time_scale(&mut self, id: ActorId, scale: f32) -> Result<()> {
+        in_range("time scale", scale, f32::MAX)?;
+        self.change_clock(id, |clock, now_s| clock.set_scale(now_s, scale.into()))
+    }
+
+    /// How fast the actor's time runs when it is not paused.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn time_scale(&self, id: ActorId) -> Result<f32> {
+        let actor = self.actors.get(id)?;
+        Ok(actor.clock.scale() as f32)
+    }
+
+    /// The actor's own time, in seconds: the animator's unless it was paused or has a time scale.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn time_s(&self, id: ActorId) -> Result<f64> {
+        let actor = self.actors.get(id)?;
+        Ok(actor.clock.local_s(self.now_s))
+    }
+
+    fn change_clock(&mut self, id: ActorId, change: impl FnOnce(&mut Clock, f64)) -> Result<()> {
+        self.actors.check(id)?;
+        self.touch(id.index);
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            change(&mut actor.clock, self.now_s);
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+}

@@ -1,0 +1,415 @@
+//! Blend spaces that are played without a state machine, against plain code.
+
+use super::exact_events::{Happened, What};
+use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
+use crate::animator::{
+    ActorId, AnimationEventKind, Animator, BLEND_BITS, Play, PlayRecord, RootMotionMode,
+};
+use crate::character::{BlendAt, BlendShape, BlendSpaceId, ClipId, JointId, Transform};
+use crate::pose::{Ease, LoopMode};
+use crate::reference::rng::Rng;
+use glam::{DVec3, Vec2};
+
+/// Weights are rounded to `f32` three times, times a weight of 1 at most: 2e-7.
+const WEIGHT: f64 = 3e-7;
+
+/// A blend space in `f64`: where its phase was when something last changed.
+struct Voice {
+    clips: Vec<usize>,
+    points: Vec<f64>,
+    at: f64,
+    /// Where it comes from, when it started, and how long it takes.
+    place: (f64, f64, f64, f64),
+    speed: f64,
+    phase: f64,
+    since_s: f64,
+    /// From, to, start and length.
+    weight: [f64; 4],
+}
+
+impl Voice {
+    fn parts(&self) -> Vec<(usize, f64)> {
+        let last = self.points.len() - 1;
+        let at = self.at.clamp(self.points[0], self.points[last]);
+        let next = self
+            .points
+            .iter()
+            .position(|point| *point >= at)
+            .unwrap()
+            .max(1);
+        let [low, high] = [self.points[next - 1], self.points[next]];
+        let part = (at - low) / (high - low);
+        vec![(self.clips[next - 1], 1.0 - part), (self.clips[next], part)]
+    }
+
+    fn cycle_s(&self, world: &World) -> f64 {
+        let parts = self.parts().into_iter();
+        parts
+            .map(|(clip, part)| part * world.clips[clip].duration_s())
+            .sum()
+    }
+
+    /// To `now_s`, with what it is now.
+    fn settle(&mut self, world: &World, now_s: f64) {
+        self.phase += (now_s - self.since_s) * self.speed / self.cycle_s(world);
+        self.since_s = now_s;
+    }
+
+    fn weight_at(&self, now_s: f64) -> f64 {
+        let [from, to, start_s, fade_s] = self.weight;
+        let part = if fade_s > 0.0 {
+            ((now_s - start_s) / fade_s).clamp(0.0, 1.0)
+        } else {
+            1.0
+        };
+        from + (to - from) * part
+    }
+}
+
+/// Random changes of place, speed and time, fades from one to another: each clip stands where its
+/// phase says, with the weight that the place and the fade give it.
+#[test]
+fn clips_stand_where_the_blend_space_puts_them() {
+    let world = world();
+    let mut most = 0;
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let mut animator = world.animator();
+        let id = animator.add(Play::REST).unwrap();
+        let (mut voices, mut now_s) = (Vec::<Voice>::new(), 0.0);
+        for frame in 0..200 {
+            let note = format!("seed {seed}, frame {frame}");
+            if rng.chance(4) {
+                command(&mut rng, &mut animator, id, &mut voices, now_s);
+            }
+            now_s += f64::from(rng.range(0.001, 0.08));
+            animator.update(now_s).unwrap();
+            for voice in &mut voices {
+                voice.settle(world, now_s);
+                let (from, to, start_s, over_s) = voice.place;
+                let part = if over_s > 0.0 {
+                    ((now_s - start_s) / over_s).min(1.0)
+                } else {
+                    1.0
+                };
+                voice.at = from + (to - from) * part;
+            }
+            voices.retain(|voice| voice.weight[1] > 0.0 || voice.weight_at(now_s) > 0.0);
+            most = most.max(voices.len());
+            same(world, &animator, id, &voices, &note);
+        }
+    }
+    assert!(most >= 3, "{most}");
+}
+
+fn command(
+    rng: &mut Rng,
+    animator: &mut Animator,
+    id: ActorId,
+    voices: &mut Vec<Voice>,
+    now_s: f64,
+) {
+    let world = world();
+    for voice in voices.iter_mut() {
+        voice.settle(world, now_s);
+    }
+    let at = rng.range(-0.5, 3.5);
+    let playing = voices.last().is_some_and(|voice| voice.weight[1] > 0.0);
+    match rng.below(6) {
+        0 if playing => {
+            animator.set_blend_position(id, 0, at).unwrap();
+            let voice = voices.last_mut().unwrap();
+            (voice.at, voice.place) = (at.into(), (at.into(), at.into(), 0.0, 0.0));
+        }
+        1 if playing => {
+            let over_s = rng.range(0.05, 0.6);
+            animator.set_blend_position_over(id, 0, at, over_s).unwrap();
+            let voice = voices.last_mut().unwrap();
+            voice.place = (voice.at, at.into(), now_s, over_s.into());
+        }
+        2 if playing => {
+            let speed = f64::from(rng.range(-2.0, 2.0));
+            animator.set_speed(id, 0, speed).unwrap();
+            voices.iter_mut().for_each(|voice| voice.speed = speed);
+        }
+        3 if playing => {
+            let time_s = f64::from(rng.range(0.0, 2.0));
+            animator.seek(id, 0, time_s).unwrap();
+            for voice in voices.iter_mut() {
+                voice.phase = time_s / voice.cycle_s(world);
+            }
+        }
+        4 => {
+            let fade_s = rng.range(0.05, 0.5);
+            let stop = Play::REST.fade_s(fade_s).ease(Ease::Linear);
+            animator.play(id, stop).unwrap();
+            fade_out(voices, now_s, fade_s.into());
+        }
+        _ => {
+            let (fade_s, speed) = (rng.range(0.05, 0.5), f64::from(rng.range(0.2, 2.0)));
+            let offset_s = f64::from(rng.range(0.0, 1.0));
+            let play = Play::blend_space("line")
+                .at(at)
+                .fade_s(fade_s)
+                .ease(Ease::Linear);
+            animator
+                .play(id, play.speed(speed).offset_s(offset_s))
+                .unwrap();
+            fade_out(voices, now_s, fade_s.into());
+            let at = f64::from(at);
+            let mut voice = Voice {
+                clips: vec![0, WALK, RUN],
+                points: vec![0.0, 1.0, 3.0],
+                at,
+                place: (at, at, 0.0, 0.0),
+                speed,
+                phase: 0.0,
+                since_s: now_s,
+                weight: [0.0, 1.0, now_s, fade_s.into()],
+            };
+            voice.phase = offset_s / voice.cycle_s(world);
+            voices.push(voice);
+        }
+    }
+}
+
+fn fade_out(voices: &mut Vec<Voice>, now_s: f64, fade_s: f64) {
+    for voice in voices {
+        voice.weight = [voice.weight_at(now_s), 0.0, now_s, fade_s];
+    }
+}
+
+fn same(world: &World, animator: &Animator, id: ActorId, voices: &[Voice], note: &str) {
+    let now_s = animator.now_s();
+    let weight = |record: &PlayRecord| f64::from(record.weight_at(now_s));
+    let records = animator.records(id).unwrap();
+    let groups = records.chunk_by(|a, b| (a.flags ^ b.flags) & BLEND_BITS == 0);
+    // What is faded out but for a rounding is told by one and not by the other.
+    let sum = |group: &[PlayRecord]| group.iter().map(weight).sum::<f64>();
+    let mut groups = groups.filter(|group| sum(group) > 1e-6);
+    for voice in voices.iter().filter(|voice| voice.weight_at(now_s) > 1e-6) {
+        let got = groups.next().unwrap_or_default();
+        let (sum, share) = (sum(got), voice.weight_at(now_s));
+        assert!((sum - share).abs() <= 3.0 * WEIGHT, "{note}: {sum} {share}");
+        for (clip, part) in voice.parts() {
+            let found = got.iter().find(|record| usize::from(record.clip) == clip);
+            let Some(record) = found else {
+                assert!(part < 1e-6, "{note}: no clip {clip}, {part}");
+                continue;
+            };
+            let off = weight(record) - part * sum;
+            assert!(off.abs() <= WEIGHT, "{note}: {off:e}");
+            let off = record.unwrapped_s(now_s) - voice.phase * world.clips[clip].duration_s();
+            // The place is an `f32`, so the rate is off by 1e-7 of itself, for some seconds.
+            assert!(off.abs() <= 2e-5, "{note}: {off:e}");
+        }
+    }
+    assert!(groups.next().is_none(), "{note}");
+}
+
+/// The pose is that of its clips at their times; all of it stands at one phase.
+#[test]
+fn what_plays_is_told() {
+    let mut animator = world().animator();
+    let play = Play::blend_space("line").at(2.0).layer(1).mask("upper");
+    let id = animator.add(play.speed(0.5)).unwrap();
+    animator.update(0.3).unwrap();
+    let space = world()
+        .spaces
+        .iter()
+        .position(|space| space.0 == "line")
+        .unwrap();
+    let space = BlendSpaceId(space as u16);
+    let playing: Vec<_> = animator.playing(id).unwrap().collect();
+    assert_eq!(playing.len(), 2);
+    let durations_s = [WALK, RUN].map(|clip| world().clips[clip].duration_s());
+    let cycle_s = 0.5 * (durations_s[0] + durations_s[1]);
+    for ((playing, clip), duration_s) in playing.iter().zip([WALK, RUN]).zip(durations_s) {
+        assert_eq!(playing.clip, Some(ClipId(clip as u16)));
+        assert_eq!((playing.blend_space, playing.layer), (Some(space), 1));
+        assert_eq!((playing.weight, playing.by_state_machine), (0.5, false));
+        let phase = 0.3 * 0.5 / cycle_s;
+        assert!((playing.time_s - phase * duration_s).abs() < 1e-12);
+        assert!((playing.speed - 0.5 * duration_s / cycle_s).abs() < 1e-12);
+    }
+    let at = animator.blend_position(id, 1).unwrap();
+    assert_eq!(at, Some((space, BlendAt::Line(2.0))));
+    assert_eq!(animator.blend_position(id, 0).unwrap(), None);
+    // Paused, it stands; at a corner, one clip plays alone; stopped, none does.
+    animator.pause(id).unwrap();
+    animator.update(5.0).unwrap();
+    assert!(animator.still_pose(id.index).is_some());
+    animator.resume(id).unwrap();
+    animator.set_blend_position(id, 1, 3.0).unwrap();
+    assert_eq!(animator.playing(id).unwrap().count(), 1);
+    animator.stop(id, 1, 0.5).unwrap();
+    assert_eq!(animator.blend_position(id, 1).unwrap(), None);
+    animator.update(6.0).unwrap();
+    assert_eq!(animator.playing(id).unwrap().count(), 0);
+    assert!(animator.is_resting(id.index));
+}
+
+/// A plane plays three clips; where the joints are is the mean of where the clips have them, with the
+/// weights of the plane.
+#[test]
+fn the_pose_is_that_of_its_clips() {
+    let mut animator = world().animator();
+    let play = Play::blend_space("plane").at([0.25, 0.5]);
+    let id = animator.add(play).unwrap();
+    animator.update(0.4).unwrap();
+    let (_, clips, shape) = &world().spaces[1];
+    let BlendShape::Plane(plane) = shape else {
+        panic!("a plane")
+    };
+    let parts = plane.at(Vec2::new(0.25, 0.5));
+    let clip = |index: usize| &world().clips[usize::from(clips[index])];
+    let durations_s = parts.map(|(index, weight)| f64::from(weight) * clip(index).duration_s());
+    let phase = 0.4 / durations_s.iter().sum::<f64>();
+    assert_eq!(animator.playing(id).unwrap().count(), 3);
+    let mut pose = vec![Transform::IDENTITY; world().joints()];
+    animator.local_poses(&[id], &mut pose).unwrap();
+    for (joint, got) in pose.iter().enumerate() {
+        let mut want = DVec3::ZERO;
+        for (index, weight) in parts {
+            let time_s = (phase * clip(index).duration_s()) % clip(index).duration_s();
+            let own = clip(index).sample_joint(JointId(joint as u16), time_s);
+            want += own.translation.as_dvec3() * f64::from(weight);
+        }
+        // Of lengths of a metre, rounded a few times.
+        let off = (got.translation.as_dvec3() - want).length();
+        assert!(off < 2e-6, "{joint}: {off:e}");
+    }
+}
+
+fn told(animator: &mut Animator, times_s: impl Iterator<Item = f64>) -> Vec<(What, f64)> {
+    let mut told = Vec::new();
+    for now_s in times_s {
+        animator.update(now_s).unwrap();
+        let events = animator.events().iter();
+        told.extend(events.map(|event| (Happened::from(event).what, event.time_s)));
+    }
+    told
+}
+
+/// Events and root motion do not depend on the frames; what plays once finishes once.
+#[test]
+fn the_frame_rate_changes_nothing() {
+    let run = |frames: u32| {
+        let mut animator = world().animator();
+        let id = animator.add(Play::blend_space("line").at(2.0)).unwrap();
+        animator.set_root_motion(id, RootMotionMode::Apply).unwrap();
+        let mut events = told(
+            &mut animator,
+            (1..=frames).map(|n| 2.0 * f64::from(n) / f64::from(frames)),
+        );
+        animator.set_blend_position(id, 0, 1.5).unwrap();
+        events.extend(told(
+            &mut animator,
+            (1..=frames).map(|n| 2.0 + 2.0 * f64::from(n) / f64::from(frames)),
+        ));
+        // Of what happens at one time, the order is that of the last bit.
+        events.sort_by_key(|(what, time_s)| ((time_s * 1e6).round() as u64, format!("{what:?}")));
+        (events, animator.place(id).unwrap().position)
+    };
+    let (want, moved) = run(1);
+    assert!(want.len() > 8, "{}", want.len());
+    // The ways of both clips, each with its weight, at the shared phase.
+    assert!(
+        moved.z > 2.0 * WALK_SPEED && moved.z < 4.0 * RUN_SPEED,
+        "{moved}"
+    );
+    for frames in [7, 120] {
+        let (got, place) = run(frames);
+        assert_eq!(got.len(), want.len());
+        for ((got, got_s), (want, want_s)) in got.iter().zip(&want) {
+            assert_eq!(got, want);
+            assert!((got_s - want_s).abs() < 1e-9);
+        }
+        assert!((place - moved).length() < 1e-9, "{place} {moved}");
+    }
+}
+
+#[test]
+fn it_finishes_once() {
+    let mut animator = world().animator();
+    let id = animator
+        .add(Play::blend_space("line").at(2.5).once())
+        .unwrap();
+    let count = |animator: &Animator| {
+        let finished =
+            |kind: &AnimationEventKind| matches!(kind, AnimationEventKind::Finished { .. });
+        let events = animator.events().iter();
+        events.filter(|event| finished(&event.kind)).count()
+    };
+    let mut finished = 0;
+    for frame in 1..200 {
+        animator.update(f64::from(frame) / 60.0).unwrap();
+        finished += count(&animator);
+    }
+    assert_eq!(finished, 1);
+    assert!(animator.still_pose(id.index).is_some());
+    // From there it goes on once more.
+    animator.seek(id, 0, 0.1).unwrap();
+    animator.update(10.0).unwrap();
+    assert_eq!(count(&animator), 1);
+    assert!(
+        animator
+            .playing(id)
+            .unwrap()
+            .all(|playing| playing.loop_mode == LoopMode::Once)
+    );
+}
+
+/// In step with a clip, and a clip in step with it: phases agree through the fade and after it.
+#[test]
+fn it_keeps_step() {
+    let mut animator = world().animator();
+    let id = animator.add(Play::new("Walk").offset_s(0.3)).unwrap();
+    let phases = |animator: &Animator| -> Vec<f64> {
+        let records = animator.records(id).unwrap().iter();
+        let phase = |record: &PlayRecord| {
+            record.unwrapped_s(animator.now_s()) / animator.library.duration_s(record.clip)
+        };
+        records.map(phase).collect()
+    };
+    let agree = |animator: &Animator| {
+        let phases = phases(animator);
+        let first = phases[0];
+        assert!(
+            phases.iter().all(|phase| (phase - first).abs() < 1e-7),
+            "{phases:?}"
+        );
+        phases.len()
+    };
+    animator.update(0.5).unwrap();
+    let play = Play::blend_space("line").at(2.0).fade_s(0.5).in_step();
+    animator.play(id, play).unwrap();
+    assert_eq!(agree(&animator), 3);
+    animator.update(0.7).unwrap();
+    animator.set_blend_position(id, 0, 2.5).unwrap();
+    animator.update(2.0).unwrap();
+    assert_eq!(agree(&animator), 2);
+    animator
+        .play(id, Play::new("Run").fade_s(0.4).in_step())
+        .unwrap();
+    for now_s in [2.1, 2.3] {
+        animator.update(now_s).unwrap();
+        assert!(agree(&animator) >= 2);
+    }
+    // Seven at most; the rest make room.
+    for number in 0..40 {
+        let play = Play::blend_space("line")
+            .at(number as f32 % 3.0)
+            .fade_s(5.0);
+        animator.play(id, play).unwrap();
+    }
+    let blends = |animator: &Animator| {
+        let records = animator.records(id).unwrap().iter();
+        records
+            .filter(|record| record.flags & BLEND_BITS != 0)
+            .count()
+    };
+    assert!(blends(&animator) <= 14);
+    animator.update(8.0).unwrap();
+    assert_eq!(blends(&animator), 1);
+}

@@ -1,0 +1,44 @@
+//! Sets that tests make by hand.
+
+use super::{AnimationSet, BlendShape, BlendSpace, OfClip};
+use crate::character::{ClipId, MaskId};
+use crate::pose::state_machine::StateMachine;
+use crate::pose::{ClipEvents, Mask, RootMotion};
+
+impl AnimationSet {
+    /// With these masks, and with these events and motions of each clip.
+    pub(crate) fn made(
+        masks: Vec<Mask>,
+        mask_names: &[&str],
+        clips: impl Iterator<Item = (ClipEvents, Option<RootMotion>)>,
+    ) -> Self {
+        let clips = clips.map(|(events, root_motion)| OfClip {
+            events,
+            root_motion,
+            ..OfClip::default()
+        });
+        Self {
+            masks,
+            mask_names: mask_names.iter().map(|name| (*name).into()).collect(),
+            clips: clips.collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn set_machine(&mut self, machine: Option<StateMachine>, masks: &[MaskId]) {
+        self.state_machine = machine;
+        self.machine_masks = masks.to_vec();
+    }
+
+    pub(crate) fn push_blend_space(&mut self, name: &str, clips: &[u16], shape: BlendShape) {
+        self.blend_spaces.push(BlendSpace {
+            name: name.into(),
+            clips: clips.iter().map(|clip| ClipId(*clip)).collect(),
+            shape,
+        });
+    }
+
+    pub(crate) fn events_mut(&mut self) -> impl Iterator<Item = &mut ClipEvents> {
+        self.clips.iter_mut().map(|clip| &mut clip.events)
+    }
+}
