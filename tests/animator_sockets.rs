@@ -10,7 +10,7 @@ use reference::rig;
 use reference::rng::Rng;
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
-use throng::character::{Affine, JointId, NO_PARENT, Transform};
+use throng::character::{Affine, JointId, Transform};
 use throng::glam::Vec3;
 use throng::pose::{Socket, model_pose};
 
@@ -37,9 +37,9 @@ fn joints_are_where_the_rule_of_blending_has_them() {
                 let poses = load.sampled(&samples);
                 let mut exact = load.exact(&samples, &poses, joint);
                 let mut above = joints[usize::from(joint)].parent;
-                while above != NO_PARENT {
-                    exact = maths::mul(&load.exact(&samples, &poses, above), &exact);
-                    above = joints[usize::from(above)].parent;
+                while let Some(at) = above {
+                    exact = maths::mul(&load.exact(&samples, &poses, at.0), &exact);
+                    above = joints[at.index()].parent;
                 }
                 let got = animator.joint_model(id, JointId(joint), time_s).unwrap();
                 let rows = exact.iter().take(3).flatten();

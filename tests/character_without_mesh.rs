@@ -4,15 +4,17 @@ mod reference;
 
 use reference::rng::Rng;
 use throng::builtin;
-use throng::character::{Affine, Joint, Material, NO_PARENT, Skeleton, Transform};
+use throng::character::{Affine, Joint, JointId, Material, Skeleton, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::import::{self, ImportOptions, RawCharacter, RawPrimitive};
 use throng::pose::{model_pose, model_pose_from};
 
+const NO_PARENT: u16 = u16::MAX;
+
 fn joint(name: &str, parent: u16) -> Joint {
     Joint {
         name: name.into(),
-        parent,
+        parent: (parent != NO_PARENT).then_some(JointId(parent)),
         rest: Transform {
             translation: Vec3::Y,
             ..Transform::IDENTITY
@@ -97,18 +99,19 @@ fn joints_in_any_order_are_sorted() {
         let (skeleton, index_of) = Skeleton::sorted(joints.clone()).unwrap();
         assert_eq!(Skeleton::new(skeleton.joints().to_vec()).unwrap(), skeleton);
         for (given, index) in joints.iter().zip(&index_of) {
-            let sorted = &skeleton.joints()[usize::from(*index)];
+            let sorted = &skeleton.joints()[index.index()];
             assert_eq!((&given.name, given.rest), (&sorted.name, sorted.rest));
-            let parent = match given.parent {
-                NO_PARENT => NO_PARENT,
-                parent => index_of[usize::from(parent)],
-            };
+            let parent = given.parent.map(|parent| index_of[parent.index()]);
             assert_eq!(sorted.parent, parent);
         }
     }
     let circle = vec![joint("a", NO_PARENT), joint("b", 2), joint("c", 1)];
     let said = Skeleton::sorted(circle).unwrap_err().to_string();
     assert_eq!(said, "joint 1: Joint::parent: hangs below itself");
+    let mut last = joint("a", 0);
+    last.parent = Some(JointId(u16::MAX));
+    assert!(Skeleton::new(vec![joint("", NO_PARENT), last.clone()]).is_err());
+    assert!(Skeleton::sorted(vec![last]).is_err());
     let said = Skeleton::sorted(vec![joint("a", 7)]).unwrap_err();
     assert_eq!(
         said.to_string(),

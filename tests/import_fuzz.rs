@@ -150,7 +150,7 @@ fn splits(character: &throng::character::Character) {
 fn common_invariants(character: &throng::character::Character) {
     let skeleton = character.skeleton();
     for (index, joint) in skeleton.joints().iter().enumerate() {
-        assert!(joint.parent == throng::character::NO_PARENT || usize::from(joint.parent) < index);
+        assert!(joint.parent.is_none_or(|parent| parent.index() < index));
         assert!((joint.rest.rotation.length() - 1.0).abs() < 1e-5);
     }
     let mut next = 0;

@@ -9,8 +9,8 @@ use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use throng::Error;
 use throng::character::{
-    Character, ClipId, CurveClip, Interpolation, JointId, Keys, MaskId, NO_PARENT, Track,
-    TrackValues, Transform,
+    Character, ClipId, CurveClip, Interpolation, JointId, Keys, MaskId, Track, TrackValues,
+    Transform,
 };
 use throng::glam::{DMat4, DVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
@@ -86,8 +86,8 @@ fn composed(character: &Character, locals: impl Iterator<Item = DMat4>) -> Vec<D
     let mut models: Vec<DMat4> = Vec::new();
     for (joint, local) in character.skeleton().joints().iter().zip(locals) {
         models.push(match joint.parent {
-            NO_PARENT => local,
-            parent => models[usize::from(parent)] * local,
+            None => local,
+            Some(parent) => models[usize::from(parent)] * local,
         });
     }
     models

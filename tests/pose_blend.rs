@@ -4,7 +4,7 @@ mod reference;
 
 use reference::rng::Rng;
 use throng::Error;
-use throng::character::{NO_PARENT, Transform};
+use throng::character::Transform;
 use throng::error::ArgumentFault;
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
 use throng::pose::{BLEND_THRESHOLD, Mask, PoseLayer, blend, difference};
@@ -60,10 +60,7 @@ fn masks_are_built_by_name_and_subtree() {
     let below = |top: usize, mut joint: usize| {
         let mut steps = 0;
         while joint != top {
-            joint = usize::from(joints[joint].parent);
-            if joint == usize::from(NO_PARENT) {
-                return None;
-            }
+            joint = joints[joint].parent?.index();
             steps += 1;
         }
         Some(steps)

@@ -148,8 +148,8 @@ fn moved(character: &Character, off: &[f64]) -> f64 {
     let mut models: Vec<Affine> = Vec::new();
     for joint in character.skeleton().joints() {
         let own = joint.rest.to_affine();
-        let parent = models.get(usize::from(joint.parent));
-        models.push(parent.map_or(own, |parent| *parent * own));
+        let parent = joint.parent.map(|parent| models[parent.index()]);
+        models.push(parent.map_or(own, |parent| parent * own));
     }
     let mut worst = 0.0_f64;
     for primitive in character.primitives() {

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::load::KEYS_HZ;
-use throng::character::{Affine, Character, NO_PARENT, Transform};
+use throng::character::{Affine, Character, Transform};
 use throng::pose::{ClipSample, Mat3x4};
 
 pub(crate) struct Staged {
@@ -52,8 +52,8 @@ impl Staged {
         for (index, joint) in character.skeleton().joints().iter().enumerate() {
             let local = self.local[index].to_affine();
             self.model[index] = match joint.parent {
-                NO_PARENT => local,
-                parent => self.model[usize::from(parent)] * local,
+                None => local,
+                Some(parent) => self.model[usize::from(parent)] * local,
             };
         }
         for (out, entry) in out.iter_mut().zip(character.palette()) {

@@ -3,7 +3,7 @@
 use super::{plural, title};
 use std::fmt::Write as _;
 use throng::character::{
-    AlphaMode, Character, CurveClip, Material, MorphWeight, NO_PARENT, Primitive, SkinInfo,
+    AlphaMode, Character, CurveClip, Material, MorphWeight, Primitive, SkinInfo,
 };
 use throng::import::Imported;
 
@@ -89,11 +89,12 @@ fn joints(model: &Character) -> Vec<Vec<String>> {
     let mut depths = vec![0; all.len()];
     let mut rows = Vec::with_capacity(all.len());
     for (index, joint) in all.iter().enumerate() {
-        let parent = if joint.parent == NO_PARENT {
-            "root".into()
-        } else {
-            depths[index] = depths[usize::from(joint.parent)] + 1;
-            format!("in {}", joint.parent)
+        let parent = match joint.parent {
+            None => "root".into(),
+            Some(parent) => {
+                depths[index] = depths[parent.index()] + 1;
+                format!("in {}", parent.0)
+            }
         };
         // Hundreds deep, the indentation would say no more.
         let indent = "  ".repeat(depths[index].min(20));

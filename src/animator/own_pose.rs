@@ -244,8 +244,8 @@ fn local_of<'a>(
 ) -> impl Iterator<Item = Transform> + 'a {
     let joints = skeleton.joints().iter().zip(model);
     joints.map(|(joint, own)| {
-        let local = match model.get(usize::from(joint.parent)) {
-            Some(parent) if joint.parent != NO_PARENT => {
+        let local = match model.get(usize::from(joint.parent_index())) {
+            Some(parent) if joint.parent_index() != NO_PARENT => {
                 let inverse = parent.inverse();
                 if inverse.is_finite() {
                     inverse * *own

@@ -39,10 +39,10 @@ impl Animator {
             return Ok(own.model[wanted]);
         }
         let mut model = self.local_joint(actor, wanted, local_s).to_affine();
-        let mut above = usize::from(joints[wanted].parent);
+        let mut above = usize::from(joints[wanted].parent_index());
         while above < joints.len() {
             model = self.local_joint(actor, above, local_s).to_affine() * model;
-            above = usize::from(joints[above].parent);
+            above = usize::from(joints[above].parent_index());
         }
         Ok(model)
     }

@@ -119,10 +119,10 @@ impl ScaleRanges {
         let mut signs: Vec<Signs> = Vec::with_capacity(self.joints.len());
         for (joint, range) in skeleton.joints().iter().zip(&self.joints) {
             let own = range.hull.product_signs();
-            signs.push(if joint.parent == NO_PARENT {
+            signs.push(if joint.parent_index() == NO_PARENT {
                 own
             } else {
-                signs[usize::from(joint.parent)].times(own)
+                signs[usize::from(joint.parent_index())].times(own)
             });
         }
         signs

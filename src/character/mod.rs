@@ -42,7 +42,8 @@ pub use ids::{
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub use mesh::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
 pub use parts::{MAX_HIDEABLE, PartId};
-pub use skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+pub(crate) use skeleton::NO_PARENT;
+pub use skeleton::{Affine, Joint, Skeleton, Transform};
 pub use triangles::Facing;
 
 pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};

@@ -136,7 +136,7 @@ impl<'a> Children<'a> {
         };
         let mut start = vec![0; count + 2];
         for joint in skeleton.joints() {
-            start[slot(joint.parent) + 1] += 1;
+            start[slot(joint.parent_index()) + 1] += 1;
         }
         for at in 0..=count {
             start[at + 1] += start[at];
@@ -144,7 +144,7 @@ impl<'a> Children<'a> {
         let mut order = vec![0; count];
         let mut next = start.clone();
         for (index, joint) in skeleton.joints().iter().enumerate() {
-            let place = &mut next[slot(joint.parent)];
+            let place = &mut next[slot(joint.parent_index())];
             order[*place] = index as u16;
             *place += 1;
         }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// An affine transform, column vectors: three axes and a translation.
 pub type Affine = Affine3A;
 
-/// The parent of a root joint.
-pub const NO_PARENT: u16 = u16::MAX;
+/// The parent's index of a root joint.
+pub(crate) const NO_PARENT: u16 = u16::MAX;
 
 /// Translation (metres), rotation (unit quaternion, xyzw) and scale of a joint relative to its
 /// parent; applied scale first, then rotation, then translation.
@@ -113,19 +113,26 @@ fn complete(axes: &mut [Vec3; 3]) {
 pub struct Joint {
     /// The node's name, or empty.
     pub name: Box<str>,
-    /// Index of the parent, less than this joint's own; [`NO_PARENT`] for a root.
-    pub parent: u16,
+    /// The parent, whose index is less than this joint's own; `None` for a root.
+    pub parent: Option<JointId>,
     /// The local transform where no clip says otherwise.
     pub rest: Transform,
+}
+
+impl Joint {
+    /// The parent's index, or [`NO_PARENT`].
+    pub(crate) fn parent_index(&self) -> u16 {
+        self.parent.map_or(NO_PARENT, |parent| parent.0)
+    }
 }
 
 /// Joints in breadth-first order: every parent before its children, every depth a contiguous range.
 ///
 /// ```
-/// use throng::character::{Joint, NO_PARENT, Skeleton, Transform};
+/// use throng::character::{Joint, JointId, Skeleton, Transform};
 ///
 /// let joint = |name: &str, parent| Joint { name: name.into(), parent, rest: Transform::IDENTITY };
-/// let skeleton = Skeleton::new(vec![joint("arm", NO_PARENT), joint("hand", 0)])?;
+/// let skeleton = Skeleton::new(vec![joint("arm", None), joint("hand", Some(JointId(0)))])?;
 /// assert_eq!(skeleton.levels(), [0..1, 1..2]);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -137,7 +144,7 @@ pub struct Skeleton {
 }
 
 impl Skeleton {
-    /// The most joints that a skeleton can have: indices are 16 bits, and the last is [`NO_PARENT`].
+    /// The most joints that a skeleton can have: indices are 16 bits, and the last stands for none.
     pub const MAX_JOINTS: usize = NO_PARENT as usize;
 
     /// The joints, parents first.

@@ -1,6 +1,6 @@
 //! Skeletons from joints that code makes: checked, or sorted and checked.
 
-use super::{Joint, NO_PARENT, Skeleton, Transform};
+use super::{Joint, JointId, NO_PARENT, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use std::ops::Range;
 
@@ -23,9 +23,9 @@ impl Skeleton {
             check_rest(index, &joint.rest)?;
             // Roots count as children of a joint before all others.
             let (parent, depth) = match joint.parent {
-                NO_PARENT => (0, 0),
-                parent => match depths.get(usize::from(parent)) {
-                    Some(depth) => (usize::from(parent) + 1, depth + 1),
+                None => (0, 0),
+                Some(parent) => match depths.get(parent.index()) {
+                    Some(depth) => (parent.index() + 1, depth + 1),
                     None => return Err(at_joint(index, "Joint::parent", PARENTS_FIRST)),
                 },
             };
@@ -55,18 +55,18 @@ impl Skeleton {
     /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::Each`] with the index of a
     /// joint whose parent does not exist, that hangs below itself, or whose rest transform is wrong
     /// as [`Self::new`] says.
-    pub fn sorted(joints: Vec<Joint>) -> Result<(Self, Vec<u16>)> {
+    pub fn sorted(joints: Vec<Joint>) -> Result<(Self, Vec<JointId>)> {
         let count = joints.len();
         expect_count(count)?;
         let mut order = Vec::with_capacity(count);
         let mut children = vec![Vec::new(); count];
         for (index, joint) in joints.iter().enumerate() {
             check_rest(index, &joint.rest)?;
-            if joint.parent == NO_PARENT {
+            let Some(parent) = joint.parent else {
                 order.push(index);
                 continue;
-            }
-            match children.get_mut(usize::from(joint.parent)) {
+            };
+            match children.get_mut(parent.index()) {
                 Some(children) => children.push(index),
                 None => {
                     return Err(Error::Each {
@@ -74,7 +74,7 @@ impl Skeleton {
                         index: index as u64,
                         why: Box::new(Error::NotFound {
                             what: "parent",
-                            index: joint.parent.into(),
+                            index: parent.0.into(),
                             count: count as u64,
                         }),
                     });
@@ -86,18 +86,16 @@ impl Skeleton {
             order.append(&mut children[joint]);
             done += 1;
         }
-        let mut index_of = vec![NO_PARENT; count];
+        let mut index_of = vec![JointId(NO_PARENT); count];
         for (index, joint) in order.iter().enumerate() {
-            index_of[*joint] = index as u16;
+            index_of[*joint] = JointId(index as u16);
         }
-        if let Some(joint) = index_of.iter().position(|index| *index == NO_PARENT) {
+        if let Some(joint) = index_of.iter().position(|id| id.0 == NO_PARENT) {
             return Err(at_joint(joint, "Joint::parent", "hangs below itself"));
         }
         let moved = |joint: &usize| {
             let mut joint = joints[*joint].clone();
-            if joint.parent != NO_PARENT {
-                joint.parent = index_of[usize::from(joint.parent)];
-            }
+            joint.parent = joint.parent.map(|parent| index_of[parent.index()]);
             joint
         };
         let sorted = Self::new(order.iter().map(moved).collect())?;
@@ -105,7 +103,7 @@ impl Skeleton {
     }
 }
 
-const PARENTS_FIRST: &str = "must be the index of a joint before this one, or `NO_PARENT`";
+const PARENTS_FIRST: &str = "must be the index of a joint before this one";
 const BREADTH_FIRST: &str =
     "must be breadth first: roots first, then parents that never decrease (see `Skeleton::sorted`)";
 

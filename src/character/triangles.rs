@@ -91,7 +91,7 @@ impl Character {
         let mut nearest: Vec<Option<u16>> = Vec::with_capacity(self.skeleton.len());
         let joints = self.skeleton.joints().iter().zip(self.scales.driven());
         for (index, (joint, scaled)) in (0..).zip(joints) {
-            nearest.push(match joint.parent {
+            nearest.push(match joint.parent_index() {
                 _ if scaled => Some(index),
                 NO_PARENT => None,
                 parent => nearest[usize::from(parent)],

@@ -268,9 +268,9 @@ fn report(adopted: &Adopted, to: &Skeleton) -> ClipsReport {
             None => {}
         }
         if let Some(found) = *found {
-            let parent = of.get(usize::from(joint.parent)).copied().flatten();
+            let parent = of.get(usize::from(joint.parent_index())).copied().flatten();
             let theirs = &to.joints()[usize::from(found)];
-            let other_parent = theirs.parent != parent.unwrap_or(NO_PARENT);
+            let other_parent = theirs.parent_index() != parent.unwrap_or(NO_PARENT);
             report
                 .rest
                 .extend(difference(found, to, &joint.rest, other_parent));

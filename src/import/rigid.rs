@@ -1,7 +1,7 @@
 //! Characters that are not skinned: a static mesh on one joint, and a skeleton alone.
 
 use super::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use crate::character::{Material, NO_PARENT, Skeleton, Transform};
+use crate::character::{JointId, Material, Skeleton, Transform};
 use crate::error::Result;
 use glam::Vec3;
 
@@ -61,10 +61,10 @@ impl RawCharacter {
     /// their indices.
     ///
     /// ```
-    /// use throng::character::{Joint, NO_PARENT, Skeleton, Transform};
+    /// use throng::character::{Joint, Skeleton, Transform};
     /// use throng::import::{ImportOptions, RawCharacter};
     ///
-    /// let root = Joint { name: "root".into(), parent: NO_PARENT, rest: Transform::IDENTITY };
+    /// let root = Joint { name: "root".into(), parent: None, rest: Transform::IDENTITY };
     /// let skeleton = Skeleton::new(vec![root])?;
     /// let raw = RawCharacter::from_skeleton(&skeleton);
     /// let character = raw.build(&ImportOptions::default())?.character;
@@ -75,7 +75,7 @@ impl RawCharacter {
     pub fn from_skeleton(skeleton: &Skeleton) -> Self {
         let nodes = skeleton.joints().iter().map(|joint| RawNode {
             name: joint.name.clone(),
-            parent: (joint.parent != NO_PARENT).then_some(joint.parent.into()),
+            parent: joint.parent.map(JointId::index),
             transform: RawTransform::Trs(joint.rest),
         });
         Self {

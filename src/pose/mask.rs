@@ -100,7 +100,10 @@ impl Mask {
         // How far below the top; parents come first.
         let mut below: Vec<Option<u32>> = vec![None; skeleton.len()];
         for (index, joint) in skeleton.joints().iter().enumerate().skip(top) {
-            let above = below.get(usize::from(joint.parent)).copied().flatten();
+            let above = below
+                .get(usize::from(joint.parent_index()))
+                .copied()
+                .flatten();
             let steps = if index == top {
                 0
             } else if let Some(above) = above {

@@ -176,7 +176,7 @@ fn changing_shapes(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<bool> {
     let driven = driven(skeleton, clip);
     let mut shapes: Vec<Shape> = Vec::with_capacity(skeleton.len());
     for (index, joint) in skeleton.joints().iter().enumerate() {
-        let above = match joint.parent {
+        let above = match joint.parent_index() {
             NO_PARENT => Shape::Rigid,
             parent => shapes[usize::from(parent)],
         };

@@ -109,10 +109,10 @@ fn pose_below(
     expect_len("model pose", model.len(), joints.len())?;
     for (index, (joint, local)) in joints.iter().zip(local).enumerate() {
         let parent_from_local = local.to_affine();
-        model[index] = if joint.parent == NO_PARENT {
+        model[index] = if joint.parent_index() == NO_PARENT {
             place_root(parent_from_local)
         } else {
-            model[usize::from(joint.parent)] * parent_from_local
+            model[usize::from(joint.parent_index())] * parent_from_local
         };
     }
     Ok(())

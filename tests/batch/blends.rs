@@ -4,8 +4,7 @@ use crate::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use throng::character::{
-    Character, ClipId, CurveClip, Interpolation, JointId, MaskId, NO_PARENT, Track, TrackValues,
-    Transform,
+    Character, ClipId, CurveClip, Interpolation, JointId, MaskId, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DQuat, DVec3, Quat};
 use throng::pose::{
@@ -169,8 +168,8 @@ fn blended(
         let Local { q, t, s } = joint(Local::new(&rest[index]), &all);
         let local = DMat4::from_scale_rotation_translation(s, q, t);
         models.push(match info.parent {
-            NO_PARENT => local,
-            parent => models[usize::from(parent)] * local,
+            None => local,
+            Some(parent) => models[usize::from(parent)] * local,
         });
     }
     models

@@ -6,8 +6,7 @@ use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
 use throng::character::{
-    Affine, Character, ClipId, CurveClip, Interpolation, JointId, NO_PARENT, Track, TrackValues,
-    Transform,
+    Affine, Character, ClipId, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
 };
 use throng::glam::{DMat4, DVec3, Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -176,8 +175,8 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
                     for (joint, local) in skeleton.iter().zip(local) {
                         let local = double(&local.to_affine());
                         models.push(match joint.parent {
-                            NO_PARENT => local,
-                            parent => models[usize::from(parent)] * local,
+                            None => local,
+                            Some(parent) => models[usize::from(parent)] * local,
                         });
                     }
                     let got = all.models[mine(joints)].iter().map(double);

@@ -82,7 +82,7 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
                     report.ratio(),
                     worst.0 / bound,
                     reported / bound,
-                    report.error_joint,
+                    report.error_joint.0,
                     report.error_time_s,
                     report.bytes as f64 * 8.0 / (got.len() * report.frames) as f64,
                     report.kept_tracks,

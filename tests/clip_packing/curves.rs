@@ -2,9 +2,7 @@
 
 use crate::reference::maths::{M4, Q, mul, point, slerp, trs, unit4};
 use crate::reference::{assets, random};
-use throng::character::{
-    Character, CurveClip, Interpolation, Keys, NO_PARENT, TrackValues, Transform,
-};
+use throng::character::{Character, CurveClip, Interpolation, Keys, TrackValues, Transform};
 use throng::import::{self, ImportOptions};
 
 /// A local transform: translation, rotation, scale.
@@ -109,8 +107,8 @@ pub(crate) fn model(character: &Character, pose: &[Local]) -> Vec<M4> {
     for (joint, (t, r, s)) in character.skeleton().joints().iter().zip(pose) {
         let own = trs(*t, *r, *s);
         all.push(match joint.parent {
-            NO_PARENT => own,
-            parent => mul(&all[usize::from(parent)], &own),
+            None => own,
+            Some(parent) => mul(&all[usize::from(parent)], &own),
         });
     }
     all

@@ -2,7 +2,7 @@
 
 use crate::reference::maths::{self, M4, Q, V3};
 use crate::reference::rng::Rng;
-use throng::character::{Affine, Character, NO_PARENT, Skeleton, Transform};
+use throng::character::{Affine, Character, Skeleton, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::pose::ik::{IkPose, IkRig};
@@ -226,8 +226,8 @@ pub(crate) fn globals(skeleton: &Skeleton, local: &[Transform]) -> Vec<M4> {
             wide(local.scale),
         );
         out.push(match joint.parent {
-            NO_PARENT => own,
-            parent => maths::mul(&out[usize::from(parent)], &own),
+            None => own,
+            Some(parent) => maths::mul(&out[usize::from(parent)], &own),
         });
     }
     out

@@ -265,9 +265,9 @@ fn rigs_know_what_hangs_below() {
         let mut other = Body::of(body.character.clone(), vec![]);
         for top in 0..joints.len() as u16 {
             let below = |mut joint: u16| loop {
-                joint = joints[usize::from(joint)].parent;
-                if joint == top || joint == u16::MAX {
-                    return joint == top;
+                match joints[usize::from(joint)].parent {
+                    Some(parent) if parent.0 != top => joint = parent.0,
+                    parent => return parent.is_some(),
                 }
             };
             let wanted = (0..joints.len() as u16).filter(|joint| below(*joint));

@@ -18,7 +18,7 @@ fn a_skinned_arm() {
         "ancestors count, the mesh node does not"
     );
     let parents: Vec<_> = c.skeleton().joints().iter().map(|j| j.parent).collect();
-    assert_eq!(parents, [throng::character::NO_PARENT, 0, 1]);
+    assert_eq!(parents, [None, Some(JointId(0)), Some(JointId(1))]);
     assert_eq!(c.skeleton().levels(), [0..1, 1..2, 2..3]);
     assert_eq!(c.palette().len(), 2);
     assert_eq!(

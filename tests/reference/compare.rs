@@ -11,7 +11,7 @@ use super::poser::Poser;
 use super::scene::{Part, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
-use throng::character::{Affine, Character, NO_PARENT, Primitive};
+use throng::character::{Affine, Character, Primitive};
 use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, morphed_bounds, skin};
 
 /// The worst that was found. Lengths are fractions of the model's size: the largest edge of the
@@ -141,7 +141,7 @@ fn check_skeleton(scene: &Scene, character: &Character, nodes: &[usize]) {
     for (joint, node) in joints.iter().zip(nodes) {
         let node = &scene.nodes[*node];
         assert_eq!(*joint.name, *node.name);
-        let parent = (joint.parent != NO_PARENT).then(|| nodes[usize::from(joint.parent)]);
+        let parent = joint.parent.map(|parent| nodes[parent.index()]);
         assert_eq!(parent, node.parent, "parent of {}", node.name);
     }
 }

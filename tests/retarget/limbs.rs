@@ -232,8 +232,8 @@ fn the_trunk_turns_by_what_the_source_turns() {
                 loop {
                     turn = times(local[at].rotation.to_array().map(f64::from), turn);
                     match skeleton.joints()[at].parent {
-                        throng::character::NO_PARENT => return turn,
-                        parent => at = usize::from(parent),
+                        None => return turn,
+                        Some(parent) => at = usize::from(parent),
                     }
                 }
             };

@@ -2,7 +2,7 @@
 
 use crate::reference::maths::{IDENTITY, M4, Q, V3, length, mul, sub, trs, unit4};
 use crate::reference::rng::Rng;
-use throng::character::{NO_PARENT, Skeleton, Transform};
+use throng::character::{Skeleton, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawSkin, RawTransform};
 
@@ -109,8 +109,8 @@ pub(crate) fn model(skeleton: &Skeleton, local: &[Transform]) -> Vec<M4> {
             local.scale.to_array().map(f64::from),
         );
         let above = match joint.parent {
-            NO_PARENT => IDENTITY,
-            parent => out[usize::from(parent)],
+            None => IDENTITY,
+            Some(parent) => out[usize::from(parent)],
         };
         out.push(mul(&above, &own));
     }

@@ -4,9 +4,7 @@ use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use crate::reference::scene::{self, Channel, Curve, Local, Node, Path, Scene};
 use core::f32::consts::TAU;
-use throng::character::{
-    Character, CurveClip, Interpolation, Keys, NO_PARENT, Track, TrackValues, Transform,
-};
+use throng::character::{Character, CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::pose::RootDelta;
 
@@ -17,7 +15,7 @@ impl Poses {
     pub(crate) fn new(character: &Character, clip: &CurveClip) -> Self {
         let nodes = character.skeleton().joints().iter().map(|joint| Node {
             name: String::new(),
-            parent: (joint.parent != NO_PARENT).then_some(joint.parent.into()),
+            parent: joint.parent.map(Into::into),
             local: local(&joint.rest),
         });
         let channels = clip.tracks().iter().map(channel).collect();

@@ -6,7 +6,7 @@ use crate::reference::rng::Rng;
 use crate::reference::{assets, random, rig};
 use core::f64::consts::{PI, TAU};
 use throng::character::{
-    AnimationDesc, Character, ClipDesc, ClipId, CurveClip, Interpolation, JointId, Keys, NO_PARENT,
+    AnimationDesc, Character, ClipDesc, ClipId, CurveClip, Interpolation, JointId, Keys,
     RootMotionDesc, Track, TrackValues,
 };
 use throng::glam::{BVec3, Quat, Vec3};
@@ -39,11 +39,11 @@ fn heading(now: &M4, then: &M4) -> f64 {
 
 /// Whether a joint is `root` or below it.
 fn below(character: &Character, joint: usize, root: u16) -> bool {
-    let mut at = joint as u16;
-    while at != NO_PARENT && at != root {
-        at = character.skeleton().joints()[usize::from(at)].parent;
+    let mut at = Some(JointId(joint as u16));
+    while let Some(joint) = at.filter(|joint| joint.0 != root) {
+        at = character.skeleton().joints()[joint.index()].parent;
     }
-    at == root
+    at.is_some()
 }
 
 /// Splits and compares at many times; the largest error as a part of what is allowed.

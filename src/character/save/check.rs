@@ -2,8 +2,7 @@
 
 use super::invalid;
 use crate::character::{
-    Affine, Character, Image, Joint, Material, MorphTarget, NO_PARENT, Primitive, Skeleton,
-    Transform,
+    Affine, Character, Image, Joint, Material, MorphTarget, Primitive, Skeleton, Transform,
 };
 use crate::error::Result;
 use crate::import::ClipImport;
@@ -46,10 +45,10 @@ impl Skeleton {
                 what,
                 "has a rest pose that is not finite",
             )?;
-            let depth = match depths.get(usize::from(joint.parent)) {
+            let depth = match depths.get(usize::from(joint.parent_index())) {
                 Some(parent) => parent + 1,
                 None => {
-                    expect(joint.parent == NO_PARENT, what, "comes before its parent")?;
+                    expect(joint.parent.is_none(), what, "comes before its parent")?;
                     0
                 }
             };

@@ -1,7 +1,7 @@
 //! Nodes to joints: breadth first, every parent before its children.
 
 use super::{dangling, note};
-use crate::character::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+use crate::character::{Affine, Joint, JointId, Skeleton, Transform};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawNode, RawTransform, Repair, RepairKind, fault};
 use crate::pose::rest_model_pose;
@@ -49,7 +49,7 @@ pub(super) fn build(
         let parent = raw.parent.and_then(|parent| joint_of[parent]);
         joints.push(Joint {
             name: raw.name.clone(),
-            parent: parent.unwrap_or(NO_PARENT),
+            parent: parent.map(JointId),
             rest: transform(node, &raw.transform, repairs)?,
         });
         if levels.len() == depth {

@@ -11,7 +11,9 @@ use super::rates::timings;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
-use crate::character::{Character, CurveClip, Interpolation, Track, TrackValues, Transform};
+use crate::character::{
+    Character, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
+};
 use crate::error::{ArgumentFault, Error, Result};
 
 /// How often the tracks to blame are looked for; after that, all are kept.
@@ -193,7 +195,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         memory_bytes: bytes + unfolded,
         raw_bytes: at_30_hz(span).saturating_mul(clip.rest.len() * COMPONENTS * size_of::<f32>()),
         error_m: worst.error_m,
-        error_joint: worst.joint,
+        error_joint: JointId(worst.joint),
         error_time_s: worst.time_s,
         kept_tracks: clip.kept.len(),
         weight_error: 0.0,

@@ -100,7 +100,7 @@ fn scales(character: &Character) -> Vec<f32> {
     let mut models: Vec<Affine> = Vec::new();
     for joint in character.skeleton().joints() {
         let own = joint.rest.to_affine();
-        models.push(match models.get(usize::from(joint.parent)) {
+        models.push(match models.get(usize::from(joint.parent_index())) {
             Some(parent) => *parent * own,
             None => own,
         });

@@ -61,7 +61,7 @@ pub struct ClipReport {
     /// The worst error that was measured, in metres, as [`ClipOptions::error_m`] says.
     pub error_m: f32,
     /// The joint that it was found at.
-    pub error_joint: u16,
+    pub error_joint: JointId,
     /// The time that it was found at, in seconds.
     pub error_time_s: f64,
     /// How many tracks of joints are kept as the file has them: those that step, and those that no even sampling follows.
@@ -405,7 +405,7 @@ pub(super) fn fingerprint(skeleton: &Skeleton) -> u64 {
         hash = (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01B3);
     };
     for joint in skeleton.joints() {
-        add(joint.parent.into());
+        add(joint.parent_index().into());
         for value in components(&joint.rest) {
             add(value.to_bits());
         }

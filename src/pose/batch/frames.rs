@@ -6,7 +6,7 @@ use super::clip::{
 };
 use super::lanes::{Row, WIDTH};
 use super::timing::Timing;
-use crate::character::{Character, CurveClip, Track, TrackValues, Transform};
+use crate::character::{Character, CurveClip, JointId, Track, TrackValues, Transform};
 use crate::pose::animate::animate_tracks;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -62,7 +62,7 @@ pub(super) fn make(
             memory_bytes: 0,
             raw_bytes: 0,
             error_m: 0.0,
-            error_joint: 0,
+            error_joint: JointId(0),
             error_time_s: 0.0,
             kept_tracks: 0,
             weight_error: 0.0,

@@ -101,7 +101,7 @@ impl<'a> Measure<'a> {
         // In parts of a human's size, as far as an end of that length follows a turn or a scale of
         // 1.
         let worth = |track: &Track| {
-            let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent));
+            let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent_index()));
             let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
             match track.values {
                 TrackValues::Translation(_) => unit / scale,
@@ -219,7 +219,7 @@ impl<'a> Measure<'a> {
         let mut at = joint as u16;
         while at != NO_PARENT {
             let index = usize::from(at);
-            let parent = self.skeleton.joints()[index].parent;
+            let parent = self.skeleton.joints()[index].parent_index();
             let [exact, made] = [&exact, &made].map(|pose| pose[index].to_affine());
             let apart = exact.transform_point3(point) - made.transform_point3(point);
             let in_model = if parent == NO_PARENT {
@@ -249,14 +249,14 @@ impl<'a> Measure<'a> {
         let joints = self.skeleton.joints();
         let mut counted = changed.to_vec();
         for (joint, own) in joints.iter().enumerate() {
-            if let Some(parent) = counted.get(usize::from(own.parent)).copied() {
+            if let Some(parent) = counted.get(usize::from(own.parent_index())).copied() {
                 counted[joint] |= parent;
             }
         }
         let mut wanted = counted.clone();
         for (joint, own) in joints.iter().enumerate().rev() {
             let one = wanted[joint];
-            if let Some(parent) = wanted.get_mut(usize::from(own.parent)) {
+            if let Some(parent) = wanted.get_mut(usize::from(own.parent_index())) {
                 *parent |= one;
             }
         }
@@ -363,7 +363,7 @@ fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine>) {
     model.clear();
     for (joint, local) in skeleton.joints().iter().zip(local) {
         let own = local.to_affine();
-        model.push(match model.get(usize::from(joint.parent)) {
+        model.push(match model.get(usize::from(joint.parent_index())) {
             Some(parent) => *parent * own,
             None => own,
         });

@@ -54,7 +54,7 @@ impl Rig {
         let joints = skeleton.joints().iter().zip(&slot_of);
         let joints = joints.map(|(joint, own)| Joint {
             slot: *own,
-            parent: slot(joint.parent).unwrap_or(Joint::ROOT),
+            parent: slot(joint.parent_index()).unwrap_or(Joint::ROOT),
             unit: joint.rest.scale == glam::Vec3::ONE,
             rest: clip::components(&joint.rest),
         });
@@ -81,8 +81,9 @@ fn slots(character: &Character) -> (Vec<u32>, usize) {
     // The last block that needs each joint's matrix.
     let mut last: Vec<usize> = (0..joints.len()).map(|joint| joint / WIDTH).collect();
     for (index, joint) in joints.iter().enumerate() {
-        if joint.parent != NO_PARENT {
-            last[usize::from(joint.parent)] = last[usize::from(joint.parent)].max(index / WIDTH);
+        if joint.parent_index() != NO_PARENT {
+            last[usize::from(joint.parent_index())] =
+                last[usize::from(joint.parent_index())].max(index / WIDTH);
         }
     }
     // Entries are written in order: one waits for those before it.
@@ -125,7 +126,7 @@ mod tests {
         for first in (0..rig.joints.len()).step_by(WIDTH) {
             let end = (first + WIDTH).min(rig.joints.len());
             for index in first..end {
-                let parent = character.skeleton().joints()[index].parent;
+                let parent = character.skeleton().joints()[index].parent_index();
                 if parent != NO_PARENT {
                     let slot = rig.joints[index].parent as usize;
                     assert_eq!(owner[slot], usize::from(parent));

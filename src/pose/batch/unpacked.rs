@@ -262,7 +262,7 @@ fn put_onto(base: Base<'_>, joint: usize, pose: [Octet; COMPONENTS]) -> [Octet; 
 /// Writes a joint's model matrices.
 #[inline(always)]
 fn put(joints: &[Joint], joint: usize, own: &Matrices, out: &mut [Matrices]) {
-    let parent = usize::from(joints[joint].parent);
+    let parent = usize::from(joints[joint].parent_index());
     out[joint] = match out.get(parent) {
         Some(parent) => product(parent, own),
         None => *own,

@@ -233,7 +233,7 @@ fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
         })
         .collect();
     for joint in (0..slack.len()).rev() {
-        let parent = clip.rest[joint].parent;
+        let parent = clip.rest[joint].parent_index();
         if parent != NO_PARENT {
             let own = slack[joint];
             let parent = &mut slack[usize::from(parent)];
@@ -273,7 +273,7 @@ fn reach(clip: &Clip, models: &[Matrices], far: &mut [Octet], reaches: &mut [Rea
         let reach = &mut reaches[joint];
         reach.far = greatest(far[joint], reach.far);
         let mut one_over = Octet::splat(1.0);
-        match models.get(usize::from(clip.rest[joint].parent)) {
+        match models.get(usize::from(clip.rest[joint].parent_index())) {
             None => reach.parent = 1.0,
             Some(parent) => {
                 let axes = [0, 1, 2].map(|axis| length(parent, axis));
@@ -284,7 +284,7 @@ fn reach(clip: &Clip, models: &[Matrices], far: &mut [Octet], reaches: &mut [Rea
                 for row in 9..12 {
                     apart[row] = own[row] - parent[row];
                 }
-                let parent = usize::from(clip.rest[joint].parent);
+                let parent = usize::from(clip.rest[joint].parent_index());
                 far[parent] = far[parent].max(length(&apart, 3) + far[joint]);
             }
         }
@@ -309,7 +309,10 @@ fn chains(clip: &Clip, lanes: &[Lane], reaches: &mut [Reach]) {
     }
     let mut above = moves.clone();
     for joint in 0..joints {
-        if let Some(parent) = above.get(usize::from(clip.rest[joint].parent)).copied() {
+        if let Some(parent) = above
+            .get(usize::from(clip.rest[joint].parent_index()))
+            .copied()
+        {
             above[joint] += parent;
         }
     }
@@ -317,7 +320,7 @@ fn chains(clip: &Clip, lanes: &[Lane], reaches: &mut [Reach]) {
     for joint in (0..joints).rev() {
         reaches[joint].chain = (above[joint] + below[joint]).max(1.0);
         let own = below[joint] + moves[joint];
-        if let Some(parent) = below.get_mut(usize::from(clip.rest[joint].parent)) {
+        if let Some(parent) = below.get_mut(usize::from(clip.rest[joint].parent_index())) {
             *parent = parent.max(own);
         }
     }

@@ -1,7 +1,7 @@
 //! What a skeleton needs to be known for inverse kinematics.
 
 use crate::character::JointId;
-use crate::character::{Affine, NO_PARENT, Skeleton, Transform};
+use crate::character::{Affine, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Quat;
 
@@ -38,7 +38,7 @@ impl IkRig {
     #[must_use]
     pub fn new(skeleton: &Skeleton) -> Self {
         let joint = |joint: &crate::character::Joint| RigJoint {
-            parent: (joint.parent != NO_PARENT).then_some(JointId(joint.parent)),
+            parent: joint.parent,
             place: 0,
             size: 1,
             rest: joint.rest.rotation,

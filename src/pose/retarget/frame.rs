@@ -57,7 +57,7 @@ pub(super) fn turn(local: &Transform) -> DQuat {
 pub(super) fn place(skeleton: &Skeleton, local: &[Transform], out: &mut Vec<Placed>) {
     out.clear();
     for (joint, local) in skeleton.joints().iter().zip(local) {
-        let parent = match joint.parent {
+        let parent = match joint.parent_index() {
             NO_PARENT => Placed::ORIGIN,
             parent => out[usize::from(parent)],
         };

@@ -290,15 +290,15 @@ fn walk(skeleton: &Skeleton) -> Vec<Range<usize>> {
     let joints = skeleton.joints();
     let mut sizes = vec![1; joints.len()];
     for (index, joint) in joints.iter().enumerate().rev() {
-        if joint.parent != NO_PARENT {
-            sizes[usize::from(joint.parent)] += sizes[index];
+        if joint.parent_index() != NO_PARENT {
+            sizes[usize::from(joint.parent_index())] += sizes[index];
         }
     }
     // Where the next child of each joint starts; last, the next root.
     let mut next = vec![0; joints.len() + 1];
     let mut places = Vec::with_capacity(joints.len());
     for (index, joint) in joints.iter().enumerate() {
-        let parent = match joint.parent {
+        let parent = match joint.parent_index() {
             NO_PARENT => joints.len(),
             parent => usize::from(parent),
         };

@@ -187,7 +187,7 @@ impl Retarget {
         self.target_placed.clear();
         let mut links = self.plan.links.iter().peekable();
         for (index, (joint, out)) in self.target.joints().iter().zip(target).enumerate() {
-            let parent = match joint.parent {
+            let parent = match joint.parent_index() {
                 NO_PARENT => Placed::ORIGIN,
                 parent => self.target_placed[usize::from(parent)],
             };

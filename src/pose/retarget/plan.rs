@@ -166,7 +166,7 @@ fn above(target: &Skeleton, map: &JointMap) -> Vec<Option<usize>> {
     let mut above = vec![None; map.links().len()];
     let mut links = map.links().iter().enumerate().peekable();
     for (index, joint) in target.joints().iter().enumerate() {
-        let over = match joint.parent {
+        let over = match joint.parent_index() {
             NO_PARENT => None,
             parent => nearest[usize::from(parent)],
         };

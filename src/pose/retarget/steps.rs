@@ -27,8 +27,8 @@ impl Steps {
         }
         let all = !smooth.contains(&true);
         for (index, joint) in source.joints().iter().enumerate() {
-            if joint.parent != NO_PARENT {
-                smooth[index] |= smooth[usize::from(joint.parent)];
+            if joint.parent_index() != NO_PARENT {
+                smooth[index] |= smooth[usize::from(joint.parent_index())];
             }
         }
         Ok(Self { smooth, all })
@@ -43,7 +43,8 @@ impl Steps {
         let mut links = plan.links.iter().peekable();
         let (mut of_joint, mut of_link) = (Vec::new(), Vec::new());
         for (index, joint) in target.joints().iter().enumerate() {
-            let mut own = joint.parent == NO_PARENT || of_joint[usize::from(joint.parent)];
+            let mut own =
+                joint.parent_index() == NO_PARENT || of_joint[usize::from(joint.parent_index())];
             if let Some(link) = links.next_if(|link| usize::from(link.target) == index) {
                 own &= steps(link);
                 of_link.push(own);
@@ -63,8 +64,8 @@ impl Steps {
             }
         }
         for (index, joint) in source.joints().iter().enumerate().rev() {
-            if used[index] && joint.parent != NO_PARENT {
-                used[usize::from(joint.parent)] = true;
+            if used[index] && joint.parent_index() != NO_PARENT {
+                used[usize::from(joint.parent_index())] = true;
             }
         }
         let tracks = clip.tracks().iter();

@@ -45,7 +45,7 @@ impl Chain {
         let mut at = joint.0;
         while at != NO_PARENT {
             path.push(at);
-            at = joints[usize::from(at)].parent;
+            at = joints[usize::from(at)].parent_index();
         }
         path.reverse();
         let rest = path.iter().map(|joint| joints[usize::from(*joint)].rest);
