@@ -244,7 +244,7 @@ motion.clip = "Idle"
 "#;
     let text = AnimationText::parse("mannequin.toml", MACHINE).unwrap();
     let character = throng::builtin::mannequin().unwrap().character;
-    let character = character.with_animation(text.desc()).unwrap();
+    let character = character.with_animation_text(&text).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add_driven().unwrap();
     animator.update(0.0).unwrap();

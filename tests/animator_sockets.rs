@@ -10,7 +10,7 @@ use reference::rig;
 use reference::rng::Rng;
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
-use throng::character::{Affine, JointId, Transform};
+use throng::character::{Affine, AnimationText, JointId, Transform};
 use throng::glam::Vec3;
 use throng::pose::{Socket, model_pose};
 
@@ -127,4 +127,39 @@ fn faults_are_named_and_odd_times_do_no_harm() {
     animator.remove(id).unwrap();
     let gone = animator.joint_model(id, JointId(3), 0.0);
     assert!(matches!(gone, Err(Error::Stale { .. })));
+}
+
+#[test]
+fn sockets_and_joints_are_found_by_name() {
+    let text =
+        "[[socket]]\nname = \"sword\"\njoint = \"RightHand\"\ntranslation = [0.0, 0.1, 0.02]\n";
+    let text = AnimationText::parse("guard.toml", text).unwrap();
+    let character = throng::builtin::mannequin().unwrap().character;
+    let character = character.with_animation_text(&text).unwrap();
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let id = animator.add("Walk").unwrap();
+    animator.update(0.2).unwrap();
+    let hand = animator.joint_model(id, "RightHand", 0.4).unwrap();
+    let sword = animator.joint_model(id, "sword", 0.4).unwrap();
+    let offset = Vec3::new(0.0, 0.1, 0.02);
+    assert_eq!(sword, hand * Affine::from_translation(offset));
+    let by_id = character.animations().socket("sword").unwrap();
+    assert_eq!(animator.joint_model(id, by_id, 0.4).unwrap(), sword);
+    let missing = animator.joint_model(id, "tail", 0.4).unwrap_err();
+    assert!(missing.to_string().contains("RightHand"), "{missing}");
+}
+
+#[test]
+fn text_that_does_not_fit_is_named_with_its_line() {
+    let text = "[[socket]]\nname = \"sword\"\njoint = \"RightHnad\"\n";
+    let text = AnimationText::parse("guard.toml", text).unwrap();
+    let character = throng::builtin::mannequin().unwrap().character;
+    let said = character
+        .with_animation_text(&text)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.starts_with("guard.toml:3: socket 0 \"sword\""),
+        "{said}"
+    );
 }

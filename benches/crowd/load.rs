@@ -70,7 +70,7 @@ pub(crate) struct Load {
 fn character() -> Outcome<Character> {
     let text = AnimationText::parse("walker.toml", include_str!("walker.toml"))?;
     let character = throng::builtin::mannequin()?.character;
-    Ok(character.with_animation(text.desc())?)
+    Ok(character.with_animation_text(&text)?)
 }
 
 impl Load {

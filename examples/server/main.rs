@@ -14,7 +14,7 @@ const TICKS: u32 = 300;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let text = AnimationText::parse("crowd.toml", include_str!("crowd.toml"))?;
-    let character = stroller()?.with_animation(text.desc())?;
+    let character = stroller()?.with_animation_text(&text)?;
     let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
     let speed = animator.state_machine()?.parameter("speed")?;
     let mut walkers = Vec::new();

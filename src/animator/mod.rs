@@ -53,6 +53,7 @@ mod evaluate;
 mod event;
 mod goal;
 mod goals;
+mod joint_ref;
 mod library;
 mod own_pose;
 mod pace;
@@ -72,6 +73,7 @@ pub use actor::ActorId;
 pub use desc::AnimatorDesc;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use goal::{IkReport, IkSolver, IkTarget, SolverId};
+pub use joint_ref::JointRef;
 pub use own_pose::ShowPose;
 pub use play::{BlendSpaceRef, ClipRef, MaskRef, Play, Playing};
 pub use record::{

@@ -2,34 +2,41 @@
 
 use super::actor::Actor;
 use super::evaluate::{clip, is_alone};
+use super::joint_ref::JointRef;
 use super::{ActorId, Animator, THRESHOLD};
 use crate::character::{Affine, JointId, Transform};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pose::{JointPart, blend_joint, model_pose};
 
 impl Animator {
-    /// Character space from a joint's space at the animator's `time_s`, in what the actor plays now:
-    /// any time will do, before or after that of the last update. State machines play on or back,
+    /// Character space from a joint's or a socket's space at the animator's `time_s`, in what the actor
+    /// plays now: any time will do, before or after that of the last update. State machines play on or back,
     /// and no transition fires. Only the joint and those above it are evaluated, unless inverse
     /// kinematics change the pose.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::NotFound`] for a
-    /// joint that its character lacks.
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::NotFound`] or
+    /// [`Error::UnknownName`] for a joint or socket that its character lacks.
     #[doc(alias = "socket")]
     #[doc(alias = "bone")]
-    pub fn joint_model(&self, id: ActorId, joint: JointId, time_s: f64) -> Result<Affine> {
+    pub fn joint_model<'a>(
+        &self,
+        id: ActorId,
+        joint: impl Into<JointRef<'a>>,
+        time_s: f64,
+    ) -> Result<Affine> {
         let actor = self.actors.get(id)?;
-        let joints = self.library.skeleton.joints();
-        let wanted = joint.index();
-        if wanted >= joints.len() {
-            return Err(Error::NotFound {
-                what: "joint",
-                index: joint.index() as u64,
-                count: joints.len() as u64,
-            });
-        }
+        let socket = joint
+            .into()
+            .find(&self.library.skeleton, &self.library.set)?;
         let local_s = actor.clock.local_s(time_s);
+        let model = self.model_of(actor, socket.joint.index(), local_s)?;
+        Ok(model * socket.offset)
+    }
+
+    /// Character space from the space of a joint that there is.
+    fn model_of(&self, actor: &Actor, wanted: usize, local_s: f64) -> Result<Affine> {
+        let joints = self.library.skeleton.joints();
         if !actor.goals.is_empty() {
             return self.solved_joint(actor, wanted, local_s);
         }

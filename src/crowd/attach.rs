@@ -1,7 +1,7 @@
 //! Instances that follow a joint of another one.
 
-use super::socket::JointRef;
 use super::{CharacterId, Crowd, Frame, InstanceId};
+use crate::animator::JointRef;
 use crate::character::Affine;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::{Mat3x4, Socket};
@@ -74,7 +74,8 @@ impl Crowd {
     ) -> Result<()> {
         self.instances.get(child)?;
         let character = CharacterId(self.instances.get(parent)?.record.character);
-        let socket = socket.into().find(&self.entry(character)?.rig)?;
+        let rig = &self.entry(character)?.rig;
+        let socket = socket.into().find(rig.skeleton(), rig.animations())?;
         check_offset(socket_from_child)?;
         let mut above = Some(parent.index);
         while let Some(index) = above {

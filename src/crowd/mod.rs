@@ -40,7 +40,7 @@ mod weights;
 
 pub use crate::animator::{
     AnimationEvent, AnimationEventKind, BlendSpaceRef, ClipRef, IkReport, IkSolver, IkTarget,
-    MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,
+    JointRef, MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,
 };
 pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
@@ -57,7 +57,6 @@ pub use shadow::ShadowMap;
 pub use show::ListId;
 pub use skinned::Skinned;
 pub use slot::SkinMode;
-pub use socket::JointRef;
 pub use spawn::Spawn;
 pub use stats::{CpuTimes, Stats};
 pub use view::{Lighting, Shadow, View, Viewport};

@@ -1,66 +1,10 @@
 //! Where joints of instances are, for what is attached to them.
 
 use super::{Crowd, InstanceId};
-use crate::character::{Affine, Character, JointId, SocketId};
-use crate::error::{Error, Result};
+use crate::animator::JointRef;
+use crate::character::Affine;
+use crate::error::Result;
 use crate::pose::Socket;
-
-/// A joint of a character, or a [socket](crate::character::AnimationSet::sockets): a place on a joint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum JointRef<'a> {
-    /// By its index.
-    Id(JointId),
-    /// A socket by its id.
-    Socket(SocketId),
-    /// The socket of this name; if there is none, the first joint of this name.
-    Name(&'a str),
-}
-
-impl From<JointId> for JointRef<'_> {
-    fn from(joint: JointId) -> Self {
-        Self::Id(joint)
-    }
-}
-
-impl From<SocketId> for JointRef<'_> {
-    fn from(socket: SocketId) -> Self {
-        Self::Socket(socket)
-    }
-}
-
-impl<'a> From<&'a str> for JointRef<'a> {
-    fn from(name: &'a str) -> Self {
-        Self::Name(name)
-    }
-}
-
-impl JointRef<'_> {
-    /// The joint, and the place on it.
-    pub(super) fn find(self, rig: &Character) -> Result<Socket> {
-        let sockets = rig.animations().sockets();
-        let skeleton = rig.skeleton();
-        match self {
-            Self::Id(joint) if joint.index() < skeleton.len() => Ok(Socket::at(joint)),
-            Self::Id(joint) => Err(Error::NotFound {
-                what: "joint",
-                index: joint.index() as u64,
-                count: skeleton.len() as u64,
-            }),
-            Self::Socket(socket) => {
-                let found = sockets.get(socket.index()).map(|named| named.socket);
-                found.ok_or(Error::NotFound {
-                    what: "socket",
-                    index: socket.index() as u64,
-                    count: sockets.len() as u64,
-                })
-            }
-            Self::Name(name) => match sockets.iter().find(|socket| &*socket.name == name) {
-                Some(named) => Ok(named.socket),
-                None => skeleton.joint(name).map(Socket::at),
-            },
-        }
-    }
-}
 
 impl Crowd {
     /// World space from a joint's or a socket's space at the engine's `time_s`: of what the instance plays now, where it stands now. Only
@@ -93,9 +37,8 @@ impl Crowd {
         joint: impl Into<JointRef<'a>>,
         time_s: f64,
     ) -> Result<Affine> {
-        let character = self.character_of(id)?;
-        let socket = joint.into().find(&self.entry(character)?.rig)?;
-        self.socket_model(id, &socket, time_s)
+        let (animator, actor) = self.actor(id)?;
+        animator.joint_model(actor, joint, time_s)
     }
 
     /// Character space from a socket's space, of which the joint is the character's.

@@ -4,6 +4,8 @@ use super::apply::Draft;
 use super::draft::{ClipDraft, NamedTimes};
 use super::gait::GaitMeasure;
 use super::source::AnimationSource;
+#[cfg(feature = "toml")]
+use super::text::AnimationText;
 use super::{AnimationDesc, AnimationSet, MAX_EVENT_NAMES, OfClip};
 use crate::character::{Character, mark_flips};
 use crate::error::{Error, Result};
@@ -44,6 +46,18 @@ impl Character {
     /// [`Error::StateMachine`] for the state machine.
     pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
         let source = AnimationSource::of_desc(desc, None)?;
+        let drafts = ClipDraft::all_of(&mut self);
+        self.set_clips(drafts, &source, None)?;
+        Ok(self)
+    }
+
+    /// [`Self::with_animation`] of text: errors name the file and the line, too.
+    ///
+    /// # Errors
+    /// As [`Self::with_animation`].
+    #[cfg(feature = "toml")]
+    pub fn with_animation_text(mut self, text: &AnimationText) -> Result<Self> {
+        let source = AnimationSource::of_text(text.clone(), None)?;
         let drafts = ClipDraft::all_of(&mut self);
         self.set_clips(drafts, &source, None)?;
         Ok(self)

@@ -45,7 +45,7 @@ impl AnimationSource {
     ///
     /// # Errors
     /// As [`Self::of_desc`]; [`Error::Animation`] for text that is not of a description's form.
-    #[cfg(all(feature = "toml", feature = "gltf"))]
+    #[cfg(feature = "toml")]
     pub(crate) fn of_text(text: AnimationText, read: Option<Read<'_>>) -> Result<Self> {
         let source = Self {
             desc: text.desc().clone(),

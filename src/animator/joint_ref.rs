@@ -1,0 +1,61 @@
+//! Names for joints and sockets.
+
+use crate::character::{AnimationSet, JointId, Skeleton, SocketId};
+use crate::error::{Error, Result};
+use crate::pose::Socket;
+
+/// A joint of a character, or a [socket](crate::character::AnimationSet::sockets): a place on a joint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JointRef<'a> {
+    /// By its index.
+    Id(JointId),
+    /// A socket by its id.
+    Socket(SocketId),
+    /// The socket of this name; if there is none, the first joint of this name.
+    Name(&'a str),
+}
+
+impl From<JointId> for JointRef<'_> {
+    fn from(joint: JointId) -> Self {
+        Self::Id(joint)
+    }
+}
+
+impl From<SocketId> for JointRef<'_> {
+    fn from(socket: SocketId) -> Self {
+        Self::Socket(socket)
+    }
+}
+
+impl<'a> From<&'a str> for JointRef<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl JointRef<'_> {
+    /// The joint, and the place on it.
+    pub(crate) fn find(self, skeleton: &Skeleton, set: &AnimationSet) -> Result<Socket> {
+        let sockets = set.sockets();
+        match self {
+            Self::Id(joint) if joint.index() < skeleton.len() => Ok(Socket::at(joint)),
+            Self::Id(joint) => Err(Error::NotFound {
+                what: "joint",
+                index: joint.index() as u64,
+                count: skeleton.len() as u64,
+            }),
+            Self::Socket(socket) => {
+                let found = sockets.get(socket.index()).map(|named| named.socket);
+                found.ok_or(Error::NotFound {
+                    what: "socket",
+                    index: socket.index() as u64,
+                    count: sockets.len() as u64,
+                })
+            }
+            Self::Name(name) => match sockets.iter().find(|socket| &*socket.name == name) {
+                Some(named) => Ok(named.socket),
+                None => skeleton.joint(name).map(Socket::at),
+            },
+        }
+    }
+}
