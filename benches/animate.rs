@@ -2,7 +2,8 @@
 //! functions for one pose and by `BatchPoser`,
 //! beside `memcpy` of the result. One thread; every character at a time of its own.
 //!
-//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to read them.
+//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to
+//! read them.
 //!
 //! - `animate/load.rs`: the characters, clips and instances;
 //! - `animate/staged.rs`: plain glam code to compare with;

@@ -1,8 +1,8 @@
-//! What it costs to deform vertices: every method and number of influences, on the CPU by the plain code and by the
-//! `Skinner`, beside `memcpy` of the result; on one core and on all.
+//! What it costs to deform vertices: every method and number of influences, on the CPU by the plain
+//! code and by the `Skinner`, beside `memcpy` of the result; on one core and on all.
 //!
-//! Criterion times the `Skinner` by itself. The tables at the end come from times taken in turn, and their ratios are
-//! what counts. `benches/README.md` says how to read them.
+//! Criterion times the `Skinner` by itself. The tables at the end come from times taken in turn,
+//! and their ratios are what counts. `benches/README.md` says how to read them.
 //!
 //! - `skin/load.rs`: the characters and palettes;
 //! - `skin/cpu.rs`: the CPU's figures, on one core and on all;

@@ -27,8 +27,8 @@ pub(crate) const FLAGS: &str = "vulkan1.3 spirv1.6 O0";
 /// What the words of every SPIR-V module begin with.
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
-/// The folders that hold shaders, relative to the shader folder. Those of `example` and `test` are compiled and
-/// checked like the others, and left out of the library.
+/// The folders that hold shaders, relative to the shader folder. Those of `example` and `test` are
+/// compiled and checked like the others, and left out of the library.
 const FOLDERS: [&str; 3] = ["", "example/", "test/"];
 
 /// The file endings of shaders. Others in the same folders are left alone.

@@ -28,7 +28,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 unsafe fn run() -> Result<(), Box<dyn Error>> {
     // SAFETY: the caller's word.
     unsafe {
-        // What an engine has anyway: instance, device, queue, allocator, command buffer, attachments.
+        // What an engine has anyway: instance, device, queue, allocator, command buffer,
+        // attachments.
         let entry = ash::Entry::load()?;
         let application = vk::ApplicationInfo::default().api_version(gpu::required().api_version);
         let info = vk::InstanceCreateInfo::default().application_info(&application);

@@ -1,5 +1,6 @@
-//! A renderer of one's own over throng's parts, without `Crowd`: the vertex shader includes `throng.glsl`, the palettes are
-//! posed here and go through a `PaletteRing`, set 0 is filled by hand. One picture in `own_pipeline.png`.
+//! A renderer of one's own over throng's parts, without `Crowd`: the vertex shader includes
+//! `throng.glsl`, the palettes are posed here and go through a `PaletteRing`, set 0 is filled by
+//! hand. One picture in `own_pipeline.png`.
 
 use std::error::Error;
 
@@ -73,7 +74,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
     let entries = mannequin.palette().len() as u32;
     // SAFETY: the caller's word.
     unsafe {
-        // throng's parts: the device as they know it, the layout of set 0, a mesh, a ring of palettes.
+        // throng's parts: the device as they know it, the layout of set 0, a mesh, a ring of
+        // palettes.
         let (gpu, allocator) = context.parts();
         // Without descriptor indexing: this shader has no textures.
         let gpu = Gpu {
@@ -102,7 +104,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             instances: Some(whole(&instances)),
             geometry: Some(mesh.geometry()),
             primitives: Some(mesh.primitives()),
-            // Never read, as no instance has morph weights or deformed vertices, but the shader names them.
+            // Never read, as no instance has morph weights or deformed vertices, but the shader
+            // names them.
             morphs: Some(whole(&instances)),
             skinned: Some(whole(&instances)),
             // Not even named, but Mesa 22's lavapipe looks at them.
@@ -313,8 +316,8 @@ impl Pipeline {
         }
     }
 
-    /// All instances of a primitive. (Characters with joints that mirror have draws with a `flip`, which this program
-    /// leaves to `Crowd`.)
+    /// All instances of a primitive. (Characters with joints that mirror have draws with a `flip`,
+    /// which this program leaves to `Crowd`.)
     ///
     /// # Safety
     /// As [`Self::bind`], which came before, as did the index buffer.

@@ -1,8 +1,9 @@
-//! Shading of one's own: throng deforms and draws, a fragment shader of the engine's says how it looks. Bands of light
-//! and a bright rim, in `own_shader.png`.
+//! Shading of one's own: throng deforms and draws, a fragment shader of the engine's says how it
+//! looks. Bands of light and a bright rim, in `own_shader.png`.
 //!
-//! The shader is `shaders/example/toon.frag`, compiled to SPIR-V by any compiler that finds `shaders/` for its includes:
-//! `glslc --target-env=vulkan1.3 -I shaders shaders/example/toon.frag -o toon.spv`.
+//! The shader is `shaders/example/toon.frag`, compiled to SPIR-V by any compiler that finds
+//! `shaders/` for its includes: `glslc --target-env=vulkan1.3 -I shaders shaders/example/toon.frag -o
+//! toon.spv`.
 
 use std::error::Error;
 
@@ -51,8 +52,8 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     };
     let target = Target::new(&mut context, &desc)?;
     let (gpu, allocator) = context.parts();
-    // A device that indexes descriptors has all textures of a character in one array: enable that, and the shader
-    // has to be compiled with -DTHRONG_BINDLESS.
+    // A device that indexes descriptors has all textures of a character in one array: enable that,
+    // and the shader has to be compiled with -DTHRONG_BINDLESS.
     let gpu = Gpu {
         enabled: &Enabled::NONE,
         ..gpu
@@ -60,7 +61,8 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     // SAFETY: the context outlives the crowd, and has enabled what throng requires.
     let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
 
-    // What the engine has anyway: a set of its own with what its shader reads, here a uniform buffer.
+    // What the engine has anyway: a set of its own with what its shader reads, here a uniform
+    // buffer.
     let mut light = Buffer::new(
         &mut context,
         &BufferDesc {

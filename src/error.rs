@@ -63,7 +63,8 @@ pub enum Error {
     /// Two skeletons that have to share joints, of which none is found in both.
     #[error("no joint of one is found in the other: there are {from}; and there are {to}")]
     NoCommonJoints {
-        /// The names of the joints that were looked for, separated by commas (cut after a few hundred characters).
+        /// The names of the joints that were looked for, separated by commas (cut after a few
+        /// hundred characters).
         from: Box<str>,
         /// The names of the joints among which they were looked for, likewise.
         to: Box<str>,
@@ -102,7 +103,8 @@ pub enum Error {
         /// How many fit.
         cap: u64,
     },
-    /// A triangle follows more joints than the parts of its primitive may use, so that no split keeps it.
+    /// A triangle follows more joints than the parts of its primitive may use, so that no split
+    /// keeps it.
     #[error("{primitive}: triangle {triangle} follows {joints} joints, {cap} are allowed")]
     TriangleJoints {
         /// The primitive's name.
@@ -147,8 +149,8 @@ pub enum Error {
     /// A state machine's data or text is not what it must be: which part, which line, and why.
     #[error("{0}")]
     StateMachine(Box<StateMachineError>),
-    /// The description of a character's animation, or its text, is not what it must be: which part, which line,
-    /// and why.
+    /// The description of a character's animation, or its text, is not what it must be: which part,
+    /// which line, and why.
     #[error("{0}")]
     Animation(Box<AnimationError>),
     /// The device or driver lacks something that is needed.
@@ -291,7 +293,8 @@ pub struct Object {
     pub kind: ObjectKind,
     /// Its index in the file's list of such objects, if it is one of a list.
     pub index: Option<usize>,
-    /// A part of it, such as `primitives[2].attributes.JOINTS_0` or `vertex 17`; empty if it is meant whole.
+    /// A part of it, such as `primitives[2].attributes.JOINTS_0` or `vertex 17`; empty if it is
+    /// meant whole.
     pub part: Box<str>,
 }
 
@@ -398,7 +401,8 @@ pub enum AssetFault {
     /// Something that the format demands is absent.
     #[error("lacks {0}")]
     Missing(&'static str),
-    /// A resource outside the asset's folder, or one that can't be reached from where the bytes came from.
+    /// A resource outside the asset's folder, or one that can't be reached from where the bytes
+    /// came from.
     #[error("refers to \"{uri}\", which {why}")]
     Resource {
         /// The reference, cut after 200 characters.

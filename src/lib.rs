@@ -1,7 +1,7 @@
 //! Crowds of skinned, animated characters for Vulkan engines.
 //!
-//! throng takes an engine's `ash::Device`, its `gpu_allocator` allocator and its command buffers, and draws
-//! hundreds of characters, each in its own pose. It records and never submits.
+//! throng takes an engine's `ash::Device`, its `gpu_allocator` allocator and its command buffers,
+//! and draws hundreds of characters, each in its own pose. It records and never submits.
 //!
 //! ```text
 //! bytes ──import──▶ Character ──add_character──▶ GPU buffers            once per asset
@@ -20,18 +20,19 @@
 //!
 //! # Conventions
 //! Right-handed, +Y up, metres, seconds, radians, as in glTF. Column vectors; matrices are named
-//! `to_from`, as in `world_from_model`. Quaternions are xyzw and of unit length. Joints are stored parent
-//! first, breadth first. A vertex's weights sum to exactly 1.
+//! `to_from`, as in `world_from_model`. Quaternions are xyzw and of unit length. Joints are stored
+//! parent first, breadth first. A vertex's weights sum to exactly 1.
 //!
-//! Spaces: *mesh* (as modelled, where vertices are bound) → *character* (the asset's scene, where palettes
-//! lead) → *world* (the engine's, by the instance's transform).
+//! Spaces: *mesh* (as modelled, where vertices are bound) → *character* (the asset's scene, where
+//! palettes lead) → *world* (the engine's, by the instance's transform).
 //!
 //! # Errors
-//! Everything that can fail returns [`Error`], which carries names and numbers. Nothing panics on bad input.
+//! Everything that can fail returns [`Error`], which carries names and numbers. Nothing panics on
+//! bad input.
 //!
 //! # Safety
-//! `unsafe` marks what the type system can't see: that Vulkan handles are valid and belong together, that
-//! a slot's earlier work has ended, and in which state a command buffer is.
+//! `unsafe` marks what the type system can't see: that Vulkan handles are valid and belong
+//! together, that a slot's earlier work has ended, and in which state a command buffer is.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

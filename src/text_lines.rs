@@ -11,8 +11,8 @@ const MAX_PATH: usize = 64;
 /// Past these, an error names the line of the part.
 const MAX_FIELDS: usize = 1 << 18;
 
-/// The byte at which each part and each of its fields begins. `A` says which part, as data; its default is the text as
-/// a whole.
+/// The byte at which each part and each of its fields begins. `A` says which part, as data; its
+/// default is the text as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TextLines<A> {
     /// The empty field is the part itself.
@@ -31,7 +31,8 @@ impl<A: Copy + Ord + Default> TextLines<A> {
         }
     }
 
-    /// Takes in the parts that are the elements of a list of tables. Of their fields `lists`, only where they begin.
+    /// Takes in the parts that are the elements of a list of tables. Of their fields `lists`, only
+    /// where they begin.
     pub(crate) fn list(
         &mut self,
         table: &DeTable<'_>,
@@ -110,7 +111,8 @@ impl<A: Copy + Ord + Default> TextLines<A> {
         }
     }
 
-    /// The part in which a byte lies: the last that begins before it; and the field, and where that begins.
+    /// The part in which a byte lies: the last that begins before it; and the field, and where that
+    /// begins.
     pub(crate) fn part_at(&self, byte: usize) -> Option<(A, String, usize)> {
         let before = self.starts.iter().filter(|(_, start)| **start <= byte);
         let last = before.max_by_key(|((_, field), start)| (**start, field.len()));

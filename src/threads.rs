@@ -61,8 +61,8 @@ impl Threads {
         }
     }
 
-    /// The results of `each` for all numbers below `count`, put together by `merge`, which is associative. Starts from
-    /// `identity`.
+    /// The results of `each` for all numbers below `count`, put together by `merge`, which is
+    /// associative. Starts from `identity`.
     pub(crate) fn reduce<T: Send>(
         &self,
         count: usize,

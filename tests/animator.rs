@@ -1,4 +1,5 @@
-//! The animator, as a program uses it: a character with events, masks, root motion and a state machine.
+//! The animator, as a program uses it: a character with events, masks, root motion and a state
+//! machine.
 #![cfg(feature = "toml")]
 
 use throng::animator::{
@@ -190,8 +191,8 @@ fn actors_come_and_go() {
     );
 }
 
-/// Layers of a state machine count for the joints of their masks: masks of the machine and of the description, in another
-/// order than the character has them. Against a blend in `f64`.
+/// Layers of a state machine count for the joints of their masks: masks of the machine and of the
+/// description, in another order than the character has them. Against a blend in `f64`.
 #[test]
 fn layers_of_a_state_machine_count_for_their_masks() {
     /// Clips with their weights and times.

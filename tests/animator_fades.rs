@@ -70,7 +70,8 @@ fn apart(a: f64, b: f64, duration_s: f64) -> f64 {
     off.min(duration_s - off)
 }
 
-/// Both play the same clips at the same times with the same weights, and nothing else of any weight.
+/// Both play the same clips at the same times with the same weights, and nothing else of any
+/// weight.
 fn check_no_jump(before: &[Playing], after: &[Playing], what: &str) {
     for one in before.iter().chain(after) {
         let weight = |of: &[Playing]| -> f32 {

@@ -1,5 +1,5 @@
-//! The animator allocates nothing once it is warm, whatever is said to its actors. One test, so that nothing else
-//! allocates meanwhile.
+//! The animator allocates nothing once it is warm, whatever is said to its actors. One test, so
+//! that nothing else allocates meanwhile.
 #![cfg(feature = "toml")]
 
 #[path = "reference/counting.rs"]
@@ -200,8 +200,8 @@ impl Crowd {
     }
 }
 
-/// Inverse kinematics, poses of the caller's and inertialised transitions of those that had none yet: what they take
-/// is allocated by the call, and not by the frame after it.
+/// Inverse kinematics, poses of the caller's and inertialised transitions of those that had none
+/// yet: what they take is allocated by the call, and not by the frame after it.
 fn the_first_frame_allocates_nothing(character: &Character) {
     let desc = AnimatorDesc {
         actors: 64,

@@ -1,5 +1,5 @@
-//! The batch allocates nothing once it has run, on one thread or on those of a pool. One test, so that nothing else allocates
-//! meanwhile.
+//! The batch allocates nothing once it has run, on one thread or on those of a pool. One test, so
+//! that nothing else allocates meanwhile.
 
 #[path = "reference/counting.rs"]
 #[allow(unreachable_pub, reason = "shared with other tests")]

@@ -1,4 +1,5 @@
-//! Blends and transitions allocate nothing once they have run. One test, so that nothing else allocates meanwhile.
+//! Blends and transitions allocate nothing once they have run. One test, so that nothing else
+//! allocates meanwhile.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

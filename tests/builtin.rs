@@ -313,8 +313,8 @@ fn knees_and_elbows_bend_their_own_way_only() {
 
 #[test]
 fn hands_stay_out_of_the_body() {
-    // A vertex of hand or forearm within 10 cm of the trunk's axis between hips and chest, or within
-    // 8 cm of a thigh's axis, would be inside.
+    // A vertex of hand or forearm within 10 cm of the trunk's axis between hips and chest, or
+    // within 8 cm of a thigh's axis, would be inside.
     let mannequin = mannequin();
     let hands = following(
         &mannequin,

@@ -1,4 +1,5 @@
-//! Splitting: every triangle stays, joints become few, and what is skinned stays the same bit for bit.
+//! Splitting: every triangle stays, joints become few, and what is skinned stays the same bit for
+//! bit.
 
 mod reference;
 
@@ -37,8 +38,9 @@ fn chain(joints: usize) -> RawCharacter {
     }
 }
 
-/// A tube along the chain, `per_joint` rings of `around` vertices for each joint; each vertex follows
-/// four neighbouring joints, or, `ragged`, some that are drawn within `ragged` joints of it.
+/// A tube along the chain, `per_joint` rings of `around` vertices for each joint; each vertex
+/// follows four neighbouring joints, or, `ragged`, some that are drawn within `ragged` joints of
+/// it.
 fn tube(joints: usize, per_joint: usize, around: usize, ragged: Option<usize>) -> RawPrimitive {
     let mut rng = Rng::new((joints * 31 + per_joint) as u64);
     let rings = joints * per_joint;
@@ -146,7 +148,8 @@ fn dressed(mut primitive: Primitive) -> Primitive {
     primitive
 }
 
-/// All that a vertex is, in words; `entry` says which of the character's palette entries a joint index means.
+/// All that a vertex is, in words; `entry` says which of the character's palette entries a joint
+/// index means.
 fn vertex_words(p: &Primitive, vertex: usize, entry: &impl Fn(usize) -> u32) -> Vec<u32> {
     let mut words = Vec::new();
     let mut floats = |values: &[f32]| words.extend(values.iter().map(|v| v.to_bits()));
@@ -532,7 +535,8 @@ fn import_keeps_8_bits_where_it_pays() {
     let told = narrow.narrowing.unwrap();
     assert_eq!((told.primitives, told.repeated_entries), (1, 0));
     assert_eq!(told.parts, narrow.primitives().len());
-    // 33,600 vertices, four bytes each; a seam of a ring has 16 vertices of 12 + 4 + 8 + 8 + 4 bytes.
+    // 33,600 vertices, four bytes each; a seam of a ring has 16 vertices of 12 + 4 + 8 + 8 + 4
+    // bytes.
     let seams = told.repeated_vertices as u64 * 36;
     assert_eq!(told.bytes_saved, 33_600 * 4 - seams);
     assert!(told.parts <= 4, "{told:?}");
@@ -597,7 +601,8 @@ fn few_joints_far_apart_get_a_range_of_their_own() {
     );
     assert_eq!(both.palette().len(), 300);
     is_sound(&both, 256);
-    // One that shares entries with both makes repeats cost: few instances are worth it, many are not.
+    // One that shares entries with both makes repeats cost: few instances are worth it, many are
+    // not.
     let all = |instances| {
         let few = tube(300, 1, 3, None);
         let [mut low, mut high] = [few.clone(), few];

@@ -1,13 +1,15 @@
-//! Golden pictures: the examples' own code draws them, and they are compared with those in `tests/golden/`.
+//! Golden pictures: the examples' own code draws them, and they are compared with those in
+//! `tests/golden/`.
 //!
-//! They are compared as people would: structure of the brightness (SSIM) and difference of the colours, by the hybrid
-//! metric of `image-compare`, because that is a kept-up library in pure Rust that reads the images as the decoder gives
-//! them, where NVIDIA's FLIP takes a C++ compiler and DSSIM is not free for all to use. The metric's score
-//! is taken of each tile of 32 × 32 pixels, and the worst tile counts: the mean over the picture would hide one
-//! character out of sixty.
+//! They are compared as people would: structure of the brightness (SSIM) and difference of the
+//! colours, by the hybrid metric of `image-compare`, because that is a kept-up library in pure Rust
+//! that reads the images as the decoder gives them, where NVIDIA's FLIP takes a C++ compiler and
+//! DSSIM is not free for all to use. The metric's score is taken of each tile of 32 × 32 pixels,
+//! and the worst tile counts: the mean over the picture would hide one character out of sixty.
 //!
-//! What fails leaves `NAME.actual.png` and `NAME.difference.png` in `target/golden/`. After a wanted change:
-//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test golden`, and look at what git shows.
+//! What fails leaves `NAME.actual.png` and `NAME.difference.png` in `target/golden/`. After a
+//! wanted change: `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test golden`, and look
+//! at what git shows.
 //!
 //! Every picture is drawn under the validation layer, and one message of it is a failure.
 
@@ -167,8 +169,8 @@ fn own_pipeline() {
     example("own_pipeline", own_pipeline::picture);
 }
 
-/// An example in a process of its own, because the validation layer, which it does not ask for, is told by the
-/// environment. `name` is the test's, too.
+/// An example in a process of its own, because the validation layer, which it does not ask for, is
+/// told by the environment. `name` is the test's, too.
 fn example(name: &str, draw: fn() -> Result<(), Box<dyn std::error::Error>>) {
     const CHILD: &str = "THRONG_GOLDEN_CHILD";
     if std::env::var_os(CHILD).is_some() {

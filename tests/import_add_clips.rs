@@ -30,7 +30,8 @@ fn load(file: &Builder) -> Character {
         .character
 }
 
-/// The same file without anything that is drawn: nodes and animations alone, as tools export clips "without skin".
+/// The same file without anything that is drawn: nodes and animations alone, as tools export clips
+/// "without skin".
 fn stripped(file: &Builder) -> Builder {
     let mut bare = file.clone();
     let json = bare.json.as_object_mut().unwrap();
@@ -266,8 +267,8 @@ fn landed(clip: &CurveClip) -> Vec<(usize, u16)> {
 
 #[test]
 fn names_that_several_joints_bear_go_by_their_place() {
-    // Two hands of three fingers called alike; in the file the hands stand in another order, and there is a
-    // finger more on one of them.
+    // Two hands of three fingers called alike; in the file the hands stand in another order, and
+    // there is a finger more on one of them.
     let ours = nodes(&[
         ("root", None),
         ("left", Some(0)),
@@ -292,7 +293,8 @@ fn names_that_several_joints_bear_go_by_their_place() {
     ]);
     let theirs = moving(theirs, &[4, 5, 6, 7, 8]);
     let added = theirs.add_clips(&character, &options("theirs")).unwrap();
-    // left/a is joint 3, left/b joint 4, right/a joint 5. right/b has two candidates, and the third a no place.
+    // left/a is joint 3, left/b joint 4, right/a joint 5. right/b has two candidates, and the third
+    // a no place.
     assert_eq!(
         landed(&added.character.curves()[0]),
         [(4, 5), (6, 3), (7, 4)]

@@ -72,7 +72,8 @@ fn the_tolerance_of_packing_is_the_callers() {
     }
 }
 
-/// The poses of a packed character are those of its clips, the poses of one with curves are those of the curves.
+/// The poses of a packed character are those of its clips, the poses of one with curves are those
+/// of the curves.
 #[test]
 fn a_poser_takes_what_there_is() {
     let packed = builtin::mannequin().unwrap().character;
@@ -100,7 +101,8 @@ fn a_poser_takes_what_there_is() {
     }
 }
 
-/// What depends on exact curves is found before they are packed: random characters with scales of any sign.
+/// What depends on exact curves is found before they are packed: random characters with scales of
+/// any sign.
 #[test]
 fn facts_about_curves_do_not_depend_on_the_form() {
     let mut flips = 0;

@@ -37,7 +37,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that an import of `bytes` takes beyond what was there before, and whether it worked.
+/// The most bytes that an import of `bytes` takes beyond what was there before, and whether it
+/// worked.
 fn peak(bytes: &[u8]) -> (usize, bool) {
     let before = ALIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -54,8 +55,8 @@ fn claiming(accessor: usize, count: u64) -> Builder {
     b
 }
 
-/// `targets` morph targets of a strip of `vertices` vertices, each of which moves ten of them: spelled
-/// out in full where `dense`, else sparse.
+/// `targets` morph targets of a strip of `vertices` vertices, each of which moves ten of them:
+/// spelled out in full where `dense`, else sparse.
 fn many_targets(vertices: usize, targets: usize, dense: bool) -> Builder {
     let mut b = triangle();
     let corners = (0..vertices).flat_map(|v| [(v / 2) as f32, (v % 2) as f32, 0.0]);
@@ -159,8 +160,8 @@ fn what_is_claimed_is_not_allocated() {
     let (bytes, worked) = peak(many.as_bytes());
     println!("{} bytes for each of {most} materials", bytes / most);
     assert!(worked && bytes < 200 * many.len(), "{bytes} bytes");
-    // Hundreds of targets take what they move, not what they might (430 KiB were measured; with a delta
-    // for every vertex, the targets alone would take 94 MiB).
+    // Hundreds of targets take what they move, not what they might (430 KiB were measured; with a
+    // delta for every vertex, the targets alone would take 94 MiB).
     let (vertices, targets) = (20_000, 400);
     let without = peak(&many_targets(vertices, 0, true).glb()).0;
     for dense in [false, true] {

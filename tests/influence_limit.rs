@@ -141,7 +141,8 @@ fn the_strongest_stay_and_sum_to_one() {
 
 #[test]
 fn the_loss_is_the_largest_displacement() {
-    // Joint 3 has a tenth, and turns to a third of a circle: the vertex 2 m out lies 0.1 of the chord off.
+    // Joint 3 has a tenth, and turns to a third of a circle: the vertex 2 m out lies 0.1 of the
+    // chord off.
     let angle = std::f32::consts::TAU / 3.0;
     let imported = star([0.5, 0.2, 0.2, 0.1], angle)
         .build(&limited(3))
@@ -156,7 +157,8 @@ fn the_loss_is_the_largest_displacement() {
         Vec3::X * 2.0
     );
     let chord = 2.0 * 2.0 * f64::from(angle / 2.0).sin();
-    // A unit of 1/65,535 of the weights on either side, of a chord of 3.5 m, and the f32 of the pose.
+    // A unit of 1/65,535 of the weights on either side, of a chord of 3.5 m, and the f32 of the
+    // pose.
     let bound = chord * 2.0 / 65_535.0;
     assert!(
         (loss.displacement_m - 0.1 * chord).abs() < bound,

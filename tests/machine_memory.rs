@@ -1,5 +1,5 @@
-//! State machines allocate nothing from frame to frame, and their text no more than in proportion to its length. One test,
-//! so that nothing else allocates meanwhile.
+//! State machines allocate nothing from frame to frame, and their text no more than in proportion
+//! to its length. One test, so that nothing else allocates meanwhile.
 #![cfg(feature = "toml")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -71,7 +71,8 @@ fn nothing_is_allocated_from_frame_to_frame() {
     text_with_long_keys();
 }
 
-/// An unknown key of any length, and a long list in it: the path of each element, written out, would be 60 GB.
+/// An unknown key of any length, and a long list in it: the path of each element, written out,
+/// would be 60 GB.
 fn text_with_long_keys() {
     let (key, list) = ("k".repeat(400_000), "0,".repeat(300_000));
     let text = format!("[[layer]]\nname = \"body\"\nentry = \"stand\"\n{key} = [{list}]\n");

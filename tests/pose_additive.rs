@@ -1,5 +1,5 @@
-//! Additive clips: put back onto their reference they are the file's curves, by `f64` code that shares nothing with the crate;
-//! in the batch, they are what `blend` makes of them.
+//! Additive clips: put back onto their reference they are the file's curves, by `f64` code that
+//! shares nothing with the crate; in the batch, they are what `blend` makes of them.
 
 mod reference;
 
@@ -19,7 +19,8 @@ use throng::pose::{
     SampleList, blend,
 };
 
-/// The bound of a clip's error and how far from its joint a point lies for that, for a character of 1.8 m.
+/// The bound of a clip's error and how far from its joint a point lies for that, for a character of 1.8
+/// m.
 const ERROR_M: f64 = 1e-4 / 1.8;
 const POINT_M: f64 = 0.03 / 1.8;
 
@@ -146,7 +147,8 @@ fn put_onto_their_reference_they_are_the_files_curves() {
                     clip.sample(time, &mut delta).unwrap();
                     let got = composed(character, from.iter().zip(&delta).map(|(a, b)| onto(a, b)));
                     let want = model.scene.globals(Some((number, time)));
-                    // Of this, 1e-6 is lost to rounding: of the reference, which is the crate's own, and of the difference.
+                    // Of this, 1e-6 is lost to rounding: of the reference, which is the crate's
+                    // own, and of the difference.
                     let reach = got
                         .iter()
                         .map(|m| m.w_axis.truncate().length())
@@ -242,7 +244,8 @@ fn the_reference_itself_is_no_difference() {
         let clip = Clip::additive(&character, curves, &reference, &ClipOptions::default()).unwrap();
         let mut delta = rest(&character);
         clip.sample(0.0, &mut delta).unwrap();
-        // Packed, it may be off by the clip's bound: at the joint, and at a point beside it, which a turn or a scale moves.
+        // Packed, it may be off by the clip's bound: at the joint, and at a point beside it, which
+        // a turn or a scale moves.
         let length = (ERROR_M * size(&character)) as f32 + 1e-6;
         let part = (ERROR_M / POINT_M) as f32 + 1e-6;
         for joint in &delta {

@@ -168,7 +168,8 @@ fn rotations_turn_at_constant_speed() {
     }
 }
 
-/// The rotation between two unit keys, in `f64`: from the one, a part of the way on the shortest arc.
+/// The rotation between two unit keys, in `f64`: from the one, a part of the way on the shortest
+/// arc.
 fn turned(from: Quat, to: Quat, u: f64) -> DQuat {
     let (from, to) = (wide(from).normalize(), wide(to).normalize());
     let turn = from.conjugate() * if from.dot(to) < 0.0 { -to } else { to };

@@ -1,5 +1,5 @@
-//! The batch against plain `f64` code: clips of every model against the file's curves, blends against their
-//! definition, the kernels against each other.
+//! The batch against plain `f64` code: clips of every model against the file's curves, blends
+//! against their definition, the kernels against each other.
 
 #[path = "batch/blends.rs"]
 mod blends;

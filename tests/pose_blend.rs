@@ -268,7 +268,8 @@ fn blends_follow_their_rule() {
         }
     }
     println!("off by at most {worst:.1e}");
-    // A mask's weight times a layer's is rounded to `f32`, and so are poses, at the end and, here, at each level.
+    // A mask's weight times a layer's is rounded to `f32`, and so are poses, at the end and, here,
+    // at each level.
     assert!(worst < 1e-6, "{worst:.1e}");
 }
 
@@ -318,7 +319,8 @@ fn properties_of_blends_hold() {
         assert!(apart(&blended(&rest, &doubled, BLEND_THRESHOLD), &first) < 3e-7);
         // Their order does not matter: rotations are less than half a turn apart.
         assert!(apart(&blended(&rest, &[b, a], BLEND_THRESHOLD), &first) < 3e-7);
-        // The identity adds nothing; and additions come after means, wherever they stand in a level.
+        // The identity adds nothing; and additions come after means, wherever they stand in a
+        // level.
         let nothing = [Transform::IDENTITY; 4];
         let none = PoseLayer::new(&nothing)
             .added()
@@ -336,8 +338,8 @@ fn properties_of_blends_hold() {
     }
 }
 
-/// What ozz-animation's job does, written after its description: layers, then the rest pose with what is missing to the threshold,
-/// then one over the sum.
+/// What ozz-animation's job does, written after its description: layers, then the rest pose with
+/// what is missing to the threshold, then one over the sum.
 #[test]
 fn one_level_is_ozz_animations_rule() {
     let mut rng = Rng::new(3);

@@ -1,4 +1,5 @@
-//! Blend spaces against plain `f64` code: what the weights must be by their definition, and what the triangles must be.
+//! Blend spaces against plain `f64` code: what the weights must be by their definition, and what
+//! the triangles must be.
 
 mod reference;
 
@@ -66,7 +67,8 @@ fn on_a_line_neighbours_share_linearly() {
             let x = rng.range(-7.0, 7.0);
             let weights = weights1(&space, x);
             check_parts(&weights, 2, "line");
-            // No point lies between those that take part, and the blend of the points is the parameter.
+            // No point lies between those that take part, and the blend of the points is the
+            // parameter.
             let parts: Vec<f32> = (0..points.len())
                 .filter(|i| weights[*i] > 0.0)
                 .map(|i| points[i])
@@ -97,7 +99,8 @@ fn on_a_line_neighbours_share_linearly() {
     }
 }
 
-/// The point of a triangle (or segment, or point) nearest to `at`: by corners, edges and the inside, each on its own.
+/// The point of a triangle (or segment, or point) nearest to `at`: by corners, edges and the
+/// inside, each on its own.
 fn nearest_of_triangle(corners: [DVec2; 3], at: DVec2) -> DVec2 {
     let [a, b, c] = corners;
     let area = (b - a).perp_dot(c - a);
@@ -175,7 +178,8 @@ fn in_a_plane_the_blend_of_the_points_is_the_nearest_point_of_their_hull() {
             let want = nearest_of_hull(&points, at.as_dvec2());
             let off = (blend(&points, &weights) - want).length();
             worst = worst.max(off);
-            // Coordinates of at most 6, times the rounding of three weights; and the point itself is rounded to 2e-8.
+            // Coordinates of at most 6, times the rounding of three weights; and the point itself
+            // is rounded to 2e-8.
             assert!(
                 off <= 1.5e-6,
                 "round {round}: {points:?} at {at}: {weights:?}, off {off}"
@@ -276,7 +280,8 @@ fn the_triangles_are_delaunays_and_cover_the_hull() {
                 "round {round}: {triangle:?} does not run counter-clockwise"
             );
             area += twice;
-            // The circumcentre, times four times the area; no point lies nearer to it than the corners.
+            // The circumcentre, times four times the area; no point lies nearer to it than the
+            // corners.
             let square = |p: Point| p[0] * p[0] + p[1] * p[1];
             let (sa, sb, sc) = (square(a), square(b), square(c));
             let x = sa * (b[1] - c[1]) + sb * (c[1] - a[1]) + sc * (a[1] - b[1]);
@@ -324,7 +329,8 @@ fn weights_are_continuous_across_edges_and_outside() {
                 .fold(9.0, f32::min)
         };
         let gap = f64::from(points.iter().map(nearest).fold(9.0, f32::min));
-        // Along an edge of the hull, a weight falls from 1 to 0 over no less than the least distance.
+        // Along an edge of the hull, a weight falls from 1 to 0 over no less than the least
+        // distance.
         let slope = steepest(&space).max(1.0 / gap);
         let (from, to) = (
             rng.vector(-4.0, 4.0).truncate(),
@@ -342,8 +348,8 @@ fn weights_are_continuous_across_edges_and_outside() {
                     "{points:?} at {}: {off}",
                     at(step)
                 );
-                // An influence falls by 1 over a distance, and the sum of influences is a half at least: by the quotient
-                // rule, a weight changes by (1 + n) / gap / ½.
+                // An influence falls by 1 over a distance, and the sum of influences is a half at
+                // least: by the quotient rule, a weight changes by (1 + n) / gap / ½.
                 let off = f64::from((now.1[index] - before.1[index]).abs());
                 let most = moved * 2.0 * (1.0 + points.len() as f64) / gap;
                 assert!(off <= most + ROUNDING, "{points:?} at {}: {off}", at(step));

@@ -1,5 +1,5 @@
-//! Packed clips against plain `f64` code: the file's curves at many times, the words by their description, loops to the bit,
-//! steps as steps, and what a file should not hold.
+//! Packed clips against plain `f64` code: the file's curves at many times, the words by their
+//! description, loops to the bit, steps as steps, and what a file should not hold.
 
 #[path = "clip_packing/bound.rs"]
 mod bound;

@@ -10,8 +10,8 @@ use throng::character::Affine;
 use throng::glam::{Affine3A, Quat, Vec3, Vec4};
 use throng::pose::{DualQuatStretch, Mat3x4};
 
-/// Normals against the inverse transpose and tangents against the matrix, in `f64`, where blends stretch, mirror
-/// and shear.
+/// Normals against the inverse transpose and tangents against the matrix, in `f64`, where blends
+/// stretch, mirror and shear.
 #[test]
 fn normals_and_tangents_follow_the_blended_matrix() {
     let mut rng = Rng::new(73);

@@ -16,7 +16,8 @@ const TICK_S: f64 = 1.0 / 1024.0;
 /// Event, pass, and where it lies in ticks.
 type Met = (usize, i64, i64);
 
-/// The definition, point by point, in whole ticks: an event at `t` of pass `k` lies at `k·d + t` (or `(k + 1)·d − t`).
+/// The definition, point by point, in whole ticks: an event at `t` of pass `k` lies at `k·d + t`
+/// (or `(k + 1)·d − t`).
 fn reference(
     times: &[i64],
     d: i64,
@@ -323,7 +324,8 @@ fn a_billion_passes_cost_nothing() {
     let events = ClipEvents::new(0.001, [("a", 0.0), ("b", 0.0005), ("c", 0.001)]).unwrap();
     let month_s = 30.0 * DAY_S;
     let whole = events.count_passed(0.0, month_s, LoopMode::Loop);
-    // 2,592,000,000 passes of three; 0.001 is not quite a thousandth, so the last seam may not be reached.
+    // 2,592,000,000 passes of three; 0.001 is not quite a thousandth, so the last seam may not be
+    // reached.
     assert!(whole.abs_diff(3 * 2_592_000_000) <= 3, "{whole}");
     let ping = events.count_passed(0.0, month_s, LoopMode::PingPong);
     assert!(ping.abs_diff(2 * 2_592_000_000) <= 2, "{ping}");

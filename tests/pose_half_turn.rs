@@ -1,4 +1,5 @@
-//! Keys half a turn apart: the way there is the same everywhere, and follows the quaternions' signs.
+//! Keys half a turn apart: the way there is the same everywhere, and follows the quaternions'
+//! signs.
 
 mod reference;
 

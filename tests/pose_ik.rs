@@ -1,4 +1,5 @@
-//! Inverse kinematics against plain `f64` forward kinematics: what was asked for is so in the pose that came out.
+//! Inverse kinematics against plain `f64` forward kinematics: what was asked for is so in the pose
+//! that came out.
 
 #[path = "ik/aim.rs"]
 mod aim;

@@ -1,4 +1,5 @@
-//! Inertialised transitions: value and velocity at both ends, and the polynomial against Bollo's conditions.
+//! Inertialised transitions: value and velocity at both ends, and the polynomial against Bollo's
+//! conditions.
 
 mod reference;
 
@@ -260,7 +261,8 @@ fn an_interrupted_transition_does_not_jump() {
         if frame % 17 == 5 {
             assert!(apart(&pose, &would_be) < 1e-5, "jumps at {frame}");
         }
-        // The steepest of a decay: 15/8 of an offset of up to 8 m, in 0.3 s; and the motions' own 10 m/s.
+        // The steepest of a decay: 15/8 of an offset of up to 8 m, in 0.3 s; and the motions' own
+        // 10 m/s.
         fastest = fastest.max(apart(&pose, &shown) / DT);
         (last, shown) = (shown, pose);
     }
@@ -293,7 +295,8 @@ fn turns_of_about_half_a_circle_have_no_jump() {
         for step in 0..=100 {
             let mut pose = new;
             inertia.apply(f64::from(step) * 0.01, &mut pose).unwrap();
-            // 1.9 radians a second at most: the polynomial's steepest is 15 / 8 of the offset over the duration.
+            // 1.9 radians a second at most: the polynomial's steepest is 15 / 8 of the offset over
+            // the duration.
             assert!(apart(&pose, &shown) < 0.07, "{half} at {step}");
             shown = pose.to_vec();
         }

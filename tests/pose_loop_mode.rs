@@ -176,7 +176,8 @@ fn times_are_as_exact_after_thirty_days_as_at_the_start() {
     let mut worst = [0.0_f64; 3];
     for (age, since) in [0.0, 86_400.0, 30.0 * 86_400.0].into_iter().enumerate() {
         for _ in 0..20_000 {
-            // Engine times have 2⁻²⁰ s, speeds 2⁻¹⁰: products are whole ticks, but not in 53 bits of `f64`.
+            // Engine times have 2⁻²⁰ s, speeds 2⁻¹⁰: products are whole ticks, but not in 53 bits
+            // of `f64`.
             let now = since + rng.below(1 << 24) as f64 / f64::from(1 << 20);
             let speed = (rng.below(1 << 13) as f64 - 4096.0) / 1024.0;
             let offset = rng.below(1 << 22) as f64 / f64::from(1 << 20);
@@ -214,8 +215,8 @@ fn a_loop_never_shows_its_end() {
     assert_eq!(record.clip_time_s(-0.25, 1.25), 1.0);
 }
 
-/// Ten years of 1.375 s cycles, a duration that is exact in binary: every wrapped time is exact, and
-/// a record, its loop mode and the exact remainder agree to the bit.
+/// Ten years of 1.375 s cycles, a duration that is exact in binary: every wrapped time is exact,
+/// and a record, its loop mode and the exact remainder agree to the bit.
 #[test]
 fn every_way_to_wrap_time_is_the_same_exact_one() {
     const DURATION_S: f64 = 1.375;

@@ -1,4 +1,5 @@
-//! State machines against a plain simulation in `f64`, their rules one by one, their text, and what is wrong with it.
+//! State machines against a plain simulation in `f64`, their rules one by one, their text, and what
+//! is wrong with it.
 #![cfg(feature = "toml")]
 
 #[path = "machine/agreement.rs"]

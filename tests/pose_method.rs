@@ -1,5 +1,5 @@
-//! What a character's poses need of a palette's format: the checks when a method is chosen, when a clip is added,
-//! and when a pose is given.
+//! What a character's poses need of a palette's format: the checks when a method is chosen, when a
+//! clip is added, and when a pose is given.
 
 mod reference;
 
@@ -18,8 +18,8 @@ use throng::pose::{
 
 const BOTH: [Method; 2] = [Method::DualQuat, Method::QuatOffset];
 
-/// Three joints, each the child of the one before it and one metre along its Y, each with a cube of vertices
-/// half a metre around it.
+/// Three joints, each the child of the one before it and one metre along its Y, each with a cube of
+/// vertices half a metre around it.
 fn rig(scales: [Vec3; 3]) -> Character {
     let node = |index: usize| RawNode {
         name: ["base", "middle", "tip"][index].into(),

@@ -1,5 +1,6 @@
-//! The checks of a method against plain `f64` code, on random characters and the test assets: what is accepted is displaced by no
-//! more than allowed at any time, and what is refused is off in the pose that the error names.
+//! The checks of a method against plain `f64` code, on random characters and the test assets: what
+//! is accepted is displaced by no more than allowed at any time, and what is refused is off in the
+//! pose that the error names.
 
 mod reference;
 
@@ -82,7 +83,8 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// How far a format displaces what an entry moves, by the model's size; infinitely far where it mirrors.
+    /// How far a format displaces what an entry moves, by the model's size; infinitely far where it
+    /// mirrors.
     fn displaced(&self, entry: usize, matrix: &M4, method: Method, stretch: bool) -> f64 {
         if determinant(matrix) <= 0.0 {
             return f64::INFINITY;
@@ -216,7 +218,8 @@ fn the_checks_agree_with_the_reference_on_random_characters() {
     );
 }
 
-/// The one model of the test assets that scales its nodes unevenly and to nothing is the one that is refused.
+/// The one model of the test assets that scales its nodes unevenly and to nothing is the one that
+/// is refused.
 #[test]
 fn the_checks_agree_with_the_reference_on_every_asset() {
     for path in assets::files() {

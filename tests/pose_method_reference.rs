@@ -1,5 +1,6 @@
-//! Every skinning method against its own definition in `f64`, and against linear blending with matrices: on
-//! every model in the folder that `THRONG_ASSETS` names, and on the built-in character.
+//! Every skinning method against its own definition in `f64`, and against linear blending with
+//! matrices: on every model in the folder that `THRONG_ASSETS` names, and on the built-in
+//! character.
 
 mod reference;
 
@@ -19,8 +20,8 @@ use throng::pose::{
 };
 use throng::{Error, builtin};
 
-/// Of the model's size, for positions. Measured: 7.8e-7 (CesiumMan, `DualQuat`), of which the poses that both
-/// start from differ by 4e-7.
+/// Of the model's size, for positions. Measured: 7.8e-7 (CesiumMan, `DualQuat`), of which the poses
+/// that both start from differ by 4e-7.
 const POSITION_BOUND: f64 = 4e-6;
 /// In radians, for normals and tangents. Measured: 8.7e-7.
 const NORMAL_BOUND: f64 = 4e-6;

@@ -128,8 +128,8 @@ fn one_target_at_1_adds_its_deltas() {
     }
 }
 
-/// n products and n sums of numbers up to 1 and partial sums up to n round by at most n (n + 1) 2⁻²⁴ in all; two
-/// orders differ by twice that.
+/// n products and n sums of numbers up to 1 and partial sums up to n round by at most n (n + 1)
+/// 2⁻²⁴ in all; two orders differ by twice that.
 #[test]
 fn the_order_of_targets_matters_no_more_than_rounding() {
     let count = 12;

@@ -481,7 +481,8 @@ fn fades_between_clips_with_and_without_weights_are_even() {
     assert!(blend_weights(&rest, BLEND_THRESHOLD, [].into_iter(), &mut out[..3]).is_err());
 }
 
-/// A fade from rest, a cross-fade, a layer over it and a cut with inertia, on an actor: against `f64`.
+/// A fade from rest, a cross-fade, a layer over it and a cut with inertia, on an actor: against
+/// `f64`.
 #[test]
 fn actors_blend_weights_as_plain_code_does() {
     let character = morphing(3, 0.01);

@@ -21,8 +21,8 @@ const MATRIX_BOUND: f64 = 1e-5;
 const POSITION_BOUND: f64 = 5e-5;
 /// In radians, for skinned normals.
 const NORMAL_BOUND: f64 = 1e-3;
-/// For morph weights, which the tests keep within about 3: a spline sums four products, each rounded
-/// a few times at 6e-8 of up to 3.
+/// For morph weights, which the tests keep within about 3: a spline sums four products, each
+/// rounded a few times at 6e-8 of up to 3.
 const WEIGHT_BOUND: f64 = 3e-6;
 
 fn show(name: &str, worst: &Worst) {
@@ -140,8 +140,9 @@ fn the_built_in_character_agrees_with_the_reference() {
     assert!(all.is_empty(), "{all:#?}");
 }
 
-/// A tentacle: a chain of joints along +Y, `step` metres apart, skinned with two influences a vertex,
-/// bound where it stands, its root at `place` under a node of scale `unit`; all joints keep bending.
+/// A tentacle: a chain of joints along +Y, `step` metres apart, skinned with two influences a
+/// vertex, bound where it stands, its root at `place` under a node of scale `unit`; all joints keep
+/// bending.
 fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
     let mut rng = Rng::new(joints as u64);
     let node = |name: &str, parent, translation, scale| RawNode {

@@ -1,4 +1,5 @@
-//! Root motion against plain `f64` code: what stays and what is taken out, over any time, blended and applied.
+//! Root motion against plain `f64` code: what stays and what is taken out, over any time, blended
+//! and applied.
 
 #[path = "root_motion/deltas.rs"]
 mod deltas;

@@ -169,7 +169,8 @@ fn permuting_influences_changes_nothing_beyond_rounding() {
     for per_vertex in [2, 4, 8, 13] {
         let character = many(300, per_vertex, &mut rng);
         for _ in 0..10 {
-            // Turns of up to half a radian each way: the blend of many keeps most of a normal's length.
+            // Turns of up to half a radian each way: the blend of many keeps most of a normal's
+            // length.
             let matrix = |rng: &mut Rng| {
                 let turn = Quat::from_axis_angle(rng.direction(), rng.range(-0.5, 0.5));
                 Affine3A::from_rotation_translation(turn, rng.vector(-3.0, 3.0))
@@ -280,9 +281,9 @@ fn off<E: PaletteEntry>(
     worst
 }
 
-/// With arbitrary rotations, so that signs differ, and stretches where the format has any. A blend of dual
-/// quaternions is divided by its length, which is the strongest weight at least, and weights are 1/13 and
-/// more: hence its greater bound. Magnitudes are below 8.
+/// With arbitrary rotations, so that signs differ, and stretches where the format has any. A blend
+/// of dual quaternions is divided by its length, which is the strongest weight at least, and
+/// weights are 1/13 and more: hence its greater bound. Magnitudes are below 8.
 #[test]
 fn random_blends_agree_with_the_definitions() {
     let mut rng = Rng::new(89);

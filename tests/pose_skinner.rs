@@ -1,5 +1,5 @@
-//! The fast skin stage against the plain one: every method, number of influences and set of streams, on made
-//! characters and on all models.
+//! The fast skin stage against the plain one: every method, number of influences and set of
+//! streams, on made characters and on all models.
 
 #[path = "skinner/contract.rs"]
 mod contract;
@@ -85,13 +85,15 @@ fn apart(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) -> Apa
     most
 }
 
-/// Both sides round every difference, product and sum by a unit each of the magnitudes that go in: `2 K + 8` times for a
-/// blend of `K` entries and a point, and for a quaternion's rotation 16 times more. Twice that, for two sides.
+/// Both sides round every difference, product and sum by a unit each of the magnitudes that go in:
+/// `2 K + 8` times for a blend of `K` entries and a point, and for a quaternion's rotation 16 times
+/// more. Twice that, for two sides.
 fn position_bound(influences: usize, magnitude: f32) -> f32 {
     2.0 * (2.0 * influences as f32 + 24.0) * UNIT * magnitude
 }
 
-/// Measured: 3e-7 at most over all made characters, whose blends lose no more than half of their length.
+/// Measured: 3e-7 at most over all made characters, whose blends lose no more than half of their
+/// length.
 const DIRECTION_BOUND: f32 = 2e-6;
 
 #[test]
@@ -257,7 +259,8 @@ fn check_directions(character: &Character, palette: PaletteRef<'_>) {
     }
 }
 
-/// Mirrors and single joints under every matrix: nothing is blended, so both sides do the same but for rounding.
+/// Mirrors and single joints under every matrix: nothing is blended, so both sides do the same but
+/// for rounding.
 #[test]
 fn mirrors_turn_normals_and_tangents_as_the_plain_code_does() {
     let mut rng = Rng::new(61);

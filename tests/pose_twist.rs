@@ -14,8 +14,8 @@ const SEGMENTS: usize = 128;
 const RINGS: usize = 128;
 const RADIUS: f32 = 0.5;
 
-/// A closed cylinder from y = 0 to 1 between two joints on its axis; `weight` says how much of the second one a
-/// height follows.
+/// A closed cylinder from y = 0 to 1 between two joints on its axis; `weight` says how much of the
+/// second one a height follows.
 fn cylinder(weight: impl Fn(f32) -> f32) -> Character {
     let node = |name: &str| RawNode {
         name: name.into(),
@@ -92,11 +92,12 @@ fn kept<E: PaletteEntry>(character: &Character, twist: f32) -> f64 {
     volume(character, &out.positions) / volume(character, &primitive.positions)
 }
 
-/// Where both joints have half the weight everywhere, a point at angle 0 goes to the mean of the directions at
-/// 0 and θ, which lies at θ/2 and at cos(θ/2) of the radius: linear blending keeps cos²(θ/2) of the volume,
-/// and dual quaternions, which turn by θ/2, all of it. Weights of 32,768 and 32,767 parts differ from
-/// halves by 1/131,070, which in the square makes less than 1e-9 of the volume at these angles; what is left is
-/// the rounding of some ten thousand vertices, each by some 2⁻²² of its radius.
+/// Where both joints have half the weight everywhere, a point at angle 0 goes to the mean of the
+/// directions at 0 and θ, which lies at θ/2 and at cos(θ/2) of the radius: linear blending keeps
+/// cos²(θ/2) of the volume, and dual quaternions, which turn by θ/2, all of it. Weights of 32,768
+/// and 32,767 parts differ from halves by 1/131,070, which in the square makes less than 1e-9 of
+/// the volume at these angles; what is left is the rounding of some ten thousand vertices, each by
+/// some 2⁻²² of its radius.
 #[test]
 fn a_cylinder_of_half_weights_keeps_its_volume_or_loses_a_known_part() {
     let character = cylinder(|_| 0.5);
@@ -121,14 +122,16 @@ fn a_cylinder_of_half_weights_keeps_its_volume_or_loses_a_known_part() {
     }
 }
 
-/// Weights that run from one joint to the other along the axis. Linear blending puts a ring of weight w at
-/// `√(1 − 4 w (1 − w) sin²(θ/2))` of the radius, which keeps `1 − ⅔ sin²(θ/2)` of the volume in all.
+/// Weights that run from one joint to the other along the axis. Linear blending puts a ring of
+/// weight w at `√(1 − 4 w (1 − w) sin²(θ/2))` of the radius, which keeps `1 − ⅔ sin²(θ/2)` of the
+/// volume in all.
 ///
-/// A triangle between two rings spans the angle σ between their turns and a segment's angle, so each of its points lies at
-/// cos(σ/2) of the radius at least: it is there that a bound on what triangles take from the volume comes
-/// from, of at most 1 − cos²(σ/2), and σ of no two rings is greater than the fastest turn's, which is that of
-/// w = ½: for linear blending `2 tan(θ/2)` a unit of w (the derivative of `atan2(w sin θ, 1 − w + w cos θ)`), and
-/// for dual quaternions `4 tan(θ/4)`, twice that of the half angle.
+/// A triangle between two rings spans the angle σ between their turns and a segment's angle, so
+/// each of its points lies at cos(σ/2) of the radius at least: it is there that a bound on what
+/// triangles take from the volume comes from, of at most 1 − cos²(σ/2), and σ of no two rings is
+/// greater than the fastest turn's, which is that of w = ½: for linear blending `2 tan(θ/2)` a unit
+/// of w (the derivative of `atan2(w sin θ, 1 − w + w cos θ)`), and for dual quaternions `4
+/// tan(θ/4)`, twice that of the half angle.
 #[test]
 fn a_twisted_cylinder_keeps_its_volume_or_loses_a_known_part() {
     let character = cylinder(|y| y);

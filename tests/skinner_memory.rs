@@ -1,4 +1,5 @@
-//! The fast skin stage allocates nothing once it has run. One test, so that nothing else allocates meanwhile.
+//! The fast skin stage allocates nothing once it has run. One test, so that nothing else allocates
+//! meanwhile.
 
 #[path = "skinner/load.rs"]
 mod load;
@@ -58,7 +59,8 @@ fn nothing_is_allocated_after_the_first_calls() {
     }
     assert_eq!(COUNT.load(Relaxed) - before, 0);
 
-    // On several threads the queues of the pool may grow by a block now and then; nothing does for every job.
+    // On several threads the queues of the pool may grow by a block now and then; nothing does for
+    // every job.
     let jobs = 2000;
     let words = skinner.layout().words as usize;
     let mut out = vec![0.0; words * jobs];

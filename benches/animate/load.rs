@@ -28,7 +28,8 @@ const SWING: f32 = 0.6;
 pub(crate) enum Who {
     /// The built-in character with its own clips.
     BuiltIn,
-    /// So many joints; every joint's rotation and the root's translation move, as in most clips of characters.
+    /// So many joints; every joint's rotation and the root's translation move, as in most clips of
+    /// characters.
     Rotations(usize),
     /// So many joints; every property of every joint moves, so that nothing can be folded.
     All(usize),
@@ -129,7 +130,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// `blended` clips an instance, each at a time of its own; neighbours start with different ones.
+    /// `blended` clips an instance, each at a time of its own; neighbours start with different
+    /// ones.
     pub(crate) fn new(who: Who, instances: usize, blended: usize) -> Outcome<Self> {
         let character = who.character()?;
         let made = |packing| {

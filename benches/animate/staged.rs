@@ -1,4 +1,5 @@
-//! What one would write by hand: glam, raw keys at even times, one stage after the other over all joints.
+//! What one would write by hand: glam, raw keys at even times, one stage after the other over all
+//! joints.
 
 use crate::Outcome;
 use crate::load::KEYS_HZ;

@@ -39,7 +39,8 @@ fn moved(directions: bool) -> usize {
         + size_of_val(&*one.tangents)
 }
 
-/// Joints and weights of a vertex by its influences: (influences, bytes of joints, bytes of weights).
+/// Joints and weights of a vertex by its influences: (influences, bytes of joints, bytes of
+/// weights).
 pub(crate) fn influences() -> Outcome<Vec<(usize, usize, usize)>> {
     let of = |count: usize| -> Outcome<_> {
         let load = Load::new(count)?;

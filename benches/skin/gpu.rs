@@ -1,4 +1,5 @@
-//! The GPU's figures: vertices deformed by the vertex shader of a depth pass, and by the skin stage before it.
+//! The GPU's figures: vertices deformed by the vertex shader of a depth pass, and by the skin stage
+//! before it.
 
 use crate::Outcome;
 use crate::load::Load;
@@ -21,10 +22,12 @@ const INSTANCES: u32 = 24;
 pub(crate) struct Row {
     pub(crate) method: &'static str,
     pub(crate) influences: usize,
-    /// Nanoseconds a vertex of a whole submission, median: skinned as it is drawn, and by the skin stage, then drawn.
+    /// Nanoseconds a vertex of a whole submission, median: skinned as it is drawn, and by the skin
+    /// stage, then drawn.
     pub(crate) vertex_ns: f64,
     pub(crate) compute_ns: f64,
-    /// The driver's own timestamps of the second, in the same unit: the skin stage, and the draw after it.
+    /// The driver's own timestamps of the second, in the same unit: the skin stage, and the draw
+    /// after it.
     pub(crate) stages_ns: [f64; 2],
 }
 

@@ -1,4 +1,5 @@
-//! The same work as a loop that one would write down for speed, without vectors: blended matrices over flat lists.
+//! The same work as a loop that one would write down for speed, without vectors: blended matrices
+//! over flat lists.
 
 use throng::character::{JointIndices, Primitive};
 use throng::pose::Mat3x4;

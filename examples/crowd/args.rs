@@ -28,7 +28,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) headless: bool,
 
-    /// Ends after so many frames, at least 1. [default: without a window 30, fewer where they take more than 20 seconds; else never]
+    /// Ends after so many frames, at least 1. [default: without a window 30, fewer where they take
+    /// more than 20 seconds; else never]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frames: Option<u32>,
 
@@ -52,8 +53,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXELS", default_value = "2048")]
     pub(crate) shadows: Shadows,
 
-    /// Where vertices are deformed: in the vertex shader, by the skin stage, or by its twin on the CPU. The picture is
-    /// the same.
+    /// Where vertices are deformed: in the vertex shader, by the skin stage, or by its twin on the
+    /// CPU. The picture is the same.
     #[arg(long, value_enum, default_value = "vertex")]
     pub(crate) skin: Skin,
 
@@ -61,7 +62,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "linear")]
     pub(crate) method: MethodArg,
 
-    /// Turns the validation layer on, synchronization included. Any message of it makes the exit status 1.
+    /// Turns the validation layer on, synchronization included. Any message of it makes the exit
+    /// status 1.
     #[arg(long)]
     pub(crate) validate: bool,
 }

@@ -93,8 +93,8 @@ impl Camera {
         -Vec3::new(self.yaw.sin(), 0.0, self.yaw.cos())
     }
 
-    /// The least distance from which everything is seen, and where on the ground to look then, metres
-    /// beyond the middle.
+    /// The least distance from which everything is seen, and where on the ground to look then,
+    /// metres beyond the middle.
     fn fit(&self, aspect: f32) -> (f32, f32) {
         let (mut near, mut far) = (0.0, 100.0 * self.reach_m());
         for _ in 0..40 {

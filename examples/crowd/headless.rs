@@ -17,8 +17,8 @@ use super::{Result, check_validation, say, scenery};
 
 /// Half a minute where a processor has to draw.
 const FRAMES: u32 = 30;
-/// Where nobody said how many frames, those that are not begun by now are not drawn, but for the last:
-/// its picture is the same however many were drawn before.
+/// Where nobody said how many frames, those that are not begun by now are not drawn, but for the
+/// last: its picture is the same however many were drawn before.
 const BUDGET: Duration = Duration::from_secs(20);
 const DT_S: f64 = 1.0 / 60.0;
 

@@ -1,5 +1,5 @@
-//! Who is where: groups that stand and talk, lanes of those who walk around among them, and nobody in
-//! anybody's way.
+//! Who is where: groups that stand and talk, lanes of those who walk around among them, and nobody
+//! in anybody's way.
 
 use std::collections::HashMap;
 use std::f32::consts::{PI, TAU};

@@ -1,5 +1,5 @@
-//! What is around the crowd: a paved ground that takes its shadows, haze and sky. Made of a character, too,
-//! but in a crowd of its own, so that no figure counts it.
+//! What is around the crowd: a paved ground that takes its shadows, haze and sky. Made of a
+//! character, too, but in a crowd of its own, so that no figure counts it.
 
 use std::f32::consts::{FRAC_PI_2, TAU};
 
@@ -24,7 +24,8 @@ const CORNERS: usize = 64;
 /// The light that everything stands in.
 pub(crate) fn lighting() -> Lighting {
     Lighting {
-        // From the right and a little from behind the camera's first place, so that shadows are seen.
+        // From the right and a little from behind the camera's first place, so that shadows are
+        // seen.
         sun_direction: Vec3::new(0.80, 0.70, 0.15),
         sun_color: Vec3::new(1.20, 1.10, 0.93),
         sky_color: Vec3::new(0.33, 0.41, 0.55),
@@ -126,8 +127,8 @@ struct Rings {
 }
 
 impl Rings {
-    /// Rings of these radii, heights and colours, from the middle outwards as seen from above, or from the
-    /// horizon upwards as seen from inside.
+    /// Rings of these radii, heights and colours, from the middle outwards as seen from above, or
+    /// from the horizon upwards as seen from inside.
     fn new(material: usize, rings: impl Iterator<Item = ((f32, f32), Vec4)>) -> Self {
         let mut mesh = RawPrimitive {
             material: Some(material),

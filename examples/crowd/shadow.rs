@@ -27,7 +27,8 @@ pub(crate) struct ShadowImage {
 }
 
 impl ShadowImage {
-    /// One of `edge` × `edge` texels that covers everything between the ground, within `rim`, and `height_m` above.
+    /// One of `edge` × `edge` texels that covers everything between the ground, within `rim`, and
+    /// `height_m` above.
     pub(crate) fn new(
         context: &mut Context,
         edge: u32,
@@ -160,7 +161,8 @@ impl ShadowImage {
             .render_area(self.extent().into())
             .layer_count(1)
             .depth_attachment(&depth);
-        // SAFETY: the caller's word. What it held before is not wanted, only that nobody reads it any more.
+        // SAFETY: the caller's word. What it held before is not wanted, only that nobody reads it
+        // any more.
         unsafe {
             let layouts = (vk::ImageLayout::UNDEFINED, WRITTEN);
             self.barrier(device, cmd, layouts, SAMPLING, TESTS);
@@ -243,7 +245,8 @@ const DEPTH_LAYER: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     layer_count: 1,
 };
 
-/// The tightest box along the light around all points, and so much of the ground behind them as their shadows reach.
+/// The tightest box along the light around all points, and so much of the ground behind them as
+/// their shadows reach.
 fn fit(rim: &[Vec3], height_m: f32, sun_direction: Vec3) -> Mat4 {
     let light_from_world = rh::view::look_to_mat4(Vec3::ZERO, -sun_direction.normalize(), Vec3::Y);
     let above = rim.iter().map(|point| *point + Vec3::Y * height_m);

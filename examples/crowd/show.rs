@@ -120,8 +120,8 @@ impl Show {
             ..desc.clone()
         };
         let (gpu, allocator) = context.parts();
-        // SAFETY: the handles are the context's, which outlives both crowds, and it has enabled what
-        // throng requires.
+        // SAFETY: the handles are the context's, which outlives both crowds, and it has enabled
+        // what throng requires.
         let crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }?;
         // SAFETY: as above.
         let scenery = match unsafe { Crowd::new(&gpu, allocator, &scenery_desc) } {
@@ -208,12 +208,12 @@ impl Show {
         Ok(())
     }
 
-    /// Records everything of one frame. Returns what it took; the GPU's times are those of the frame
-    /// that the slot had before.
+    /// Records everything of one frame. Returns what it took; the GPU's times are those of the
+    /// frame that the slot had before.
     ///
     /// # Safety
-    /// `frame` was begun and is submitted next, on the context's queue; the canvas was made with the context and an image
-    /// of a window was acquired with the frame.
+    /// `frame` was begun and is submitted next, on the context's queue; the canvas was made with
+    /// the context and an image of a window was acquired with the frame.
     pub(crate) unsafe fn record(
         &mut self,
         context: &mut Context,

@@ -324,7 +324,8 @@ impl Stage {
                 .record(&mut self.context, &frame, &canvas, view, time_s)?
         };
         let recorded = Instant::now();
-        // SAFETY: `frame` is the one begun last, the recording is complete, and the image is its own.
+        // SAFETY: `frame` is the one begun last, the recording is complete, and the image is its
+        // own.
         unsafe { self.frames.submit(&mut self.context, frame, Some(&image))? };
         let submitted = Instant::now();
         // SAFETY: the image was acquired last, and is submitted.

@@ -1,6 +1,6 @@
-//! Poses a model file at a time of one of its clips: lists what is in the file, writes the posed mesh as
-//! Wavefront OBJ, deformed by the CPU or the GPU, and draws it. Without `--on gpu` and `--picture` it
-//! needs no Vulkan.
+//! Poses a model file at a time of one of its clips: lists what is in the file, writes the posed
+//! mesh as Wavefront OBJ, deformed by the CPU or the GPU, and draws it. Without `--on gpu` and
+//! `--picture` it needs no Vulkan.
 
 mod borrow;
 mod deform;
@@ -19,8 +19,8 @@ use throng::crowd::SkinMode;
 use throng::import::{self, ImportOptions, Imported};
 use throng::pose::Method;
 
-/// Poses a model: lists its skins, joints, clips, primitives, morph weights, materials and repairs, writes the posed
-/// mesh as Wavefront OBJ, and draws it.
+/// Poses a model: lists its skins, joints, clips, primitives, morph weights, materials and repairs,
+/// writes the posed mesh as Wavefront OBJ, and draws it.
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "pose",
@@ -38,8 +38,8 @@ pub struct Args {
     /// A .glb or .gltf file, or `builtin` for the built-in character.
     #[arg(value_name = "FILE", default_value = "builtin")]
     pub file: PathBuf,
-    /// Another file whose clips the model takes: by the names of its joints or, where they have none in common,
-    /// as one humanoid follows another. They come after the model's own.
+    /// Another file whose clips the model takes: by the names of its joints or, where they have
+    /// none in common, as one humanoid follows another. They come after the model's own.
     #[arg(long, value_name = "FILE")]
     pub clips_of: Option<PathBuf>,
     /// The clip, by its exact name or else by its number in the list; without it, the rest pose.
@@ -62,8 +62,8 @@ pub struct Args {
     /// Draw the posed model and write the picture (PNG) here.
     #[arg(long, value_name = "OUT.png")]
     pub picture: Option<PathBuf>,
-    /// Where the vertices of --picture are deformed: in the vertex shader, by the skin stage, or by its
-    /// twin on the CPU. The picture is the same.
+    /// Where the vertices of --picture are deformed: in the vertex shader, by the skin stage, or by
+    /// its twin on the CPU. The picture is the same.
     #[arg(long, value_enum, default_value = "vertex")]
     pub skin: Skin,
     /// List what is in the file; the default unless --obj or --picture is given.

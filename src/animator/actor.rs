@@ -71,8 +71,8 @@ impl Actor {
         carry.filter(|carry| !carry.is_over(local_s))
     }
 
-    /// Whether poses take more than its records: inverse kinematics, a model pose, or what is left of
-    /// a motion before a cut.
+    /// Whether poses take more than its records: inverse kinematics, a model pose, or what is left
+    /// of a motion before a cut.
     pub(crate) fn is_special(&self, now_s: f64) -> bool {
         let own_pose = self.own_pose.as_ref();
         if self.carry_at(self.clock.local_s(now_s)).is_some() {

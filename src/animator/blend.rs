@@ -168,8 +168,8 @@ impl BlendPlay {
         (self.rate.start_s + self.rate.duration_s - now_s).max(0.0)
     }
 
-    /// Goes on from `now_s` at another speed, at once. What plays once goes on from its end if it has
-    /// passed it, and comes to its end again if it is not there.
+    /// Goes on from `now_s` at another speed, at once. What plays once goes on from its end if it
+    /// has passed it, and comes to its end again if it is not there.
     pub(crate) fn turn(&mut self, now_s: f64, speed: f64, cycle_s: f64) {
         let mut phase = self.cycles(now_s);
         if self.loop_mode == LoopMode::Once {

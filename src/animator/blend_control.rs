@@ -77,9 +77,9 @@ impl Animator {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if the
-    /// layer plays no blend space or is the state machine's, for another number of coordinates, and
-    /// for one that is not finite.
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if
+    /// the layer plays no blend space or is the state machine's, for another number of coordinates,
+    /// and for one that is not finite.
     pub fn set_blend_position(
         &mut self,
         id: ActorId,
@@ -94,8 +94,8 @@ impl Animator {
     /// ([`Self::set_float_over`]).
     ///
     /// # Errors
-    /// As [`Self::set_blend_position`]; [`Error::Argument`] for a time that is negative or longer than
-    /// an hour.
+    /// As [`Self::set_blend_position`]; [`Error::Argument`] for a time that is negative or longer
+    /// than an hour.
     #[doc(alias = "damping")]
     pub fn set_blend_position_over(
         &mut self,

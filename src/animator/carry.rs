@@ -114,7 +114,8 @@ impl Carry {
     }
 }
 
-/// What a cut takes: poses and morph weights a little before it, at it, after it and a little later.
+/// What a cut takes: poses and morph weights a little before it, at it, after it and a little
+/// later.
 #[derive(Debug, Default)]
 pub(crate) struct CutWork {
     poses: [Vec<Transform>; 4],

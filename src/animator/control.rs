@@ -56,18 +56,19 @@ pub(super) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
 }
 
 impl Animator {
-    /// Plays a clip or a blend space on an actor: it takes the place of what its layer plays, in a cross-fade of
-    /// [`Play::fade_s`]. Costs the same however many actors there are, and allocates nothing.
+    /// Plays a clip or a blend space on an actor: it takes the place of what its layer plays, in a
+    /// cross-fade of [`Play::fade_s`]. Costs the same however many actors there are, and allocates
+    /// nothing.
     ///
     /// A fade that interrupts another starts from the weights reached, so nothing jumps.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::UnknownName`] or
     /// [`Error::NotFound`] for a clip, blend space or mask that its character lacks;
-    /// [`Error::Argument`] for values that are not finite, a place with another number of coordinates
-    /// than the blend space has, a place for a single clip, a fade that is negative or longer than an
-    /// hour, a weight that is negative, and a layer that the actor's state machine has. The actor
-    /// stays as it was then.
+    /// [`Error::Argument`] for values that are not finite, a place with another number of
+    /// coordinates than the blend space has, a place for a single clip, a fade that is negative or
+    /// longer than an hour, a weight that is negative, and a layer that the actor's state machine
+    /// has. The actor stays as it was then.
     #[doc(alias = "crossfade")]
     pub fn play<'a>(&mut self, id: ActorId, play: impl Into<Play<'a>>) -> Result<()> {
         let mut play = play.into();
@@ -91,8 +92,8 @@ impl Animator {
         Ok(())
     }
 
-    /// Fades out what a layer plays, in `fade_s` seconds: what lies below comes through, under layer
-    /// 0 the rest pose.
+    /// Fades out what a layer plays, in `fade_s` seconds: what lies below comes through, under
+    /// layer 0 the rest pose.
     ///
     /// # Errors
     /// As [`Self::play`].
@@ -201,8 +202,8 @@ impl Animator {
     }
 
     /// Sets the speed of what a layer plays, in clip seconds per second: negative plays backwards,
-    /// 0 holds. Each clip goes on from where it is; clips that keep step go on doing so, at the rate
-    /// that gives the last of them this speed.
+    /// 0 holds. Each clip goes on from where it is; clips that keep step go on doing so, at the
+    /// rate that gives the last of them this speed.
     ///
     /// # Errors
     /// As [`Self::play`], for the actor, the layer and a speed that is not finite.
@@ -302,9 +303,8 @@ impl Animator {
         Ok(())
     }
 
-    /// What an actor plays now, ascending in layer, whatever drives it: of a blend space each clip that
-    /// has a weight. Of one layer, what fades
-    /// out comes before what takes its place.
+    /// What an actor plays now, ascending in layer, whatever drives it: of a blend space each clip
+    /// that has a weight. Of one layer, what fades out comes before what takes its place.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.

@@ -20,8 +20,8 @@ pub(crate) struct Passing {
 
 impl Passing {
     pub(crate) fn new(record: PlayRecord, [from_s, to_s]: [f64; 2]) -> Self {
-        // What has faded out plays no more. A state machine says itself up to when a clip plays, and
-        // its fades are not rounded to `f32`.
+        // What has faded out plays no more. A state machine says itself up to when a clip plays,
+        // and its fades are not rounded to `f32`.
         let bound = !record.has(FLAG_STATE_MACHINE) || record.from_weight == 0.0;
         let end_s = if record.to_weight == 0.0 && bound {
             record.fade_end_s().max(from_s)

@@ -37,8 +37,8 @@ impl Animator {
     /// played on the machine's layers ends.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if the
-    /// character has no state machine.
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if
+    /// the character has no state machine.
     pub fn drive(&mut self, id: ActorId) -> Result<()> {
         self.actors.check(id)?;
         self.state_machine()?;
@@ -113,7 +113,8 @@ impl Animator {
     /// once in each update.
     ///
     /// # Errors
-    /// As [`Self::set_float`]; [`Error::Argument`] for a time that is negative or longer than an hour.
+    /// As [`Self::set_float`]; [`Error::Argument`] for a time that is negative or longer than an
+    /// hour.
     #[doc(alias = "damping")]
     pub fn set_float_over(
         &mut self,

@@ -137,8 +137,8 @@ impl Animator {
         Ok(())
     }
 
-    /// The model poses of actors at the present time, one matrix for each joint, one actor after the
-    /// other: character space from each joint's.
+    /// The model poses of actors at the present time, one matrix for each joint, one actor after
+    /// the other: character space from each joint's.
     ///
     /// # Errors
     /// As [`Self::palettes`].
@@ -216,11 +216,13 @@ impl Animator {
     }
 
     /// # Safety
-    /// As [`BatchPoser::run_planned`](crate::pose::BatchPoser) for the starts; the actors are alive.
+    /// As [`BatchPoser::run_planned`](crate::pose::BatchPoser) for the starts; the actors are
+    /// alive.
     unsafe fn run(&self, list: &[u32], product: Product, starts: Starts<'_>) {
         let plan = self.plan(list);
         let samples = self.pool.most() * 16;
-        // SAFETY: the caller's contract; clips, masks and weights were checked when they were played.
+        // SAFETY: the caller's contract; clips, masks and weights were checked when they were
+        // played.
         unsafe {
             self.poser
                 .run_planned(&plan, samples, product, starts, &self.threads);
@@ -230,8 +232,8 @@ impl Animator {
     /// Writes the palettes of living actors.
     ///
     /// # Safety
-    /// There is a start for each actor; it is aligned to 16 bytes and valid for writing a palette of
-    /// the format during the call, by any thread. The palettes do not overlap.
+    /// There is a start for each actor; it is aligned to 16 bytes and valid for writing a palette
+    /// of the format during the call, by any thread. The palettes do not overlap.
     pub(crate) unsafe fn write_palettes(
         &mut self,
         list: &[u32],
@@ -265,8 +267,8 @@ impl Animator {
 }
 
 impl Work {
-    /// Makes room for lists of this many actors, of which so many take more than their records, with
-    /// so many joints each. So no frame allocates.
+    /// Makes room for lists of this many actors, of which so many take more than their records,
+    /// with so many joints each. So no frame allocates.
     pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
         for list in [&mut self.list, &mut self.plain, &mut self.special] {
             list.reserve(actors.saturating_sub(list.len()));

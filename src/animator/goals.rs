@@ -12,8 +12,8 @@ impl Animator {
     /// the order in which they were added.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::Each`], naming the joint or the field, if
-    /// it does not fit the character; [`Error::Capacity`] beyond 65,535 solvers.
+    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::Each`], naming the joint or the field,
+    /// if it does not fit the character; [`Error::Capacity`] beyond 65,535 solvers.
     pub fn add_solver(&mut self, solver: IkSolver) -> Result<SolverId> {
         let skeleton = &self.library.skeleton;
         let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
@@ -101,8 +101,8 @@ impl Animator {
         Ok(())
     }
 
-    /// What a solver made of an actor's target when its pose was evaluated last; `None` if it has no
-    /// target, or was not evaluated since.
+    /// What a solver made of an actor's target when its pose was evaluated last; `None` if it has
+    /// no target, or was not evaluated since.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.

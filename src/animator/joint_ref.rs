@@ -4,7 +4,8 @@ use crate::character::{AnimationSet, JointId, Skeleton, SocketId};
 use crate::error::{Error, Result};
 use crate::pose::Socket;
 
-/// A joint of a character, or a [socket](crate::character::AnimationSet::sockets): a place on a joint.
+/// A joint of a character, or a [socket](crate::character::AnimationSet::sockets): a place on a
+/// joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JointRef<'a> {
     /// By its index.

@@ -25,10 +25,11 @@
 //! ```
 //!
 //! # Time
-//! Everything that plays is a [`PlayRecord`]: plain data that is closed-form in time. A change costs
-//! the same however many actors there are, and allocates nothing; an actor whose pose cannot change
-//! costs nothing until it does. Fades end, clips end, events pass and states change at their own
-//! time and not at a frame's, so the frame rate changes nothing but when the caller hears of it.
+//! Everything that plays is a [`PlayRecord`]: plain data that is closed-form in time. A change
+//! costs the same however many actors there are, and allocates nothing; an actor whose pose cannot
+//! change costs nothing until it does. Fades end, clips end, events pass and states change at their
+//! own time and not at a frame's, so the frame rate changes nothing but when the caller hears of
+//! it.
 //!
 //! A clock that goes back tells nothing: clips stand where they stood at that time, and state
 //! machines go on from what they had come to.
@@ -200,8 +201,8 @@ impl Animator {
     /// Removes an actor. Its events of this update stay.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it is
-    /// not alive.
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
     pub fn remove(&mut self, id: ActorId) -> Result<()> {
         self.actors.check(id)?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
@@ -214,8 +215,8 @@ impl Animator {
         Ok(())
     }
 
-    /// Makes room for an actor whose poses take more than its records: inverse kinematics, a pose of
-    /// the caller's, or an inertialised transition.
+    /// Makes room for an actor whose poses take more than its records: inverse kinematics, a pose
+    /// of the caller's, or an inertialised transition.
     pub(crate) fn expect_special(&mut self, index: u32) {
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;

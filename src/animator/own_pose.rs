@@ -67,9 +67,9 @@ impl Animator {
     }
 
     /// Shows a model pose of the caller's, one matrix for each joint: character space from the
-    /// joint's. As [`Self::show_pose`]. Where nothing else plays and no inverse kinematics work, the
-    /// matrices are shown as they are; else what translation, rotation and scale cannot say of them
-    /// is lost.
+    /// joint's. As [`Self::show_pose`]. Where nothing else plays and no inverse kinematics work,
+    /// the matrices are shown as they are; else what translation, rotation and scale cannot say of
+    /// them is lost.
     ///
     /// # Errors
     /// As [`Self::show_pose`].

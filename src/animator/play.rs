@@ -151,8 +151,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// A blend space of the character's, by name or id, in a loop, at normal speed, at once. Its clips
-    /// play at one phase. [`Self::at`] says where in it;
+    /// A blend space of the character's, by name or id, in a loop, at normal speed, at once. Its
+    /// clips play at one phase. [`Self::at`] says where in it;
     /// [`Animator::set_blend_position`](super::Animator::set_blend_position) moves it later.
     #[doc(alias = "blend tree")]
     #[must_use]
@@ -176,15 +176,15 @@ impl<'a> Play<'a> {
         Self { fade_s, ..self }
     }
 
-    /// Cuts to it at once, and lets the actor's inertia carry on: what the pose and its velocity were
-    /// off from the new ones decays within this many seconds; usual are 0.2 to 0.5. Only the new motion
-    /// is evaluated then, unlike in a fade.
+    /// Cuts to it at once, and lets the actor's inertia carry on: what the pose and its velocity
+    /// were off from the new ones decays within this many seconds; usual are 0.2 to 0.5. Only the
+    /// new motion is evaluated then, unlike in a fade.
     ///
     /// It is the whole pose that goes on, morph weights too, whatever the layer: before inverse
     /// kinematics, which work on the result. A cut during another takes over what is left of that.
     /// After the time the pose is that of what plays, to the bit. The velocities are those of what
-    /// plays around the cut, over 2 ms, and not of the frames shown; a pose of the caller's counts as
-    /// standing. Root motion and events are those of a cut.
+    /// plays around the cut, over 2 ms, and not of the frames shown; a pose of the caller's counts
+    /// as standing. Root motion and events are those of a cut.
     ///
     /// The call evaluates the actor's pose four times; its first on an actor allocates.
     #[doc(alias = "inertialization")]

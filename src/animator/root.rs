@@ -98,8 +98,8 @@ impl Root {
 }
 
 impl Animator {
-    /// Sets what becomes of the root motion of an actor's clips. The motion of each clip is what was
-    /// taken out of it at import. Its place starts at the origin.
+    /// Sets what becomes of the root motion of an actor's clips. The motion of each clip is what
+    /// was taken out of it at import. Its place starts at the origin.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.

@@ -9,10 +9,10 @@ use crate::error::Result;
 use crate::pose::{JointPart, blend_joint, model_pose};
 
 impl Animator {
-    /// Character space from a joint's or a socket's space at the animator's `time_s`, in what the actor
-    /// plays now: any time will do, before or after that of the last update. State machines play on or back,
-    /// and no transition fires. Only the joint and those above it are evaluated, unless inverse
-    /// kinematics change the pose.
+    /// Character space from a joint's or a socket's space at the animator's `time_s`, in what the
+    /// actor plays now: any time will do, before or after that of the last update. State machines
+    /// play on or back, and no transition fires. Only the joint and those above it are evaluated,
+    /// unless inverse kinematics change the pose.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::NotFound`] or

@@ -37,12 +37,12 @@ enum Joined {
 }
 
 impl Layer<'_> {
-    /// Lets `new`, which is fading in, keep step with what fades out: it takes over the phase of the
-    /// record that leads, and all that keep step change from that one's rate to its own during the
-    /// fade. So no foot slides.
+    /// Lets `new`, which is fading in, keep step with what fades out: it takes over the phase of
+    /// the record that leads, and all that keep step change from that one's rate to its own during
+    /// the fade. So no foot slides.
     ///
-    /// Returns whether a record of the same clip and mask keeps step already; that one then fades in
-    /// again, and `new` is not needed. Only loops keep step: otherwise `new` stays as it is.
+    /// Returns whether a record of the same clip and mask keeps step already; that one then fades
+    /// in again, and `new` is not needed. Only loops keep step: otherwise `new` stays as it is.
     pub(super) fn join(&mut self, new: &mut PlayRecord) -> bool {
         let duration_s = self.library.duration_s(new.clip);
         if new.loop_mode() != LoopMode::Loop || duration_s <= 0.0 {

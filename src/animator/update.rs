@@ -10,8 +10,8 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::state_machine::MAX_TIME_S;
 
 impl Animator {
-    /// Takes all actors to `now_s`, in seconds from an origin of the caller's choice, and finds what
-    /// happened since the last update: [`Self::events`], [`Self::root_delta`].
+    /// Takes all actors to `now_s`, in seconds from an origin of the caller's choice, and finds
+    /// what happened since the last update: [`Self::events`], [`Self::root_delta`].
     ///
     /// Only actors to whom something happens are visited, and those that root motion moves. Where
     /// the clock goes back, nothing happens.
@@ -41,8 +41,8 @@ impl Animator {
         Ok(())
     }
 
-    /// Allocates now what the evaluation of the actors' records takes, if an actor has more than any
-    /// had before.
+    /// Allocates now what the evaluation of the actors' records takes, if an actor has more than
+    /// any had before.
     pub(super) fn warm(&mut self) {
         // Longer lists than this are rare; a slightly longer one does not allocate again.
         let most = self.pool.most().next_power_of_two().max(64);

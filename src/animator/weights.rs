@@ -14,8 +14,8 @@ impl Animator {
     /// blended as joints are, and over that what the caller set.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if `out`
-    /// is not as long as there are weights.
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if
+    /// `out` is not as long as there are weights.
     pub fn morph_weights(&self, id: ActorId, out: &mut [f32]) -> Result<()> {
         self.actors.check(id)?;
         expect_len("morph weights", out.len(), self.library.morph_weights.len())?;
@@ -67,8 +67,8 @@ impl Animator {
         Ok(())
     }
 
-    /// Sets one morph weight of an actor over what its clips and the rest pose say; `None` leaves it
-    /// to them again.
+    /// Sets one morph weight of an actor over what its clips and the rest pose say; `None` leaves
+    /// it to them again.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive; [`Error::NotFound`] for a weight
@@ -96,8 +96,8 @@ impl Animator {
         Ok(())
     }
 
-    /// What the caller set of an actor's morph weights: one for each of its character's, `None` where
-    /// clips and rest pose decide.
+    /// What the caller set of an actor's morph weights: one for each of its character's, `None`
+    /// where clips and rest pose decide.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.

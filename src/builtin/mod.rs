@@ -1,8 +1,8 @@
 //! Built-in content: a mannequin and simple shapes.
 //!
 //! [`cuboid`] and [`sphere`] are meshes for props: [`import::rigid`](crate::import::rigid) makes
-//! characters of them. The character is a mannequin made by code, about 1.79 m tall, that stands at the origin
-//! on y = 0 and looks along +Z.
+//! characters of them. The character is a mannequin made by code, about 1.79 m tall, that stands at
+//! the origin on y = 0 and looks along +Z.
 //!
 //! It has 57 joints with all fingers, named in the manner of VRM humanoids, and the clips `Idle`,
 //! `Walk`, `Run` and `Wave`, which all loop. Its colours are vertex colours of a single part; the
@@ -73,8 +73,8 @@ pub fn mannequin_with(options: &ImportOptions) -> Result<Imported> {
     })
 }
 
-/// What belongs to the mannequin's animation, unless options say otherwise: the gaits of `Walk` and `Run`, the mask
-/// `upper body`, and the sockets `left hand`, `right hand` and `head`.
+/// What belongs to the mannequin's animation, unless options say otherwise: the gaits of `Walk` and
+/// `Run`, the mask `upper body`, and the sockets `left hand`, `right hand` and `head`.
 #[must_use]
 pub fn animation() -> AnimationDesc {
     let gait = |name: &str, speed_m_s| ClipDesc {

@@ -4,13 +4,14 @@ use super::{Character, ClipDraft, CurveClip, NamedTimes};
 use crate::error::{Error, Result};
 
 impl Character {
-    /// The same character with these clips after its own, in order: packed as its own were at import, on
-    /// rayon's current pool, and kept as curves if those were. What a character knows of its clips is found
-    /// anew: [`PaletteJoint::may_flip`](super::PaletteJoint::may_flip), and with it [`facings`](Self::facings).
+    /// The same character with these clips after its own, in order: packed as its own were at
+    /// import, on rayon's current pool, and kept as curves if those were. What a character knows of
+    /// its clips is found anew: [`PaletteJoint::may_flip`](super::PaletteJoint::may_flip), and with
+    /// it [`facings`](Self::facings).
     ///
-    /// The clips keep their names, so one may hide behind another of the same name at [`clip`](Self::clip):
-    /// [`CurveClip::with_name`] gives another. A character that was added to a [`Crowd`](crate::Crowd) before is not
-    /// changed by this: add the new one.
+    /// The clips keep their names, so one may hide behind another of the same name at
+    /// [`clip`](Self::clip): [`CurveClip::with_name`] gives another. A character that was added to
+    /// a [`Crowd`](crate::Crowd) before is not changed by this: add the new one.
     ///
     /// ```
     /// use throng::builtin;
@@ -24,8 +25,8 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Each`] with the index of the clip in the list, around an [`Error::NotFound`] for a joint or a morph
-    /// weight that this character lacks.
+    /// [`Error::Each`] with the index of the clip in the list, around an [`Error::NotFound`] for a
+    /// joint or a morph weight that this character lacks.
     pub fn with_clips(self, clips: Vec<CurveClip>) -> Result<Self> {
         let clips = clips.into_iter().map(|clip| (clip, Vec::new()));
         self.with_clips_and_events(clips.collect())
@@ -53,8 +54,8 @@ impl Character {
         Ok(self)
     }
 
-    /// Whether the character has all that the clip drives. Both kinds of tracks are sorted and do not overlap: where
-    /// the last one's joint or weights exist, all do.
+    /// Whether the character has all that the clip drives. Both kinds of tracks are sorted and do
+    /// not overlap: where the last one's joint or weights exist, all do.
     fn check_clip(&self, clip: &CurveClip) -> Result<()> {
         let joint = clip.tracks().last().map(|track| u64::from(track.joint));
         let weight = clip.weight_tracks().last();

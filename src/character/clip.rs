@@ -11,9 +11,9 @@ pub enum Interpolation {
     Step,
     /// Linear; rotations spherically, on the shortest arc.
     ///
-    /// Between keys half a turn apart both arcs are equally short. To within 10⁻⁶ rad, such keys turn
-    /// the way that their numbers say: right-handed about the axis of `key⁻¹ × next key`, `xyz`. To
-    /// turn the other way, negate one of the two quaternions.
+    /// Between keys half a turn apart both arcs are equally short. To within 10⁻⁶ rad, such keys
+    /// turn the way that their numbers say: right-handed about the axis of `key⁻¹ × next key`,
+    /// `xyz`. To turn the other way, negate one of the two quaternions.
     Linear,
     /// Cubic Hermite spline with an in- and an out-tangent a key.
     CubicSpline,
@@ -71,8 +71,8 @@ pub struct WeightTrack {
     pub first_weight: u32,
     /// How many it drives, at least 1.
     pub count: u32,
-    /// `count` values a key; under [`Interpolation::CubicSpline`] three times as many: all in-tangents,
-    /// all values, all out-tangents.
+    /// `count` values a key; under [`Interpolation::CubicSpline`] three times as many: all
+    /// in-tangents, all values, all out-tangents.
     pub keys: Keys<f32>,
 }
 
@@ -143,9 +143,9 @@ impl CurveClip {
     /// weight. The character has `weights` of them.
     ///
     /// # Errors
-    /// [`Error::Argument`] or [`Error::NotFound`] for a weight that the character lacks, a track without
-    /// weights or keys, key times that are negative, not finite or not strictly increasing, a wrong
-    /// number of values, values that are not finite, or two tracks for one weight.
+    /// [`Error::Argument`] or [`Error::NotFound`] for a weight that the character lacks, a track
+    /// without weights or keys, key times that are negative, not finite or not strictly increasing,
+    /// a wrong number of values, values that are not finite, or two tracks for one weight.
     pub fn with_weight_tracks(
         mut self,
         mut tracks: Vec<WeightTrack>,
@@ -270,8 +270,9 @@ impl CurveClip {
 
 /// Whether a rotation's other quaternion, `-to`, is nearer to `from`.
 ///
-/// Half a turn has a scalar product of 0. Rounding must not choose the way there, or it would depend
-/// on the order of the sum: so what is next to 0 counts as 0, where the quaternions stay as they are.
+/// Half a turn has a scalar product of 0. Rounding must not choose the way there, or it would
+/// depend on the order of the sum: so what is next to 0 counts as 0, where the quaternions stay as
+/// they are.
 pub(crate) fn is_opposite(from: Quat, to: Quat) -> bool {
     /// Three times the largest rounding of the product of two unit quaternions, 3.6e-7.
     const ROUNDING: f32 = 1e-6;

@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// No part yet.
 const NONE: u32 = u32::MAX;
-/// Steps through the lists of groups, per joint of a group, before the cut goes on in index order. Real
-/// meshes take a few.
+/// Steps through the lists of groups, per joint of a group, before the cut goes on in index order.
+/// Real meshes take a few.
 const PATIENCE: u64 = 64;
 
 /// Which joints each triangle follows. Triangles that follow the same ones are one group.
@@ -53,14 +53,15 @@ pub(super) struct Part {
     pub(super) joints: Vec<u16>,
 }
 
-/// Cuts into parts of at most `max_joints` joints; `None` if that takes more than `max_parts`. No triangle
-/// follows more than `max_joints` of the `joints` that there are.
+/// Cuts into parts of at most `max_joints` joints; `None` if that takes more than `max_parts`. No
+/// triangle follows more than `max_joints` of the `joints` that there are.
 ///
-/// Each part grows from a group of triangles by whichever group adds the fewest joints, those first that were
-/// reached first, as long as there is room; then come groups that share nothing with it. The next part starts
-/// beside it. What a step costs is how many groups follow the joints that it adds, so that it is near-linear as long
-/// as parts are few; a budget of [`PATIENCE`] keeps it linear in any case. Where triangles come in a good order
-/// already, filling one part after the other with them may be better, and is done then.
+/// Each part grows from a group of triangles by whichever group adds the fewest joints, those first
+/// that were reached first, as long as there is room; then come groups that share nothing with it.
+/// The next part starts beside it. What a step costs is how many groups follow the joints that it
+/// adds, so that it is near-linear as long as parts are few; a budget of [`PATIENCE`] keeps it
+/// linear in any case. Where triangles come in a good order already, filling one part after the
+/// other with them may be better, and is done then.
 pub(super) fn cut(
     sets: JointSets,
     joints: usize,
@@ -191,7 +192,8 @@ impl Grower {
         (self.sets, Some(Way { part_of, joints }))
     }
 
-    /// The group to start a part from: one that the last part came near, else the first that is left.
+    /// The group to start a part from: one that the last part came near, else the first that is
+    /// left.
     fn seed(&mut self) -> Option<u32> {
         let near = (1..self.queues.len()).find_map(|adds| self.waiting(adds));
         for queue in &mut self.queues {
@@ -209,7 +211,8 @@ impl Grower {
 
     /// The group that has waited longest of those that add this many joints to the part.
     fn waiting(&mut self, adds: usize) -> Option<u32> {
-        // What was put there before a joint came in that it follows, or before it got its part, is stale.
+        // What was put there before a joint came in that it follows, or before it got its part, is
+        // stale.
         let last = self.part.checked_sub(1).unwrap_or(self.part);
         while let Some(group) = self.queues[adds].pop_front() {
             let at = group as usize;
@@ -258,7 +261,8 @@ impl Grower {
         }
     }
 
-    /// Counts for every group that follows `joint` that the part has it now. Those that miss no other come in.
+    /// Counts for every group that follows `joint` that the part has it now. Those that miss no
+    /// other come in.
     fn reach(&mut self, joint: u16) {
         let mut groups = std::mem::take(&mut self.groups[usize::from(joint)]);
         let left = self.steps_left.checked_sub(groups.len() as u64);

@@ -4,17 +4,18 @@ use super::save::save_structs;
 use super::{Affine, Character, CurveClip, Interpolation, Keys, NO_PARENT, Skeleton, TrackValues};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
-/// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their sign.
+/// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their
+/// sign.
 fn linear(affine: &Affine) -> DMat3 {
     Mat3::from(affine.matrix3).as_dmat3()
 }
 
 /// Sets `may_flip` of every palette entry.
 ///
-/// The determinant of a skinning matrix is the product of the scales of the joint and its ancestors and of the
-/// inverse bind matrix's determinant. Each component of a scale stays within the hull of its rest value and of
-/// all tracks that drive it, and so does every blend of them; the signs that the hulls allow are multiplied
-/// along the chain.
+/// The determinant of a skinning matrix is the product of the scales of the joint and its ancestors
+/// and of the inverse bind matrix's determinant. Each component of a scale stays within the hull of
+/// its rest value and of all tracks that drive it, and so does every blend of them; the signs that
+/// the hulls allow are multiplied along the chain.
 pub(crate) fn mark_flips(character: &mut Character) {
     let signs = character.scales.chain_signs(&character.skeleton);
     for entry in &mut character.palette {
@@ -58,8 +59,8 @@ impl Signs {
     }
 }
 
-/// The scales that the joints take: at rest, and in the curves of all clips that a character ever had. Found
-/// while the curves are at hand, since packed clips only come near them.
+/// The scales that the joints take: at rest, and in the curves of all clips that a character ever
+/// had. Found while the curves are at hand, since packed clips only come near them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScaleRanges {
     /// One a joint.
@@ -150,7 +151,8 @@ impl Hull {
     }
 
     /// With everything that the keys pass through. A cubic segment lies in the hull of its Bézier
-    /// control points, which are its ends and, a third of its length along their tangents, two more.
+    /// control points, which are its ends and, a third of its length along their tangents, two
+    /// more.
     fn with_keys(mut self, keys: &Keys<Vec3>) -> Self {
         if keys.interpolation != Interpolation::CubicSpline {
             let values = keys.values.iter().map(|value| value.as_dvec3());

@@ -17,8 +17,8 @@ pub struct Material {
     pub roughness: f32,
     /// Multiplies roughness by its green and metallic by its blue channel (linear), if any.
     pub metallic_roughness_texture: Option<TextureRef>,
-    /// Normals in tangent space (linear), +Y up, if any. A primitive without tangents takes the frame
-    /// from the derivatives of its texture coordinates.
+    /// Normals in tangent space (linear), +Y up, if any. A primitive without tangents takes the
+    /// frame from the derivatives of its texture coordinates.
     pub normal_texture: Option<TextureRef>,
     /// Scales x and y of the normal texture; any finite number.
     pub normal_scale: f32,
@@ -36,8 +36,8 @@ pub struct Material {
     pub unlit: bool,
     /// Whether back faces are drawn too.
     pub double_sided: bool,
-    /// Whether the alpha of the vertex colours says how much of an instance's tint a vertex takes, 0
-    /// to 1, instead of how opaque it is: so that a shirt is tinted and a face is not.
+    /// Whether the alpha of the vertex colours says how much of an instance's tint a vertex takes,
+    /// 0 to 1, instead of how opaque it is: so that a shirt is tinted and a face is not.
     pub tint_by_alpha: bool,
 }
 

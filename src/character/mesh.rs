@@ -31,7 +31,8 @@ impl JointIndices {
         self.len() == 0
     }
 
-    /// Positions in a palette relative to the start of `range`, which holds them and at most 65,536 entries.
+    /// Positions in a palette relative to the start of `range`, which holds them and at most 65,536
+    /// entries.
     pub(crate) fn packed(positions: &[u32], range: &Range<u32>) -> Self {
         let relative = positions.iter().map(|position| position - range.start);
         if range.len() <= 256 {
@@ -97,7 +98,8 @@ pub struct MorphTarget {
     pub positions: Vec<Vec3>,
     /// Added to the normal before that is normalised; one for each of `vertices`, or empty.
     pub normals: Vec<Vec3>,
-    /// Added to the tangent's direction before that is normalised; one for each of `vertices`, or empty.
+    /// Added to the tangent's direction before that is normalised; one for each of `vertices`, or
+    /// empty.
     pub tangents: Vec<Vec3>,
 }
 
@@ -120,14 +122,14 @@ pub struct Primitive {
     pub positions: Vec<Vec3>,
     /// Unit vectors in mesh (bind) space; empty: the triangles are shaded flat.
     pub normals: Vec<Vec3>,
-    /// Unit vectors in mesh (bind) space along which the first texture coordinate grows, and in `w` the
-    /// sign (1 or -1) of the bitangent `cross(normal, tangent) * w`. May be empty, and is where there
-    /// are no normals. Nothing keeps a file's tangent from lying along the normal.
+    /// Unit vectors in mesh (bind) space along which the first texture coordinate grows, and in `w`
+    /// the sign (1 or -1) of the bitangent `cross(normal, tangent) * w`. May be empty, and is where
+    /// there are no normals. Nothing keeps a file's tangent from lying along the normal.
     pub tangents: Vec<Vec4>,
-    /// Texture coordinates of the textures whose [`uv_set`](crate::character::TextureRef::uv_set) is
-    /// 0, origin in the upper left corner. Each texture's transform is still to be applied, and as
-    /// some files put the scale of quantised coordinates there, these may lie far from 0..1. May be
-    /// empty: then all vertices are at 0, 0.
+    /// Texture coordinates of the textures whose [`uv_set`](crate::character::TextureRef::uv_set)
+    /// is 0, origin in the upper left corner. Each texture's transform is still to be applied, and
+    /// as some files put the scale of quantised coordinates there, these may lie far from 0..1. May
+    /// be empty: then all vertices are at 0, 0.
     pub uvs: Vec<Vec2>,
     /// The same for textures whose `uv_set` is 1; may be empty.
     pub uvs1: Vec<Vec2>,

@@ -125,7 +125,8 @@ impl Aabb {
         }
     }
 
-    /// The box around this one after `transform`: exact for the box, conservative for what is in it.
+    /// The box around this one after `transform`: exact for the box, conservative for what is in
+    /// it.
     #[must_use]
     pub fn transformed(&self, transform: &Affine) -> Self {
         if self.is_empty() {
@@ -153,14 +154,14 @@ pub struct PaletteJoint {
     pub inverse_bind: Affine,
     /// Whether its skinning matrix mirrors in the rest pose: has a negative determinant.
     pub mirrored: bool,
-    /// Whether some pose of a clip, or of a blend of clips, may mirror where the rest pose does not, or the
-    /// other way round: the joint or an ancestor of it has a scale that a clip drives to another
-    /// sign. Conservative: told from the ranges of the scale tracks, and never false where the sign does change.
-    /// Poses that a caller makes are not looked at.
+    /// Whether some pose of a clip, or of a blend of clips, may mirror where the rest pose does
+    /// not, or the other way round: the joint or an ancestor of it has a scale that a clip drives
+    /// to another sign. Conservative: told from the ranges of the scale tracks, and never false
+    /// where the sign does change. Poses that a caller makes are not looked at.
     pub may_flip: bool,
-    /// Box around every vertex that this entry influences, in mesh (bind) space, without morph targets.
-    /// A posed vertex is a convex combination of its entries' images, so the union
-    /// of these boxes under the palette bounds the posed character.
+    /// Box around every vertex that this entry influences, in mesh (bind) space, without morph
+    /// targets. A posed vertex is a convex combination of its entries' images, so the union of
+    /// these boxes under the palette bounds the posed character.
     pub bounds: Aabb,
 }
 
@@ -168,17 +169,19 @@ pub struct PaletteJoint {
 ///
 /// Invariants:
 /// - joints are stored breadth first, every parent before its children;
-/// - the palette has an entry for each distinct (joint, inverse bind matrix) pair that a vertex uses, and none
-///   that no vertex uses; it has more than one only where 8-bit joint indices or a [split](Character::split)
-///   need it;
+/// - the palette has an entry for each distinct (joint, inverse bind matrix) pair that a vertex
+///   uses, and none that no vertex uses; it has more than one only where 8-bit joint indices or a
+///   [split](Character::split) need it;
 /// - every primitive addresses a contiguous range of the palette, and all of its joint indices
 ///   lie in that range; its weights sum to exactly 65,535 at every vertex;
 /// - every triangle index is less than its primitive's vertex count; positions are finite;
-/// - every clip is made for the skeleton; where curves are kept, each clip has one of the same index;
-/// - every curve's joint exists, its key times are finite and strictly increasing, and its values are finite;
+/// - every clip is made for the skeleton; where curves are kept, each clip has one of the same
+///   index;
+/// - every curve's joint exists, its key times are finite and strictly increasing, and its values
+///   are finite;
 /// - every material, image and sampler index exists; there is at least one material;
-/// - morph targets list vertices of their primitive in ascending order, their deltas are finite, and each is
-///   driven by a morph weight that there is.
+/// - morph targets list vertices of their primitive in ascending order, their deltas are finite,
+///   and each is driven by a morph weight that there is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Character {
     pub(crate) name: Box<str>,
@@ -271,15 +274,15 @@ impl Character {
         &self.images
     }
 
-    /// The clips, packed, in the file's order: what is played. Empty if the import left them as curves
-    /// ([`ClipImport::Curves`](crate::import::ClipImport::Curves)).
+    /// The clips, packed, in the file's order: what is played. Empty if the import left them as
+    /// curves ([`ClipImport::Curves`](crate::import::ClipImport::Curves)).
     #[must_use]
     pub fn clips(&self) -> &[Clip] {
         &self.clips
     }
 
-    /// The file's own curves, in the file's order: for tools, such as retargeting, and as the reference in
-    /// tests. Empty unless the import was asked to keep them: see
+    /// The file's own curves, in the file's order: for tools, such as retargeting, and as the
+    /// reference in tests. Empty unless the import was asked to keep them: see
     /// [`ImportOptions::clips`](crate::import::ImportOptions::clips).
     #[must_use]
     pub fn curves(&self) -> &[CurveClip] {
@@ -337,7 +340,8 @@ impl Character {
         }
     }
 
-    /// The clip of this name: the first that matches exactly. Where there are only curves, one of them.
+    /// The clip of this name: the first that matches exactly. Where there are only curves, one of
+    /// them.
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.

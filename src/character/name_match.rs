@@ -22,9 +22,10 @@ pub(crate) struct Tie {
     pub(crate) matched: usize,
 }
 
-/// Joints of the same name, exactly. Names that only one joint of each skeleton bears decide by themselves. The others
-/// go by their place: children of matched joints (or roots) that share a name are matched if there are as many of
-/// them on both sides, in their order. Joints without a name are never matched. No joint is matched twice.
+/// Joints of the same name, exactly. Names that only one joint of each skeleton bears decide by
+/// themselves. The others go by their place: children of matched joints (or roots) that share a
+/// name are matched if there are as many of them on both sides, in their order. Joints without a
+/// name are never matched. No joint is matched twice.
 pub(crate) fn match_names(from: &Skeleton, to: &Skeleton) -> NameMatch {
     let (by_from, by_to) = (by_name(from), by_name(to));
     let mut found = Found {
@@ -118,7 +119,8 @@ fn by_name(skeleton: &Skeleton) -> HashMap<&str, Vec<u16>> {
     named
 }
 
-/// The children of each joint, and the roots: breadth first, so the children of one joint stand together.
+/// The children of each joint, and the roots: breadth first, so the children of one joint stand
+/// together.
 pub(crate) struct Children<'a> {
     skeleton: &'a Skeleton,
     order: Vec<u16>,

@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// A part of a character: the primitives of a node, or a single one of them. See [`Character::part`].
+/// A part of a character: the primitives of a node, or a single one of them. See
+/// [`Character::part`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartId(u16);
 
@@ -118,8 +119,9 @@ fn bit(number: usize) -> u128 {
 }
 
 impl Character {
-    /// The parts that instances can hide one by one, in the order of their ids: the name of each node that carries
-    /// primitives, then the names of the primitives of those nodes that carry several.
+    /// The parts that instances can hide one by one, in the order of their ids: the name of each
+    /// node that carries primitives, then the names of the primitives of those nodes that carry
+    /// several.
     pub fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
         let named = |(number, part)| {
             let part: &Part = part;

@@ -1,4 +1,5 @@
-//! A primitive in pieces: which triangles and palette entries each has, and the primitives made of them.
+//! A primitive in pieces: which triangles and palette entries each has, and the primitives made of
+//! them.
 
 use super::cut::{self, JointSets};
 use super::{Influences, JointIndices, MorphTarget, Primitive};
@@ -21,14 +22,16 @@ pub(crate) struct Bounds {
     pub(crate) is_optional: bool,
 }
 
-/// One piece of a primitive: its triangles and the palette entries that they follow, both ascending.
+/// One piece of a primitive: its triangles and the palette entries that they follow, both
+/// ascending.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) triangles: Vec<u32>,
     pub(super) entries: Vec<u32>,
 }
 
-/// Cuts the primitive; entries count from the start of its palette range. `None` if that takes more pieces, or longer lists, than `bounds` allows.
+/// Cuts the primitive; entries count from the start of its palette range. `None` if that takes more
+/// pieces, or longer lists, than `bounds` allows.
 ///
 /// # Errors
 /// As [`Primitive::split`].
@@ -184,9 +187,9 @@ fn below(what: &'static str, mut indices: impl Iterator<Item = usize>, count: us
     }
 }
 
-/// Makes primitives of the pieces. `ranges` says for each where in the palette `order` its entries lie, which
-/// count from `base` there.
-/// Also returns, for each, which of the primitive's vertices it has.
+/// Makes primitives of the pieces. `ranges` says for each where in the palette `order` its entries
+/// lie, which count from `base` there. Also returns, for each, which of the primitive's vertices it
+/// has.
 pub(super) fn primitives(
     whole: &Primitive,
     pieces: &[Piece],
@@ -217,7 +220,8 @@ pub(super) fn primitives(
     (parts, vertices)
 }
 
-/// One part without its morph targets, and its vertices; `numbers` is scratch, one for each vertex of the whole.
+/// One part without its morph targets, and its vertices; `numbers` is scratch, one for each vertex
+/// of the whole.
 fn primitive(
     whole: &Primitive,
     piece: &Piece,
@@ -263,7 +267,8 @@ fn pick<T: Copy>(all: &[T], chosen: &[u32]) -> Vec<T> {
     chosen.copied().collect()
 }
 
-/// Those of the chosen vertices, their joints by `table`; joints without weight become the strongest.
+/// Those of the chosen vertices, their joints by `table`; joints without weight become the
+/// strongest.
 fn influences(all: &Influences, vertices: &[u32], table: &[u16], entries: usize) -> Influences {
     let per_vertex = all.per_vertex as usize;
     let slots = |vertex: &u32| {

@@ -46,9 +46,9 @@ impl Ranges {
         }
     }
 
-    /// A range of at most `max` entries that holds all of `set`, which is ascending and has 1 to `max`: one
-    /// that is there, or one that begins with as much as fits of the end and is completed. What `next`
-    /// has, too, comes last, so that a range for it can begin with that.
+    /// A range of at most `max` entries that holds all of `set`, which is ascending and has 1 to
+    /// `max`: one that is there, or one that begins with as much as fits of the end and is
+    /// completed. What `next` has, too, comes last, so that a range for it can begin with that.
     pub(super) fn place(&mut self, set: &[u32], next: &[u32], max: usize) -> Range<u32> {
         if let Some(found) = self.find(set, max) {
             return found;
@@ -72,8 +72,8 @@ impl Ranges {
         start as u32..self.order.len() as u32
     }
 
-    /// The shortest range of at most `max` entries that holds all of `set`, near one of the first places of its
-    /// rarest entry.
+    /// The shortest range of at most `max` entries that holds all of `set`, near one of the first
+    /// places of its rarest entry.
     fn find(&self, set: &[u32], max: usize) -> Option<Range<u32>> {
         let rarest = set.iter().map(|entry| &self.places[*entry as usize]);
         let rarest = rarest.min_by_key(|places| places.len())?;
@@ -86,8 +86,8 @@ impl Ranges {
             .min_by_key(|found| (found.len(), found.start))
     }
 
-    /// The shortest range within `within` that holds all of `set`: its end runs ahead, its start follows as
-    /// long as nothing gets lost.
+    /// The shortest range within `within` that holds all of `set`: its end runs ahead, its start
+    /// follows as long as nothing gets lost.
     fn shortest(&self, set: &[u32], within: Range<usize>) -> Option<Range<u32>> {
         let place_in_set = |at: usize| set.binary_search(&self.order[at]).ok();
         let mut counts = vec![0_u32; set.len()];

@@ -32,7 +32,8 @@ pub(crate) trait Policy {
 pub(crate) struct Packed {
     pub(crate) palette: Vec<PaletteJoint>,
     pub(crate) primitives: Vec<Primitive>,
-    /// For each primitive, which one it was or is part of, and where it is a part which vertices of it.
+    /// For each primitive, which one it was or is part of, and where it is a part which vertices of
+    /// it.
     pub(crate) origins: Vec<(usize, Option<Vec<u32>>)>,
     /// Primitives that were packed.
     pub(crate) packed: usize,
@@ -42,11 +43,11 @@ pub(crate) struct Packed {
     pub(crate) repeats: usize,
 }
 
-/// Packs the primitives whose palette range is longer than the policy allows. `None` if none is, or none can be at
-/// the policy's price.
+/// Packs the primitives whose palette range is longer than the policy allows. `None` if none is, or
+/// none can be at the policy's price.
 ///
-/// Entries that the other primitives use come first, in their order; then, primitive by primitive, what is packed,
-/// with the ends of ranges shared.
+/// Entries that the other primitives use come first, in their order; then, primitive by primitive,
+/// what is packed, with the ends of ranges shared.
 pub(crate) fn repack(character: &Character, policy: &impl Policy) -> Result<Option<Packed>> {
     let max = policy.max_joints().min(MAX_RANGE);
     let all = &character.primitives;

@@ -11,8 +11,8 @@ impl Skeleton {
     /// [`Self::sorted`] takes joints in any order.
     ///
     /// # Errors
-    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::Each`] with the index of the
-    /// first joint whose parent does not stand before it, that is out of order, or whose rest
+    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::Each`] with the index of
+    /// the first joint whose parent does not stand before it, that is out of order, or whose rest
     /// transform is not finite or has a rotation that is not of length 1 to within 1 %.
     pub fn new(joints: Vec<Joint>) -> Result<Self> {
         expect_count(joints.len())?;

@@ -9,8 +9,9 @@ use crate::error::{ArgumentFault, Error, Result};
 /// A primitive in parts that each use few palette entries: what [`Primitive::split`] returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
-    /// The parts. Together they have each triangle of the primitive once, each part in the primitive's order.
-    /// Their joint indices address ranges of [`Self::palette`]; they keep name, material and morph targets.
+    /// The parts. Together they have each triangle of the primitive once, each part in the
+    /// primitive's order. Their joint indices address ranges of [`Self::palette`]; they keep name,
+    /// material and morph targets.
     pub parts: Vec<Primitive>,
     /// For each entry of the parts' palette, which entry of the character's palette it is.
     pub palette: Vec<u32>,
@@ -37,24 +38,26 @@ pub struct SplitReport {
 }
 
 impl Primitive {
-    /// Cuts the primitive into parts that each use at most `max_joints` palette entries, for devices or formats
-    /// that have a limit. Every triangle is in exactly one part, every vertex keeps all its influences, and
-    /// [skinned](crate::pose::skin) positions stay the same bit for bit.
+    /// Cuts the primitive into parts that each use at most `max_joints` palette entries, for
+    /// devices or formats that have a limit. Every triangle is in exactly one part, every vertex
+    /// keeps all its influences, and [skinned](crate::pose::skin) positions stay the same bit for
+    /// bit.
     ///
-    /// A part's entries are a contiguous range of a new palette; neighbouring parts share the ends of their ranges
-    /// where they share entries, and other shared entries are repeated. A primitive that uses few
-    /// enough entries comes back as one part, without those that it does not use.
+    /// A part's entries are a contiguous range of a new palette; neighbouring parts share the ends
+    /// of their ranges where they share entries, and other shared entries are repeated. A primitive
+    /// that uses few enough entries comes back as one part, without those that it does not use.
     ///
-    /// Parts grow from a triangle by the triangles that add the fewest joints, so there are nearly as few as there
-    /// can be. Triangles that follow the same joints count as one group. The time grows with the triangles and, parts
-    /// being few, with the groups; it is linear in the joints of all groups at worst. The memory
-    /// grows with vertices, triangles, and the joints of all groups.
+    /// Parts grow from a triangle by the triangles that add the fewest joints, so there are nearly
+    /// as few as there can be. Triangles that follow the same joints count as one group. The time
+    /// grows with the triangles and, parts being few, with the groups; it is linear in the joints
+    /// of all groups at worst. The memory grows with vertices, triangles, and the joints of all
+    /// groups.
     ///
     /// # Errors
     /// [`Error::TriangleJoints`] if a triangle alone follows more than `max_joints`;
-    /// [`Error::Argument`] if `max_joints` is 0. For primitives that no [`Character`] has also if streams differ in length,
-    /// [`Error::NotFound`] for an index of a vertex or entry that does not exist, and [`Error::Capacity`] for a range
-    /// of more than 65,536 entries.
+    /// [`Error::Argument`] if `max_joints` is 0. For primitives that no [`Character`] has also if
+    /// streams differ in length, [`Error::NotFound`] for an index of a vertex or entry that does
+    /// not exist, and [`Error::Capacity`] for a range of more than 65,536 entries.
     pub fn split(&self, max_joints: usize) -> Result<Split> {
         let bounds = unbounded(max_joints)?;
         let cut = pieces::cut(self, bounds)?.unwrap_or_default();
@@ -78,9 +81,9 @@ impl Primitive {
 }
 
 impl Character {
-    /// The same character with every primitive [split](Primitive::split) whose palette range is longer than
-    /// `max_joints`, over a palette that is rebuilt: what the other primitives use first, then the
-    /// parts' ranges, which share what they can.
+    /// The same character with every primitive [split](Primitive::split) whose palette range is
+    /// longer than `max_joints`, over a palette that is rebuilt: what the other primitives use
+    /// first, then the parts' ranges, which share what they can.
     ///
     /// # Errors
     /// As [`Primitive::split`].

@@ -29,35 +29,37 @@ pub enum Facing {
     /// By its winding.
     #[default]
     Steady,
-    /// By its winding, unless this entry of the character's palette mirrors where it does not at rest, or the other way
-    /// round: then by the winding reversed.
+    /// By its winding, unless this entry of the character's palette mirrors where it does not at
+    /// rest, or the other way round: then by the winding reversed.
     Flips(u32),
-    /// Not for every pose: its corners follow entries that turn over at different times, or not at all, or blend such entries.
-    /// Both sides are to be drawn.
+    /// Not for every pose: its corners follow entries that turn over at different times, or not at
+    /// all, or blend such entries. Both sides are to be drawn.
     Unknown,
 }
 
-/// The part of a vertex's weight that what it mostly follows has at least, for that to decide for the vertex. The sign of a
-/// blended determinant is that of its largest part if the others are small; in between it depends on the pose.
+/// The part of a vertex's weight that what it mostly follows has at least, for that to decide for
+/// the vertex. The sign of a blended determinant is that of its largest part if the others are
+/// small; in between it depends on the pose.
 const DECIDES: f32 = 0.9;
 
 impl Character {
-    /// Which triangles of `primitive`, one of this character's, may turn over against the rest pose when
-    /// posed, one a triangle: those whose [`Self::facings`] are not [`Facing::Steady`]. All other triangles keep the winding that
-    /// [`Primitive::indices`] gives them.
+    /// Which triangles of `primitive`, one of this character's, may turn over against the rest pose
+    /// when posed, one a triangle: those whose [`Self::facings`] are not [`Facing::Steady`]. All
+    /// other triangles keep the winding that [`Primitive::indices`] gives them.
     #[must_use]
     pub fn flipping_triangles(&self, primitive: &Primitive) -> Vec<bool> {
         let facings = self.facings(primitive).into_iter();
         facings.map(|facing| facing != Facing::Steady).collect()
     }
 
-    /// How it is known which side of each triangle of `primitive`, one of this character's, is its front: one a
-    /// triangle.
+    /// How it is known which side of each triangle of `primitive`, one of this character's, is its
+    /// front: one a triangle.
     ///
-    /// A vertex follows what has nine tenths of its weight: entries that never turn over, or those that turn over
-    /// together ([`PaletteJoint::may_flip`](super::PaletteJoint::may_flip) says which may). A triangle whose corners follow the same is known; others, and
-    /// those with a vertex that follows nothing so clearly, are not. Nor is a vertex whose entries are not in this
-    /// character's palette.
+    /// A vertex follows what has nine tenths of its weight: entries that never turn over, or those
+    /// that turn over together ([`PaletteJoint::may_flip`](super::PaletteJoint::may_flip) says
+    /// which may). A triangle whose corners follow the same is known; others, and those with a
+    /// vertex that follows nothing so clearly, are not. Nor is a vertex whose entries are not in
+    /// this character's palette.
     #[must_use]
     pub fn facings(&self, primitive: &Primitive) -> Vec<Facing> {
         let range = self.palette_range(primitive);
@@ -83,9 +85,9 @@ impl Character {
             .collect()
     }
 
-    /// For each entry of the primitive's range of the palette that may turn over: the first entry of the range that turns
-    /// over whenever it does. Entries do so together if the same joint is the nearest above them whose scale a clip
-    /// drives.
+    /// For each entry of the primitive's range of the palette that may turn over: the first entry
+    /// of the range that turns over whenever it does. Entries do so together if the same joint is
+    /// the nearest above them whose scale a clip drives.
     fn deciders(&self, primitive: &Primitive) -> Vec<Option<u32>> {
         // Parents come first.
         let mut nearest: Vec<Option<u16>> = Vec::with_capacity(self.skeleton.len());
@@ -111,8 +113,8 @@ impl Character {
     }
 }
 
-/// What a vertex follows: a vertex that blends mirrored and unmirrored entries follows neither, unless one side has
-/// nearly all of its weight.
+/// What a vertex follows: a vertex that blends mirrored and unmirrored entries follows neither,
+/// unless one side has nearly all of its weight.
 fn vertex_facing(
     primitive: &Primitive,
     entries: &[PaletteJoint],
@@ -130,7 +132,8 @@ fn vertex_facing(
             .iter()
             .take(used)
             .position(|part| (part.0, part.1) == key);
-        // More kinds than there is room for have no nine tenths among them: the strongest come first.
+        // More kinds than there is room for have no nine tenths among them: the strongest come
+        // first.
         if let Some(part) = parts.get_mut(known.unwrap_or(used)) {
             *part = (facing, entry.mirrored, part.2 + weight);
             used += usize::from(known.is_none());

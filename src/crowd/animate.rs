@@ -149,8 +149,8 @@ impl Animated {
 }
 
 impl Frame<'_> {
-    /// Evaluates every instance that is shown and does not rest, straight into the palette ring, and
-    /// the morph weights of those that have some.
+    /// Evaluates every instance that is shown and does not rest, straight into the palette ring,
+    /// and the morph weights of those that have some.
     pub(super) fn write_poses(&mut self, written: &mut Written) -> Result<()> {
         let started = Instant::now();
         let crowd = &mut *self.crowd;
@@ -287,7 +287,8 @@ impl Crowd {
                 let active = active_count(&self.weights);
                 let words = 1 + 2 * active as usize;
                 let section = self.buffers.sections.morphs;
-                // SAFETY: the frame index's earlier work has ended, by the contract of `begin_frame`.
+                // SAFETY: the frame index's earlier work has ended, by the contract of
+                // `begin_frame`.
                 let out = unsafe { self.buffers.write::<u32>(frame_index, section, at, words) };
                 let listed = (0..)
                     .zip(&self.weights)

@@ -18,14 +18,14 @@ use gpu_allocator::vulkan::Allocator;
 pub struct CharacterDesc {
     /// How vertices follow several joints, and the format of the palettes.
     pub method: Method,
-    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)): the streams, as a
-    /// [`Skinner`](crate::pose::Skinner) has them.
+    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)):
+    /// the streams, as a [`Skinner`](crate::pose::Skinner) has them.
     pub cpu_skinning: bool,
 }
 
 impl Crowd {
-    /// Makes the pipelines for the engine's attachments that the crowd's characters take. Do it before the frames: this
-    /// compiles shaders.
+    /// Makes the pipelines for the engine's attachments that the crowd's characters take. Do it
+    /// before the frames: this compiles shaders.
     ///
     /// # Errors
     /// [`Error::Argument`] for a description that makes no sense, [`Error::Unsupported`],
@@ -33,8 +33,8 @@ impl Crowd {
     ///
     /// # Safety
     /// The device supports the formats as attachments with that sample count. The SPIR-V of a
-    /// [`MaterialDesc`](crate::MaterialDesc) is valid, fits its set layouts and throng's set 0, and needs no feature that is not
-    /// enabled.
+    /// [`MaterialDesc`](crate::MaterialDesc) is valid, fits its set layouts and throng's set 0, and
+    /// needs no feature that is not enabled.
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let (set_0, shadow) = (self.set_layout.handle(), self.shadow.layout());
         let mut pass = DrawPass::new(&self.device, set_0, shadow, desc)?;
@@ -49,7 +49,8 @@ impl Crowd {
         Ok(PassId(self.passes.len() as u32 - 1))
     }
 
-    /// The layout of a pass's pipelines: for binding the sets and push constants of the engine's own shading.
+    /// The layout of a pass's pipelines: for binding the sets and push constants of the engine's
+    /// own shading.
     ///
     /// # Errors
     /// [`Error::NotFound`].
@@ -84,8 +85,8 @@ impl Crowd {
     }
 
     /// Adds a character: stages its streams and textures, which the next
-    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads. Instances can be spawned at once. Skinned by linear
-    /// blending; [`Self::add_character_with`] says otherwise.
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads. Instances can be spawned at
+    /// once. Skinned by linear blending; [`Self::add_character_with`] says otherwise.
     ///
     /// # Errors
     /// [`Error::Capacity`] if its geometry exceeds what the device can bind; [`Error::Memory`],
@@ -98,12 +99,12 @@ impl Crowd {
         self.add_character_with(allocator, character, &CharacterDesc::default())
     }
 
-    /// [`Self::add_character`], with a say in how it is skinned. Compiles shaders where a pass has not drawn such a
-    /// character before.
+    /// [`Self::add_character`], with a say in how it is skinned. Compiles shaders where a pass has
+    /// not drawn such a character before.
     ///
     /// # Errors
-    /// As [`Self::add_character`]; [`Error::Unheld`], naming joint, clip and time, if the method's palettes can't hold the
-    /// character's poses.
+    /// As [`Self::add_character`]; [`Error::Unheld`], naming joint, clip and time, if the method's
+    /// palettes can't hold the character's poses.
     pub fn add_character_with(
         &mut self,
         allocator: &mut Allocator,
@@ -173,11 +174,12 @@ impl Crowd {
         self.listed.reserve(listed);
     }
 
-    /// Removes a character that has no instances; its memory is freed when no frame in flight uses it
-    /// any more.
+    /// Removes a character that has no instances; its memory is freed when no frame in flight uses
+    /// it any more.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if it is gone already, [`Error::Argument`] while instances of it are alive.
+    /// [`Error::NotFound`] if it is gone already, [`Error::Argument`] while instances of it are
+    /// alive.
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
         let entry = self.entry(id)?;
         if !entry.members.is_empty() {
@@ -220,12 +222,12 @@ impl Crowd {
     }
 
     /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
-    /// flight keep what they use; that is freed when each of their slots has begun again. What views
-    /// keep in their histories stays: the next prepared frame copies it.
+    /// flight keep what they use; that is freed when each of their slots has begun again. What
+    /// views keep in their histories stays: the next prepared frame copies it.
     ///
     /// # Errors
-    /// [`Error::Capacity`] past what the device can bind, [`Error::Memory`], [`Error::Vulkan`]. The crowd
-    /// is then as it was.
+    /// [`Error::Capacity`] past what the device can bind, [`Error::Memory`], [`Error::Vulkan`]. The
+    /// crowd is then as it was.
     pub fn reserve(&mut self, allocator: &mut Allocator, capacity: &Capacity) -> Result<()> {
         let now = self.desc.capacity;
         let wanted = Capacity {

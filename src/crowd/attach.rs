@@ -30,20 +30,24 @@ pub struct Attachment {
 }
 
 impl Crowd {
-    /// Attaches an instance to a joint or a socket of another one. From the next prepared frame on it stands at the parent's world
-    /// transform × the socket's model matrix × `socket_from_child`, as of that frame's time; nothing is left to do for the
-    /// caller. If it is attached already, this replaces that. See [`Self::attach_with`].
+    /// Attaches an instance to a joint or a socket of another one. From the next prepared frame on
+    /// it stands at the parent's world transform × the socket's model matrix × `socket_from_child`,
+    /// as of that frame's time; nothing is left to do for the caller. If it is attached already,
+    /// this replaces that. See [`Self::attach_with`].
     ///
-    /// Attached instances may have others attached to them: a sword in the hand of a rider on a horse. Motion vectors see
-    /// the motion, and none where something that it hangs on is teleported. An instance whose parent is not animated,
-    /// because no view shows that, follows all the same; one whose parent is hidden ([`Self::set_visible`]) is
-    /// hidden, too. Root motion does not move an instance that is attached, but is told ([`Self::root_delta`]); after
-    /// [`Self::detach`] it goes on from where the instance stands. Where the product overflows, the instance stays where it was.
+    /// Attached instances may have others attached to them: a sword in the hand of a rider on a
+    /// horse. Motion vectors see the motion, and none where something that it hangs on is
+    /// teleported. An instance whose parent is not animated, because no view shows that, follows
+    /// all the same; one whose parent is hidden ([`Self::set_visible`]) is hidden, too. Root motion
+    /// does not move an instance that is attached, but is told ([`Self::root_delta`]); after
+    /// [`Self::detach`] it goes on from where the instance stands. Where the product overflows, the
+    /// instance stays where it was.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a
-    /// joint or socket that the parent lacks; [`Error::Argument`] for an offset that is not finite, and for a parent that is the child
-    /// itself or attached to it.
+    /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`]
+    /// or [`Error::UnknownName`] for a joint or socket that the parent lacks; [`Error::Argument`]
+    /// for an offset that is not finite, and for a parent that is the child itself or attached to
+    /// it.
     pub fn attach<'a>(
         &mut self,
         child: InstanceId,
@@ -104,8 +108,8 @@ impl Crowd {
     /// Moves an attached instance against what it follows, from the next prepared frame on.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if it is not attached, and for an
-    /// offset that is not finite.
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if it is not
+    /// attached, and for an offset that is not finite.
     pub fn set_attach_offset(
         &mut self,
         child: InstanceId,
@@ -123,8 +127,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Takes an instance off what it is attached to. It stays where the last prepared frame had it. Returns whether it was
-    /// attached.
+    /// Takes an instance off what it is attached to. It stays where the last prepared frame had it.
+    /// Returns whether it was attached.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -197,7 +201,8 @@ impl Crowd {
         }
     }
 
-    /// The instance is about to die: takes it off everything, and returns those that die with it, parents first.
+    /// The instance is about to die: takes it off everything, and returns those that die with it,
+    /// parents first.
     pub(super) fn part_from(&mut self, id: InstanceId) -> Vec<InstanceId> {
         let mut doomed = Vec::new();
         self.let_go(id.index);

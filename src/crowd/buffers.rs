@@ -74,7 +74,8 @@ impl Sections {
         }
     }
 
-    /// How much of each is read by shaders. What the CPU deformed is copied from where it was written.
+    /// How much of each is read by shaders. What the CPU deformed is copied from where it was
+    /// written.
     pub(super) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
@@ -248,13 +249,15 @@ impl FrameBuffers {
         (self.records.buffer(), start)
     }
 
-    /// The buffer into which the CPU writes the records' sections, and where a section of `slot` starts in it.
+    /// The buffer into which the CPU writes the records' sections, and where a section of `slot`
+    /// starts in it.
     pub(super) fn host_source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
         let start = u64::from(self.records.offset(slot)) + section.start;
         (self.records.host_buffer(), start)
     }
 
-    /// What histories are written from, and from which byte on: table, palettes, morph weights and deformed vertices.
+    /// What histories are written from, and from which byte on: table, palettes, morph weights and
+    /// deformed vertices.
     pub(super) fn present(&self, slot: u32) -> [(vk::Buffer, u64); 4] {
         let palettes = self.palettes.descriptor().buffer;
         [

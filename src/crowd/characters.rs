@@ -37,8 +37,8 @@ pub(super) struct Entry {
     pub(super) pool: Object<vk::DescriptorPool>,
     /// One per material, or one for all.
     pub(super) sets: Vec<vk::DescriptorSet>,
-    /// The mesh's draws, in the order in which they are drawn: those that share state together, those that are
-    /// blended last.
+    /// The mesh's draws, in the order in which they are drawn: those that share state together,
+    /// those that are blended last.
     pub(super) draws: Vec<PrimitiveDraw>,
     /// How many of them are not blended.
     pub(super) solid: usize,
@@ -172,7 +172,8 @@ pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     }
 }
 
-/// A set for each material of `mesh`, or one for all where the layout has room for all textures, in a pool of their own.
+/// A set for each material of `mesh`, or one for all where the layout has room for all textures, in
+/// a pool of their own.
 fn make_sets(
     device: &Device,
     layout: &SetLayout,
@@ -206,8 +207,8 @@ fn make_sets(
                 &of_material
             }),
         };
-        // SAFETY: the set is fresh; what it refers to lives as long as the entry and the buffers do,
-        // and both are retired together with the set.
+        // SAFETY: the set is fresh; what it refers to lives as long as the entry and the buffers
+        // do, and both are retired together with the set.
         unsafe { layout.write(device, *set, &content) };
     }
     Ok((pool, sets))

@@ -72,8 +72,8 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.play(actor, play))
     }
 
-    /// Fades out what a layer of an instance plays: what lies below comes through, under layer 0 the
-    /// rest pose.
+    /// Fades out what a layer of an instance plays: what lies below comes through, under layer 0
+    /// the rest pose.
     ///
     /// # Errors
     /// As [`Animator::stop`].
@@ -99,8 +99,8 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.seek(actor, layer, time_s))
     }
 
-    /// Moves the blend space that a layer of an instance plays to another place, at once: a number, or
-    /// two, as many as it has coordinates.
+    /// Moves the blend space that a layer of an instance plays to another place, at once: a number,
+    /// or two, as many as it has coordinates.
     ///
     /// # Errors
     /// As [`Animator::set_blend_position`].
@@ -318,8 +318,8 @@ impl Crowd {
         entry.animator.add_solver(solver)
     }
 
-    /// Gives an instance a target for a solver, in character space: from now on its pose reaches for
-    /// it. Its weight is reached in `fade_s` seconds.
+    /// Gives an instance a target for a solver, in character space: from now on its pose reaches
+    /// for it. Its weight is reached in `fade_s` seconds.
     ///
     /// # Errors
     /// As [`Animator::set_target`].

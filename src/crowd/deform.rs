@@ -1,4 +1,5 @@
-//! Skinning on the CPU: the instances of [`SkinMode::Cpu`](super::SkinMode), on all cores, into the frame ring.
+//! Skinning on the CPU: the instances of [`SkinMode::Cpu`](super::SkinMode), on all cores, into the
+//! frame ring.
 
 use super::characters::Entry;
 use super::instances::Twins;
@@ -101,8 +102,8 @@ impl Deforms {
         self.rows.get(start..start + count).unwrap_or_default()
     }
 
-    /// Takes an instance, whose palette lies in `rows`, or is that of the rest pose. `skinned` is the
-    /// first word of its deformed vertices in their buffer, and how many there are.
+    /// Takes an instance, whose palette lies in `rows`, or is that of the rest pose. `skinned` is
+    /// the first word of its deformed vertices in their buffer, and how many there are.
     pub(super) fn add(
         &mut self,
         character: u32,
@@ -141,8 +142,8 @@ impl Deforms {
         });
     }
 
-    /// Skins all instances, one after the other into `out`, which has room for [`Self::words`]; on all threads of rayon's
-    /// pool, and the results don't depend on how many there are.
+    /// Skins all instances, one after the other into `out`, which has room for [`Self::words`]; on
+    /// all threads of rayon's pool, and the results don't depend on how many there are.
     pub(super) fn run(&self, characters: &[Option<Entry>], out: WriteOnly<'_, f32>) -> Result<()> {
         self.run_part(characters, &self.jobs, out)
     }

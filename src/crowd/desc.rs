@@ -12,27 +12,33 @@ pub const MAX_SLOTS: u32 = 16;
 /// The largest offset alignment that can be asked for; devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
-/// How much a crowd has room for. Grown between frames by [`Crowd::reserve`](super::Crowd::reserve).
+/// How much a crowd has room for. Grown between frames by
+/// [`Crowd::reserve`](super::Crowd::reserve).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Instances alive at the same time.
     pub instances: u32,
     /// Palette entries of all instances together: the sum of each one's
-    /// [`Character::palette`](crate::character::Character::palette) length. 48 bytes each, in every slot.
+    /// [`Character::palette`](crate::character::Character::palette) length. 48 bytes each, in every
+    /// slot.
     pub palette_entries: u32,
     /// Views of one frame, at most [`MAX_VIEWS`].
     pub views: u32,
     /// Morph weights of all instances together: the sum of each one's
-    /// [`Character::morph_weights`](crate::character::Character::morph_weights) length. 12 bytes each, in every slot.
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights) length. 12 bytes
+    /// each, in every slot.
     pub morph_weights: u32,
-    /// Instances with blended materials, counted once for each view of a frame. 4 bytes each, in every slot.
+    /// Instances with blended materials, counted once for each view of a frame. 4 bytes each, in
+    /// every slot.
     pub blended: u32,
-    /// Words (of 4 bytes) of the deformed vertices of all instances that are skinned by compute or on the CPU: the sum
-    /// of each one's [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
+    /// Words (of 4 bytes) of the deformed vertices of all instances that are skinned by compute or
+    /// on the CPU: the sum of each one's
+    /// [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
     pub skinned_words: u32,
     /// Of these, words of those that are skinned on the CPU; in every slot, too.
     pub cpu_skinned_words: u32,
-    /// Views that keep a history for motion vectors ([`View::history`](super::View::history)). Each holds all of the above twice.
+    /// Views that keep a history for motion vectors ([`View::history`](super::View::history)). Each
+    /// holds all of the above twice.
     pub histories: u32,
 }
 
@@ -72,15 +78,18 @@ pub struct CrowdDesc {
     pub threads: Threads,
     /// Where the frame ring lies.
     pub ring: RingMemory,
-    /// Offsets into the ring are multiples of this (a power of two up to 65,536) and of what the device demands;
-    /// 0 asks for nothing more. For testing what a device with larger demands would see.
+    /// Offsets into the ring are multiples of this (a power of two up to 65,536) and of what the
+    /// device demands; 0 asks for nothing more. For testing what a device with larger demands would
+    /// see.
     pub min_offset_alignment: u64,
-    /// What the deformed vertices are used for beyond throng's own passes and as a vertex buffer: to build acceleration
-    /// structures from them, `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR` (with an
-    /// allocator that was made for device addresses).
+    /// What the deformed vertices are used for beyond throng's own passes and as a vertex buffer:
+    /// to build acceleration structures from them, `SHADER_DEVICE_ADDRESS |
+    /// ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR` (with an allocator that was made for
+    /// device addresses).
     pub skinned_usage: vk::BufferUsageFlags,
-    /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`](super::Crowd::gpu_times)) and a clock on the CPU
-    /// ([`Stats::cpu`](super::Stats::cpu)). Leave it off where the queue family has no timestamps (`timestampValidBits` of 0).
+    /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`](super::Crowd::gpu_times)) and a
+    /// clock on the CPU ([`Stats::cpu`](super::Stats::cpu)). Leave it off where the queue family
+    /// has no timestamps (`timestampValidBits` of 0).
     pub profile: bool,
 }
 

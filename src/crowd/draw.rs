@@ -12,20 +12,21 @@ use crate::pass::draw::{DrawPass, PUSH_STAGES, PassKind};
 use ash::vk;
 
 impl Frame<'_> {
-    /// Draws the crowd as `view` sees it. May be called from several threads, into several command buffers, secondary ones too,
-    /// any number of times a frame. Binds its own pipelines, descriptor set 0 (and 1, in passes with
-    /// [`shadow_map`](crate::PassDesc::shadow_map)), index buffer, viewport, scissor, cull mode and front face, and leaves them
-    /// bound.
+    /// Draws the crowd as `view` sees it. May be called from several threads, into several command
+    /// buffers, secondary ones too, any number of times a frame. Binds its own pipelines,
+    /// descriptor set 0 (and 1, in passes with [`shadow_map`](crate::PassDesc::shadow_map)), index
+    /// buffer, viewport, scissor, cull mode and front face, and leaves them bound.
     ///
     /// What is blended comes after everything else, character by character, far instances first.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a pass that does not exist, [`Error::Argument`] for a view of another
-    /// frame, and for a pass that takes a shadow map while the crowd has none. Nothing is recorded then.
+    /// [`Error::NotFound`] for a pass that does not exist, [`Error::Argument`] for a view of
+    /// another frame, and for a pass that takes a shadow map while the crowd has none. Nothing is
+    /// recorded then.
     ///
     /// # Safety
-    /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass, and is
-    /// submitted after the commands of [`Self::record_prepare`].
+    /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass, and
+    /// is submitted after the commands of [`Self::record_prepare`].
     pub unsafe fn record_draw(
         &self,
         cmd: vk::CommandBuffer,
@@ -71,7 +72,8 @@ impl Frame<'_> {
         prepared.ok_or(Error::Argument { what: "view", why })
     }
 
-    /// Where the slot's view, palettes, visible list and morph weights start, for the dynamic offsets of set 0.
+    /// Where the slot's view, palettes, visible list and morph weights start, for the dynamic
+    /// offsets of set 0.
     pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 4] {
         let buffers = &self.crowd.buffers;
         let sections = &buffers.sections;
@@ -106,7 +108,8 @@ struct Bound {
 
 impl Recorder<'_> {
     /// # Safety
-    /// As [`Frame::record_draw`]; `shadow` is the set that the pass takes beside set 0, if it takes one.
+    /// As [`Frame::record_draw`]; `shadow` is the set that the pass takes beside set 0, if it takes
+    /// one.
     unsafe fn begin(&self, shadow: Option<vk::DescriptorSet>) {
         let raw = &self.frame.crowd.device.raw;
         // SAFETY: the caller's word.
@@ -149,9 +152,9 @@ impl Recorder<'_> {
         }
     }
 
-    /// Draws the blended primitives of a character or all others, for one group of runs after the other. The runs of a
-    /// group mirror alike and follow each other, so a primitive that several of them show is drawn for these at once.
-    /// What is bound for one group stays for the next.
+    /// Draws the blended primitives of a character or all others, for one group of runs after the
+    /// other. The runs of a group mirror alike and follow each other, so a primitive that several
+    /// of them show is drawn for these at once. What is bound for one group stays for the next.
     ///
     /// # Safety
     /// As [`Frame::record_draw`].

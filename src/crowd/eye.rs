@@ -11,8 +11,9 @@ impl View {
         w.length() <= 1e-5 * right.length().max(down.length())
     }
 
-    /// For an orthographic view, the direction in which the eye is from everywhere: across what it calls right and down, and
-    /// on the eye's side of the middle of its depths. `None` for other views, and for one that has no such direction.
+    /// For an orthographic view, the direction in which the eye is from everywhere: across what it
+    /// calls right and down, and on the eye's side of the middle of its depths. `None` for other
+    /// views, and for one that has no such direction.
     pub(super) fn eye_direction(&self) -> Option<Vec3> {
         if !self.is_orthographic() {
             return None;
@@ -25,7 +26,8 @@ impl View {
         (side != 0.0 && side.is_finite()).then(|| axis * side.signum())
     }
 
-    /// What grows with the distance from the eye, or along an orthographic view: a linear function of points.
+    /// What grows with the distance from the eye, or along an orthographic view: a linear function
+    /// of points.
     pub(super) fn distance(&self) -> Vec4 {
         let along = self.eye_direction().map(|to_eye| -to_eye.extend(0.0));
         along.unwrap_or(self.clip_from_world.row(3))

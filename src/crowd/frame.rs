@@ -55,8 +55,8 @@ impl Deref for Views {
     }
 }
 
-/// A frame between [`Crowd::begin_frame`] and the engine's submit. Dropping it unprepared skips the frame: what
-/// changed stays to be brought to the GPU by the next.
+/// A frame between [`Crowd::begin_frame`] and the engine's submit. Dropping it unprepared skips the
+/// frame: what changed stays to be brought to the GPU by the next.
 #[derive(Debug)]
 pub struct Frame<'a> {
     pub(super) crowd: &'a mut Crowd,
@@ -86,27 +86,30 @@ impl<'a> Frame<'a> {
         self.crowd
     }
 
-    /// Evaluates what plays, writes this frame's data and records what brings it to the GPU: uploads
-    /// of new characters, changed records, barriers. Everything drawn later in this frame, in this command
-    /// buffer or others of the same queue, sees it.
+    /// Evaluates what plays, writes this frame's data and records what brings it to the GPU:
+    /// uploads of new characters, changed records, barriers. Everything drawn later in this frame,
+    /// in this command buffer or others of the same queue, sees it.
     ///
     /// Only instances that a view shows are evaluated; without views, all that are visible.
     ///
-    /// Nothing waits and nothing is allocated, but for instances of [`SkinMode::Cpu`](super::SkinMode::Cpu): they are skinned
-    /// meanwhile, on the threads of rayon's pool.
+    /// Nothing waits and nothing is allocated, but for instances of
+    /// [`SkinMode::Cpu`](super::SkinMode::Cpu): they are skinned meanwhile, on the threads of
+    /// rayon's pool.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more views than there is room for, and for
-    /// more instances with blended materials, counted once for each view, than [`Capacity::blended`](super::Capacity::blended).
-    /// [`Error::Each`], by the view's index, with the reason: [`Error::Argument`] for a view that makes no sense or keeps the
-    /// history of an earlier one or whose list is not of this frame, [`Error::NotFound`] for a history that does not exist.
-    /// Nothing is recorded then.
+    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more views
+    /// than there is room for, and for more instances with blended materials, counted once for each
+    /// view, than [`Capacity::blended`](super::Capacity::blended). [`Error::Each`], by the view's
+    /// index, with the reason: [`Error::Argument`] for a view that makes no sense or keeps the
+    /// history of an earlier one or whose list is not of this frame, [`Error::NotFound`] for a
+    /// history that does not exist. Nothing is recorded then.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and graphics. It is
-    /// submitted after the commands of the frames before, and before the draws of this frame and whatever is recorded
-    /// for later ones: what changed counts as brought to the GPU from here on. If it is never submitted, the frame is
-    /// given up by [`Crowd::abandon_frame`] before the next one begins.
+    /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and
+    /// graphics. It is submitted after the commands of the frames before, and before the draws of
+    /// this frame and whatever is recorded for later ones: what changed counts as brought to the
+    /// GPU from here on. If it is never submitted, the frame is given up by
+    /// [`Crowd::abandon_frame`] before the next one begins.
     pub unsafe fn record_prepare(
         &mut self,
         cmd: vk::CommandBuffer,
@@ -281,8 +284,9 @@ impl<'a> Frame<'a> {
                 crowd.graveyard.bury(Retired::Upload(index, upload));
             }
             if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
-                // Each slot has its own part of the copy. But a layer that knows nothing of dynamic offsets
-                // takes every frame for a reader of the first slot's, and would report a hazard.
+                // Each slot has its own part of the copy. But a layer that knows nothing of dynamic
+                // offsets takes every frame for a reader of the first slot's, and would report a
+                // hazard.
                 let (none, copy) = (Access::NONE, Stage::COPY);
                 device.barrier(cmd, (SHADERS, none), (copy, none));
             }
@@ -298,8 +302,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Brings the changed records into the table, between barriers: the frames before may still read it, and have
-    /// written it.
+    /// Brings the changed records into the table, between barriers: the frames before may still
+    /// read it, and have written it.
     ///
     /// # Safety
     /// As [`Self::record_prepare`].
@@ -324,9 +328,9 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Keeps this frame's state for the next one of each view that has a history, between barriers: stages before have
-    /// written it; the frames before read what is replaced, and have written what growth moves. The barrier after it
-    /// also holds back the next frame's scatter.
+    /// Keeps this frame's state for the next one of each view that has a history, between barriers:
+    /// stages before have written it; the frames before read what is replaced, and have written
+    /// what growth moves. The barrier after it also holds back the next frame's scatter.
     ///
     /// # Safety
     /// As [`Self::record_prepare`].

@@ -5,8 +5,8 @@ use crate::character::{Affine, listed};
 use crate::error::{Error, Result};
 
 impl Crowd {
-    /// World space from an instance's character space. That of an [attached](Self::attach) one is as the last prepared
-    /// frame had it.
+    /// World space from an instance's character space. That of an [attached](Self::attach) one is
+    /// as the last prepared frame had it.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -31,7 +31,8 @@ impl Crowd {
         self.instances.get(id).map(|slot| slot.record.user)
     }
 
-    /// What [`Self::set_visible`] set. Something that it is attached to may hide the instance all the same.
+    /// What [`Self::set_visible`] set. Something that it is attached to may hide the instance all
+    /// the same.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -51,8 +52,8 @@ impl Crowd {
         Ok(marks.map_or(0, |marks| marks.mask))
     }
 
-    /// What [`Self::set_morph_weights`] set: one for each of its character's morph weights, `None` where the clip and the
-    /// rest pose decide.
+    /// What [`Self::set_morph_weights`] set: one for each of its character's morph weights, `None`
+    /// where the clip and the rest pose decide.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -92,7 +93,8 @@ impl Crowd {
         Ok(members.map(|index| self.instances.any_id(*index)))
     }
 
-    /// The instance at an index of the instance table, as [`Self::table_index`] gives it, if one is alive there.
+    /// The instance at an index of the instance table, as [`Self::table_index`] gives it, if one is
+    /// alive there.
     #[must_use]
     pub fn instance_at(&self, table_index: u32) -> Option<InstanceId> {
         self.instances.id(table_index)

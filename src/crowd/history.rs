@@ -1,9 +1,9 @@
-//! What views keep from frame to frame, for motion vectors: the instance table, the palettes, the morph weights and the
-//! deformed vertices of the last frame that each was recorded in.
+//! What views keep from frame to frame, for motion vectors: the instance table, the palettes, the
+//! morph weights and the deformed vertices of the last frame that each was recorded in.
 //!
-//! Each history has two halves. A frame reads the one that was written when the history's view was recorded last, and
-//! writes the other with its own state, for the next. So histories of different rates don't meet, and what was between
-//! two frames of a view is of no concern.
+//! Each history has two halves. A frame reads the one that was written when the history's view was
+//! recorded last, and writes the other with its own state, for the next. So histories of different
+//! rates don't meet, and what was between two frames of a view is of no concern.
 
 use super::Capacity;
 use super::retire::{Graveyard, Retired};
@@ -20,7 +20,8 @@ const RECORD_WORDS: u64 = size_of::<Instance>() as u64 / 4;
 /// Words of a palette entry of the ring.
 const ENTRY_WORDS: u64 = 12;
 
-/// Words of each section of a half: records of the instance table, palettes, morph weights, deformed vertices.
+/// Words of each section of a half: records of the instance table, palettes, morph weights,
+/// deformed vertices.
 pub(super) type Words = [u64; 4];
 
 /// What a frame has in use of each section.
@@ -72,7 +73,8 @@ impl HistoryBuffer {
             start
         });
         let halves = u64::from(capacity.histories) * 2;
-        // The device can't bind more than 2^32 - 1 bytes, so the shaders' offsets in words fit 32 bits.
+        // The device can't bind more than 2^32 - 1 bytes, so the shaders' offsets in words fit 32
+        // bits.
         let bytes = limit(
             "bytes of histories (maxStorageBufferRange)",
             halves.saturating_mul(half_words).saturating_mul(4),
@@ -160,7 +162,8 @@ impl Histories {
     /// Whether the view of this index may keep the history that it says.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a history that there is not, [`Error::Argument`] for one that an earlier view keeps.
+    /// [`Error::NotFound`] for a history that there is not, [`Error::Argument`] for one that an
+    /// earlier view keeps.
     pub(super) fn check(&self, views: &[View], index: usize) -> Result<()> {
         let Some(history) = views.get(index).and_then(|view| view.history) else {
             return Ok(());
@@ -203,11 +206,13 @@ impl Histories {
         self.old.is_some() || views.iter().any(|view| view.history.is_some())
     }
 
-    /// Records the copies of a frame: what growth left behind, then the frame's own state for each of its views that
-    /// keep a history, from the buffers and byte offsets `sources`. Barriers before and after are the caller's.
+    /// Records the copies of a frame: what growth left behind, then the frame's own state for each
+    /// of its views that keep a history, from the buffers and byte offsets `sources`. Barriers
+    /// before and after are the caller's.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass; the buffers are alive, and the sources have the words.
+    /// `cmd` is recording, outside a render pass; the buffers are alive, and the sources have the
+    /// words.
     pub(super) unsafe fn record(
         &mut self,
         (device, cmd): (&Device, vk::CommandBuffer),
@@ -264,8 +269,8 @@ impl Histories {
         }
     }
 
-    /// The histories have another buffer now: keeps what `replaced` holds for the next frame to copy, or gives it back if
-    /// that is nothing.
+    /// The histories have another buffer now: keeps what `replaced` holds for the next frame to
+    /// copy, or gives it back if that is nothing.
     pub(super) fn grow(
         &mut self,
         replaced: HistoryBuffer,

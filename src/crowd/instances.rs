@@ -66,8 +66,8 @@ impl Instances {
         self.slots.len() - self.free.len()
     }
 
-    /// More room, over a table that holds nothing yet: every record counts as changed, those of the dead too, so that no
-    /// history is ever given memory that nobody wrote.
+    /// More room, over a table that holds nothing yet: every record counts as changed, those of the
+    /// dead too, so that no history is ever given memory that nobody wrote.
     pub(super) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
         self.moved = true;
@@ -94,8 +94,8 @@ impl Instances {
         }
     }
 
-    /// The table indices of the records that changed since [`Self::settle`]. A slot that died in between
-    /// may be among them; its record does no harm.
+    /// The table indices of the records that changed since [`Self::settle`]. A slot that died in
+    /// between may be among them; its record does no harm.
     pub(super) fn changed(&self) -> &[u32] {
         &self.changed
     }
@@ -245,8 +245,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Gives all ranges anew, without gaps. Nothing has to be moved: palettes, morph weights and deformed vertices
-    /// are written in every frame that reads them.
+    /// Gives all ranges anew, without gaps. Nothing has to be moved: palettes, morph weights and
+    /// deformed vertices are written in every frame that reads them.
     fn compact(&mut self) {
         self.moved = true;
         self.rows.clear();
@@ -272,7 +272,8 @@ impl Instances {
         }
     }
 
-    /// Whether there is room for an instance of these sizes; `skinned` is its mode and its words of deformed vertices.
+    /// Whether there is room for an instance of these sizes; `skinned` is its mode and its words of
+    /// deformed vertices.
     ///
     /// # Errors
     /// [`Error::Capacity`], by what ran out.
@@ -293,7 +294,8 @@ impl Instances {
         self.check_skinned(skinned, (SkinMode::Vertex, 0))
     }
 
-    /// Whether there is room for the deformed vertices of an instance, its mode and words, in place of what they were `before`.
+    /// Whether there is room for the deformed vertices of an instance, its mode and words, in place
+    /// of what they were `before`.
     ///
     /// # Errors
     /// [`Error::Capacity`].
@@ -341,7 +343,8 @@ impl Instances {
         }
     }
 
-    /// Takes ranges of the sizes that an instance says, for which there is room: rows, morph weights, deformed vertices.
+    /// Takes ranges of the sizes that an instance says, for which there is room: rows, morph
+    /// weights, deformed vertices.
     fn take_shares(&mut self, index: u32, wanted: [bool; 3]) {
         let Some(slot) = self.slots.get_mut(index as usize) else {
             return;
@@ -362,7 +365,8 @@ impl Instances {
         }
     }
 
-    /// Gives an instance another mode of skinning, for which there is room: `words` of deformed vertices.
+    /// Gives an instance another mode of skinning, for which there is room: `words` of deformed
+    /// vertices.
     pub(super) fn set_skin(&mut self, id: InstanceId, skin: SkinMode, words: u32) -> Result<()> {
         self.get(id)?;
         let Some(slot) = self.slots.get_mut(id.index as usize) else {

@@ -36,8 +36,8 @@ impl Node {
 #[derive(Debug, Default)]
 pub(super) struct Attachments {
     pub(super) nodes: Vec<Node>,
-    /// Depths and table indices of the attached instances: parents before their children. If `stale`, it is not
-    /// sorted, and has some that are no longer attached.
+    /// Depths and table indices of the attached instances: parents before their children. If
+    /// `stale`, it is not sorted, and has some that are no longer attached.
     pub(super) order: Vec<(u32, u32)>,
     stale: bool,
 }
@@ -64,7 +64,8 @@ impl Attachments {
         })
     }
 
-    /// An instance, and all that are attached to it, directly or through others: parents before their children.
+    /// An instance, and all that are attached to it, directly or through others: parents before
+    /// their children.
     pub(super) fn family(&self, index: u32) -> Vec<u32> {
         let mut family = vec![index];
         let mut done = 0;

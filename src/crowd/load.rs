@@ -48,7 +48,8 @@ impl Need {
         }
     }
 
-    /// The capacity for it and no more; what exceeds 32 bits is cut there, and refused where it is asked for.
+    /// The capacity for it and no more; what exceeds 32 bits is cut there, and refused where it is
+    /// asked for.
     fn capacity(&self, views: u32) -> Capacity {
         let cut = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         Capacity {
@@ -65,8 +66,8 @@ impl Need {
 }
 
 impl Capacity {
-    /// Room for these characters and instances, in frames of up to `views` views; without histories, which the
-    /// caller may set.
+    /// Room for these characters and instances, in frames of up to `views` views; without
+    /// histories, which the caller may set.
     ///
     /// ```
     /// use throng::{Capacity, CharacterDesc, SkinMode};
@@ -85,8 +86,9 @@ impl Capacity {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unheld`](crate::Error::Unheld) if the method's palettes can't hold a character's poses;
-    /// [`Error::Capacity`](crate::Error::Capacity) for a character of 2³² words or more of deformed vertices.
+    /// [`Error::Unheld`](crate::Error::Unheld) if the method's palettes can't hold a character's
+    /// poses; [`Error::Capacity`](crate::Error::Capacity) for a character of 2³² words or more of
+    /// deformed vertices.
     pub fn for_characters(loads: &[CharacterLoad<'_>], views: u32) -> Result<Self> {
         let mut need = Need::default();
         for load in loads {
@@ -115,12 +117,12 @@ impl Capacity {
 }
 
 impl Crowd {
-    /// Makes room for so many more instances of each of these characters, which are deformed in `skin`, beside those that
-    /// are alive. As [`Self::reserve`].
+    /// Makes room for so many more instances of each of these characters, which are deformed in
+    /// `skin`, beside those that are alive. As [`Self::reserve`].
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) for a character that does not exist; as [`Self::reserve`]. The crowd is then
-    /// as it was.
+    /// [`Error::NotFound`](crate::Error::NotFound) for a character that does not exist; as
+    /// [`Self::reserve`]. The crowd is then as it was.
     pub fn reserve_for(
         &mut self,
         allocator: &mut Allocator,

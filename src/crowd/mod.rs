@@ -91,9 +91,9 @@ const PROFILER_SCOPES: u32 = 64;
 /// memory it takes from the engine's allocator, in the methods that are handed one.
 ///
 /// # Slots
-/// `slots` frames are in flight. The engine says at [`Crowd::begin_frame`] which one it begins, and by that
-/// promises that the work it last submitted with that slot has ended. All recorded work goes to one
-/// queue, in the order of the frames.
+/// `slots` frames are in flight. The engine says at [`Crowd::begin_frame`] which one it begins, and
+/// by that promises that the work it last submitted with that slot has ended. All recorded work
+/// goes to one queue, in the order of the frames.
 ///
 /// # Spaces
 /// Instance transforms and views are relative to the same origin, which is the engine's to choose.
@@ -109,7 +109,8 @@ pub struct Crowd {
     passes: Vec<Option<DrawPass>>,
     characters: Vec<Option<Entry>>,
     instances: Instances,
-    /// What the next prepared frame brings to the GPU, with the index of the character that it is for.
+    /// What the next prepared frame brings to the GPU, with the index of the character that it is
+    /// for.
     uploads: Vec<(u32, Upload)>,
     graveyard: Graveyard,
     profiler: Option<Profiler>,
@@ -133,14 +134,15 @@ impl Crowd {
     /// Makes an empty crowd on the engine's device.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names what the device lacks; [`Error::Argument`] for no slots, no views or
-    /// an alignment that is no power of two; [`Error::Capacity`] for too many slots or views, or if the room asked for
-    /// exceeds what the device can bind; [`Error::Memory`], [`Error::Vulkan`]. What was made until then is undone.
+    /// [`Error::Unsupported`] names what the device lacks; [`Error::Argument`] for no slots, no
+    /// views or an alignment that is no power of two; [`Error::Capacity`] for too many slots or
+    /// views, or if the room asked for exceeds what the device can bind; [`Error::Memory`],
+    /// [`Error::Vulkan`]. What was made until then is undone.
     ///
     /// # Safety
     /// The handles of `gpu` belong together and outlive the crowd; the features of
-    /// [`crate::gpu::required`] are enabled, and those that `gpu.enabled` names. `allocator` was made
-    /// for the same device; it is the one handed to every other method.
+    /// [`crate::gpu::required`] are enabled, and those that `gpu.enabled` names. `allocator` was
+    /// made for the same device; it is the one handed to every other method.
     pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
         check_desc(desc)?;
         // SAFETY: the caller's word.
@@ -277,8 +279,8 @@ impl Crowd {
     /// choice. Frees what no frame in flight uses any more.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a slot past [`CrowdDesc::slots`], [`Error::Argument`] for a time that
-    /// is not finite.
+    /// [`Error::NotFound`] for a slot past [`CrowdDesc::slots`], [`Error::Argument`] for a time
+    /// that is not finite.
     ///
     /// # Safety
     /// All work that was submitted with this slot has ended (its fence is signalled). What
@@ -320,8 +322,9 @@ impl Crowd {
         Ok(Frame::new(self, slot))
     }
 
-    /// Takes back the frame begun last, prepared or not, whose commands will never be submitted (the swapchain was
-    /// out of date, say): what it would have brought to the GPU is brought by the next one.
+    /// Takes back the frame begun last, prepared or not, whose commands will never be submitted
+    /// (the swapchain was out of date, say): what it would have brought to the GPU is brought by
+    /// the next one.
     ///
     /// # Safety
     /// None of what was recorded in that frame is ever submitted.
@@ -359,8 +362,8 @@ impl Crowd {
     /// Frees everything, in flight or not.
     ///
     /// # Safety
-    /// The device is idle as far as the crowd's recorded work goes. `allocator` is the one handed to
-    /// [`Crowd::new`].
+    /// The device is idle as far as the crowd's recorded work goes. `allocator` is the one handed
+    /// to [`Crowd::new`].
     pub unsafe fn destroy(mut self, allocator: &mut Allocator) {
         self.destroyed = true;
         // SAFETY: the caller's word.

@@ -15,7 +15,8 @@ pub struct DrawInstances {
     pub mirrored: bool,
 }
 
-/// The instances of some runs that show the primitive of this bit; neighbours together. The runs follow each other.
+/// The instances of some runs that show the primitive of this bit; neighbours together. The runs
+/// follow each other.
 pub(super) fn shown(runs: &[Run], bit: u128) -> impl Iterator<Item = DrawInstances> {
     let key = move |run: &Run| (run.mirrored, run.hides(bit));
     let alike = runs.chunk_by(move |a, b| key(a) == key(b));
@@ -33,15 +34,16 @@ impl Crowd {
     /// Shows or hides a part of an instance, in all views and passes: the primitives of a node, by
     /// [`Character::part`](crate::character::Character::part).
     ///
-    /// A hidden part costs nothing on the GPU: its draws leave the instance out. Instances that hide nothing cost what they
-    /// did before. For each set of hidden parts that occurs among the instances of a character, the primitives in
-    /// question take up to one more draw call. Its deformed vertices are computed all the same in
-    /// [`SkinMode::Compute`](super::SkinMode::Compute) and [`SkinMode::Cpu`](super::SkinMode::Cpu), so a part that is
-    /// shown again has the right motion at once.
+    /// A hidden part costs nothing on the GPU: its draws leave the instance out. Instances that
+    /// hide nothing cost what they did before. For each set of hidden parts that occurs among the
+    /// instances of a character, the primitives in question take up to one more draw call. Its
+    /// deformed vertices are computed all the same in
+    /// [`SkinMode::Compute`](super::SkinMode::Compute) and [`SkinMode::Cpu`](super::SkinMode::Cpu),
+    /// so a part that is shown again has the right motion at once.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] for a part that its character
-    /// lacks; [`Error::Capacity`] for a part that has primitives past
+    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`]
+    /// for a part that its character lacks; [`Error::Capacity`] for a part that has primitives past
     /// [`MAX_HIDEABLE`](crate::character::MAX_HIDEABLE).
     pub fn set_part_visible(&mut self, id: InstanceId, part: PartId, visible: bool) -> Result<()> {
         let character = self.instances.get(id)?.record.character;
@@ -97,12 +99,13 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// Which instances of `character` a draw of the primitive of this index takes in `view`, for pipelines of the engine's
-    /// own: [`Inputs`](super::Inputs) without those that hide it. Instances of one range are drawn by one call.
+    /// Which instances of `character` a draw of the primitive of this index takes in `view`, for
+    /// pipelines of the engine's own: [`Inputs`](super::Inputs) without those that hide it.
+    /// Instances of one range are drawn by one call.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for a character or primitive
-    /// that does not exist.
+    /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for
+    /// a character or primitive that does not exist.
     pub fn draw_ranges(
         &self,
         view: ViewId,

@@ -13,8 +13,8 @@ impl Crowd {
     /// cross-fade, and stays until it is set again or something else is played on the layer.
     ///
     /// Front faces are told from the rest pose and the clips, as
-    /// [`PaletteJoint::may_flip`](crate::character::PaletteJoint::may_flip) says: a pose that mirrors
-    /// where no clip does shows its back faces.
+    /// [`PaletteJoint::may_flip`](crate::character::PaletteJoint::may_flip) says: a pose that
+    /// mirrors where no clip does shows its back faces.
     ///
     /// # Errors
     /// As [`Animator::show_model_pose`](crate::animator::Animator::show_model_pose);

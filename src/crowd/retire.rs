@@ -121,7 +121,8 @@ impl Graveyard {
             .unwrap_or(0);
         for (frame, retired) in &mut self.graves {
             if *frame < ended {
-                // SAFETY: every slot begun up to that frame has been begun again, so its work has ended.
+                // SAFETY: every slot begun up to that frame has been begun again, so its work has
+                // ended.
                 unsafe { retired.destroy(device, allocator) };
             }
         }

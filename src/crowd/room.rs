@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// Gives out ranges of `capacity` units. A range that is given back goes to the next of its size; else ranges are given
-/// from a growing end, and when that meets the capacity they are all given anew, without gaps.
+/// Gives out ranges of `capacity` units. A range that is given back goes to the next of its size;
+/// else ranges are given from a growing end, and when that meets the capacity they are all given
+/// anew, without gaps.
 #[derive(Debug)]
 pub(super) struct Room {
     capacity: u32,
@@ -41,7 +42,8 @@ impl Room {
         self.end
     }
 
-    /// The start of `size` units, for which there is room in all; `None` if they don't lie together: compact then.
+    /// The start of `size` units, for which there is room in all; `None` if they don't lie
+    /// together: compact then.
     pub(super) fn take(&mut self, size: u32) -> Option<u32> {
         if size == 0 {
             return Some(0);

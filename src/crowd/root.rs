@@ -33,8 +33,8 @@ impl Crowd {
     /// any frame rate.
     ///
     /// # Errors
-    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it is
-    /// not alive.
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it
+    /// is not alive.
     pub fn set_root_motion(&mut self, id: InstanceId, mode: RootMotionMode) -> Result<()> {
         self.with_actor(id, |animator, actor| animator.set_root_motion(actor, mode))?;
         let applies = mode == RootMotionMode::Apply;
@@ -55,8 +55,8 @@ impl Crowd {
     /// What becomes of the root motion of an instance's clips.
     ///
     /// # Errors
-    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it is
-    /// not alive.
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it
+    /// is not alive.
     pub fn root_motion(&self, id: InstanceId) -> Result<RootMotionMode> {
         let (animator, actor) = self.actor(id)?;
         animator.root_motion(actor)
@@ -65,8 +65,8 @@ impl Crowd {
     /// How the instance moved in the frame begun last, in character space as it stood before.
     ///
     /// # Errors
-    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it is
-    /// not alive.
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it
+    /// is not alive.
     pub fn root_delta(&self, id: InstanceId) -> Result<RootDelta> {
         let (animator, actor) = self.actor(id)?;
         animator.root_delta(actor)

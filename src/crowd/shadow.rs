@@ -147,16 +147,17 @@ fn bind(device: &Device, layout: vk::DescriptorSetLayout, map: &ShadowMap) -> Re
 }
 
 impl Crowd {
-    /// Says which image passes with [`PassDesc::shadow_map`](crate::PassDesc::shadow_map) look the light up in, from the next
-    /// frame on. Views say with [`View::shadow`](crate::View::shadow) what is in it.
+    /// Says which image passes with [`PassDesc::shadow_map`](crate::PassDesc::shadow_map) look the
+    /// light up in, from the next frame on. Views say with [`View::shadow`](crate::View::shadow)
+    /// what is in it.
     ///
     /// # Errors
     /// [`Error::Argument`] for an edge of 0; [`Error::Vulkan`]. The map is then the one before.
     ///
     /// # Safety
-    /// The view is alive until another map is set and no frame in flight was begun before that, or the crowd is
-    /// destroyed. Where a frame's draws sample it, it is in that layout, and what was drawn into it is visible to fragment
-    /// shaders.
+    /// The view is alive until another map is set and no frame in flight was begun before that, or
+    /// the crowd is destroyed. Where a frame's draws sample it, it is in that layout, and what was
+    /// drawn into it is visible to fragment shaders.
     pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
         if map.edge == 0 {
             let why = ArgumentFault::Invalid("must be at least 1");

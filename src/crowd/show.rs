@@ -17,12 +17,14 @@ pub struct ListId {
 const MAX_LISTS: u32 = MAX_VIEWS;
 
 impl Crowd {
-    /// Shows or hides an instance, in all views, and with it whatever is attached to it. A hidden instance is neither
-    /// drawn nor animated; its clips go on by the clock, and it can be moved as any other.
+    /// Shows or hides an instance, in all views, and with it whatever is attached to it. A hidden
+    /// instance is neither drawn nor animated; its clips go on by the clock, and it can be moved as
+    /// any other.
     ///
-    /// An instance that no view showed in the frame before has no motion in its first frame: motion vectors take it for
-    /// having been there, in its present pose, in every view's last frame, as after [`Self::teleport`]. The same holds
-    /// where [`Self::set_view_mask`] or [`Frame::list`] kept it from all views.
+    /// An instance that no view showed in the frame before has no motion in its first frame: motion
+    /// vectors take it for having been there, in its present pose, in every view's last frame, as
+    /// after [`Self::teleport`]. The same holds where [`Self::set_view_mask`] or [`Frame::list`]
+    /// kept it from all views.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -34,11 +36,13 @@ impl Crowd {
         Ok(())
     }
 
-    /// Says which views show an instance: those whose [`View::mask`] has a bit in common with `mask`. Every view does at
-    /// first ([`u32::MAX`]); 0 is as hidden. An instance that no view of a frame shows is not animated.
+    /// Says which views show an instance: those whose [`View::mask`] has a bit in common with
+    /// `mask`. Every view does at first ([`u32::MAX`]); 0 is as hidden. An instance that no view of
+    /// a frame shows is not animated.
     ///
     /// For the player's own body in a first-person game, which is seen only by its shadow:
-    /// `crowd.set_view_mask(body, SHADOW)?`, where the camera's view has a mask without the bit `SHADOW`.
+    /// `crowd.set_view_mask(body, SHADOW)?`, where the camera's view has a mask without the bit
+    /// `SHADOW`.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -52,13 +56,15 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// Makes a list of instances for views of this frame: a view whose [`View::list`] it is shows those instances only,
-    /// as far as they are visible and its mask allows. Several views can share one. For engines that cull by themselves.
+    /// Makes a list of instances for views of this frame: a view whose [`View::list`] it is shows
+    /// those instances only, as far as they are visible and its mask allows. Several views can
+    /// share one. For engines that cull by themselves.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more lists than
-    /// [`Capacity::views`](super::Capacity::views); [`Error::Each`], by the place in the list, for an instance that is not alive
-    /// ([`Error::Stale`] or [`Error::NotFound`]), and for one that stands there twice ([`Error::Argument`]).
+    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more lists
+    /// than [`Capacity::views`](super::Capacity::views); [`Error::Each`], by the place in the list,
+    /// for an instance that is not alive ([`Error::Stale`] or [`Error::NotFound`]), and for one
+    /// that stands there twice ([`Error::Argument`]).
     pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
         if self.prepared {
             let why = ArgumentFault::Invalid("record_prepare was already called for it");

@@ -19,14 +19,17 @@ pub(super) struct Listed {
 }
 
 impl Crowd {
-    /// Says where an instance's vertices are deformed from the next frame on. [`SkinMode::Compute`] and [`SkinMode::Cpu`] pay
-    /// where it is drawn in several passes, and give the engine its deformed vertices
-    /// ([`Frame::skinned`]); they take room of [`Capacity::skinned_words`](crate::Capacity::skinned_words).
+    /// Says where an instance's vertices are deformed from the next frame on. [`SkinMode::Compute`]
+    /// and [`SkinMode::Cpu`] pay where it is drawn in several passes, and give the engine its
+    /// deformed vertices ([`Frame::skinned`]); they take room of
+    /// [`Capacity::skinned_words`](crate::Capacity::skinned_words).
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Capacity`] when there is no room for its deformed
-    /// vertices (see [`Self::reserve`]); [`Error::Argument`] for [`SkinMode::Cpu`] where its character was added without
-    /// [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning). The instance is then as it was.
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Capacity`] when there
+    /// is no room for its deformed vertices (see [`Self::reserve`]); [`Error::Argument`] for
+    /// [`SkinMode::Cpu`] where its character was added without
+    /// [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning). The instance is then as
+    /// it was.
     pub fn set_skin(&mut self, id: InstanceId, skin: SkinMode) -> Result<()> {
         let slot = self.instances.get(id)?;
         let entry = self.entry(CharacterId(slot.record.character))?;
@@ -67,7 +70,8 @@ pub(super) fn skinned_words(entry: &Entry, skin: SkinMode) -> Result<u32> {
 }
 
 impl Frame<'_> {
-    /// Lists the instances that the GPU deforms, character by character, and deforms those of the CPU.
+    /// Lists the instances that the GPU deforms, character by character, and deforms those of the
+    /// CPU.
     pub(super) fn write_skinned(&mut self, written: &mut Written) -> Result<()> {
         let (crowd, slot) = (&mut *self.crowd, self.slot);
         crowd.listed.clear();
@@ -115,8 +119,8 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Brings what the CPU deformed to where draws read it, and deforms the rest there; between barriers: the frames
-    /// before may still read it, and have written it.
+    /// Brings what the CPU deformed to where draws read it, and deforms the rest there; between
+    /// barriers: the frames before may still read it, and have written it.
     ///
     /// # Safety
     /// As [`Frame::record_prepare`].

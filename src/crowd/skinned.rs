@@ -6,25 +6,31 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
 use ash::vk;
 
-/// Where the deformed vertices of an instance lie in this frame, in character space: its transform is the caller's to apply.
+/// Where the deformed vertices of an instance lie in this frame, in character space: its transform
+/// is the caller's to apply.
 ///
-/// They are there for whatever is submitted after [`Frame::record_prepare`]'s commands and before those of the
-/// next frame, in vertex, fragment and compute shaders (storage buffer reads), as vertex buffers, as source of
-/// copies, and, where [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) says so, for acceleration structure builds.
-/// Barriers before that are throng's, and so are those by which the next frame waits for those reads. For any other
-/// use (mesh and ray tracing shaders, `vkCmdBlitImage` and its like, other queues) the engine puts its own
-/// barriers: behind `record_prepare` from `ALL_COMMANDS`/`MEMORY_WRITE`, and before that of the next frame to `ALL_COMMANDS`.
-/// Nothing but throng writes there.
+/// They are there for whatever is submitted after [`Frame::record_prepare`]'s commands and before
+/// those of the next frame, in vertex, fragment and compute shaders (storage buffer reads), as
+/// vertex buffers, as source of copies, and, where
+/// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) says so, for acceleration
+/// structure builds. Barriers before that are throng's, and so are those by which the next frame
+/// waits for those reads. For any other use (mesh and ray tracing shaders, `vkCmdBlitImage` and its
+/// like, other queues) the engine puts its own barriers: behind `record_prepare` from
+/// `ALL_COMMANDS`/`MEMORY_WRITE`, and before that of the next frame to `ALL_COMMANDS`. Nothing but
+/// throng writes there.
 ///
 /// Vertices of parts that the instance hides are there, too, as if they were shown.
 ///
-/// The layout is that of [`SkinnedLayout`](crate::pose::SkinnedLayout); [`Self::primitives`] has it in bytes.
+/// The layout is that of [`SkinnedLayout`](crate::pose::SkinnedLayout); [`Self::primitives`] has it
+/// in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Skinned<'a> {
     /// With the usage `STORAGE_BUFFER | VERTEX_BUFFER | TRANSFER_SRC` and
-    /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage). Another one after [`Crowd::reserve`](crate::Crowd::reserve).
+    /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage). Another one after
+    /// [`Crowd::reserve`](crate::Crowd::reserve).
     pub buffer: vk::Buffer,
-    /// Where the instance's range starts, in bytes, a multiple of 16. Another one in the next frame, perhaps.
+    /// Where the instance's range starts, in bytes, a multiple of 16. Another one in the next
+    /// frame, perhaps.
     pub offset: u64,
     /// How many bytes it has.
     pub size: u64,
@@ -49,8 +55,8 @@ impl Frame<'_> {
     /// [`Self::record_prepare`].
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if the frame is not prepared, the
-    /// instance is of [`SkinMode::Vertex`], or no view of the frame shows it.
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if the frame
+    /// is not prepared, the instance is of [`SkinMode::Vertex`], or no view of the frame shows it.
     pub fn skinned(&self, id: InstanceId) -> Result<Skinned<'_>> {
         let slot = self.crowd.instances.get(id)?;
         let fault = |what, why| {

@@ -12,8 +12,9 @@ pub enum SkinMode {
     Vertex,
     /// By the skin stage on the GPU, once a frame, into device memory that draws then read.
     Compute,
-    /// By its twin on the CPU, on the threads of rayon's current pool while the frame is prepared, into the same memory. Takes a
-    /// character that was added with [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
+    /// By its twin on the CPU, on the threads of rayon's current pool while the frame is prepared,
+    /// into the same memory. Takes a character that was added with
+    /// [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     Cpu,
 }
 

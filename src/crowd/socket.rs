@@ -7,15 +7,17 @@ use crate::error::Result;
 use crate::pose::Socket;
 
 impl Crowd {
-    /// World space from a joint's or a socket's space at the engine's `time_s`: of what the instance plays now, where it stands now. Only
-    /// the joint and those above it are evaluated; any time will do, before or after that of the
-    /// frame. An instance in a pose of the caller's is in that at any time.
+    /// World space from a joint's or a socket's space at the engine's `time_s`: of what the
+    /// instance plays now, where it stands now. Only the joint and those above it are evaluated;
+    /// any time will do, before or after that of the frame. An instance in a pose of the caller's
+    /// is in that at any time.
     ///
-    /// For something attached to a joint, such as a sword: `crowd.joint_transform(id, "RightHand", time_s)? * hand_from_sword`.
+    /// For something attached to a joint, such as a sword: `crowd.joint_transform(id, "RightHand",
+    /// time_s)? * hand_from_sword`.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] or [`Error::UnknownName`] for a joint or
-    /// socket that its character lacks.
+    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] or
+    /// [`Error::UnknownName`] for a joint or socket that its character lacks.
     pub fn joint_transform<'a>(
         &self,
         id: InstanceId,

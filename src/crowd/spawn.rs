@@ -69,10 +69,11 @@ impl Crowd {
     /// Puts an instance of `character` into the world.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character or clip that does not exist, [`Error::UnknownName`] likewise;
-    /// [`Error::Capacity`] when there is no room for another instance, its palette, morph weights or deformed vertices (see
-    /// [`Crowd::reserve`]); [`Error::Argument`] for values that are not finite, and for [`SkinMode::Cpu`] where the
-    /// character was added without [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
+    /// [`Error::NotFound`] for a character or clip that does not exist, [`Error::UnknownName`]
+    /// likewise; [`Error::Capacity`] when there is no room for another instance, its palette, morph
+    /// weights or deformed vertices (see [`Crowd::reserve`]); [`Error::Argument`] for values that
+    /// are not finite, and for [`SkinMode::Cpu`] where the character was added without
+    /// [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let entry = self.entry(character)?;
         let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
@@ -150,8 +151,8 @@ impl Crowd {
         Ok(actor)
     }
 
-    /// Takes an instance out of the world. Those that are attached to it go with it, or stay behind on their own, as
-    /// [`AttachEnd`](super::AttachEnd) says.
+    /// Takes an instance out of the world. Those that are attached to it go with it, or stay behind
+    /// on their own, as [`AttachEnd`](super::AttachEnd) says.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -212,18 +213,19 @@ impl Crowd {
         Ok(next.record)
     }
 
-    /// Moves an instance. What motion vectors see is a motion from where it was in the view's last frame; after
-    /// [`Self::teleport`] they see none.
+    /// Moves an instance. What motion vectors see is a motion from where it was in the view's last
+    /// frame; after [`Self::teleport`] they see none.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for a transform
-    /// that is not finite, and for an instance that is [attached](Self::attach): what it is attached to gives its place.
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for a
+    /// transform that is not finite, and for an instance that is [attached](Self::attach): what it
+    /// is attached to gives its place.
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
         self.place(id, world_from_model, false)
     }
 
-    /// Puts an instance somewhere else without a motion in between: to motion vectors, it has been there, in its
-    /// present pose, in every view's last frame.
+    /// Puts an instance somewhere else without a motion in between: to motion vectors, it has been
+    /// there, in its present pose, in every view's last frame.
     ///
     /// # Errors
     /// As [`Self::set_transform`].
@@ -268,12 +270,12 @@ impl Crowd {
         })
     }
 
-    /// Colours an instance: linear RGBA, multiplies the base colour. Alpha counts where the material masks or
-    /// blends.
+    /// Colours an instance: linear RGBA, multiplies the base colour. Alpha counts where the
+    /// material masks or blends.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for values that are
-    /// not finite.
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for values
+    /// that are not finite.
     pub fn set_tint(&mut self, id: InstanceId, tint: [f32; 4]) -> Result<()> {
         check_tint(tint)?;
         self.instances.change(id, |slot| slot.record.tint = tint)

@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// CPU time of the stages of one frame, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CpuTimes {
-    /// Taking the animators to the frame's time, in [`Crowd::begin_frame`](super::Crowd::begin_frame):
-    /// events, state machines, root motion.
+    /// Taking the animators to the frame's time, in
+    /// [`Crowd::begin_frame`](super::Crowd::begin_frame): events, state machines, root motion.
     pub update_ms: f64,
     /// Clips to palettes in the ring, and morph weights.
     pub animate_ms: f64,
@@ -29,8 +29,8 @@ pub struct Stats {
     pub skinned: u32,
     /// Instance records that were brought to the GPU.
     pub changes: u32,
-    /// Bytes that the CPU wrote for the GPU this frame: palettes, records, views, lists, and uploads of
-    /// new characters.
+    /// Bytes that the CPU wrote for the GPU this frame: palettes, records, views, lists, and
+    /// uploads of new characters.
     pub upload_bytes: u64,
     /// Draw calls recorded.
     pub draws: u32,

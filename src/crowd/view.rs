@@ -64,18 +64,20 @@ impl From<vk::Extent2D> for Viewport {
 pub struct View {
     /// Vulkan clip space from world space (column vectors, depth 0..1, +Y down in clip space).
     pub clip_from_world: Mat4,
-    /// The eye, in world space. For an orthographic view any point far back along the view: it says from which side.
+    /// The eye, in world space. For an orthographic view any point far back along the view: it says
+    /// from which side.
     pub eye: Vec3,
     /// Where it is drawn; the scissor is the same rectangle.
     pub viewport: Viewport,
     /// Its light.
     pub lighting: Lighting,
-    /// Added to x and y of normalised device coordinates: what a temporal filter shakes its frames by. Motion vectors
-    /// don't see it.
+    /// Added to x and y of normalised device coordinates: what a temporal filter shakes its frames
+    /// by. Motion vectors don't see it.
     pub jitter: Vec2,
     /// The number of the history that this view keeps from frame to frame, less than
-    /// [`Capacity::histories`](crate::Capacity::histories): what motion vectors are measured against, the last frame that was
-    /// prepared with that number. Each number is of one view of a frame at most. `None`: none is kept, and nothing moves.
+    /// [`Capacity::histories`](crate::Capacity::histories): what motion vectors are measured
+    /// against, the last frame that was prepared with that number. Each number is of one view of a
+    /// frame at most. `None`: none is kept, and nothing moves.
     pub history: Option<u32>,
     /// How to look the light up in the crowd's shadow map, in passes that take it.
     pub shadow: Option<Shadow>,
@@ -86,17 +88,19 @@ pub struct View {
     pub list: Option<ListId>,
 }
 
-/// The layers of a shadow map: each is a view from the light. A point takes the first layer that covers it.
+/// The layers of a shadow map: each is a view from the light. A point takes the first layer that
+/// covers it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shadow {
-    /// Vulkan clip space of each layer from world space; those of the [`View`]s that it was drawn with.
+    /// Vulkan clip space of each layer from world space; those of the [`View`]s that it was drawn
+    /// with.
     pub clip_from_world: [Mat4; SHADOW_LAYERS],
     /// How many there are.
     pub layers: u32,
     /// Whether the layers were drawn with a viewport of negative height.
     pub flipped: bool,
-    /// Points are moved off their surface by this many texels before they are looked up, and by up to four times as many where
-    /// the light grazes it.
+    /// Points are moved off their surface by this many texels before they are looked up, and by up
+    /// to four times as many where the light grazes it.
     pub bias_texels: f32,
 }
 
@@ -129,8 +133,8 @@ impl View {
     }
 
     /// # Errors
-    /// [`Error::Argument`] for what is not finite, an empty viewport, one that the device can't have, or a sun
-    /// without direction.
+    /// [`Error::Argument`] for what is not finite, an empty viewport, one that the device can't
+    /// have, or a sun without direction.
     pub(super) fn check(&self, limits: &Limits) -> Result<()> {
         let Viewport {
             x,
@@ -274,8 +278,8 @@ impl Prepared {
             height,
         } = view.viewport;
         let top = if height < 0.0 { y + height } else { y };
-        // Handedness of (right, down, forward) in the framebuffer: the rows of the matrix are the world's
-        // gradients of clip x, y and of depth or w.
+        // Handedness of (right, down, forward) in the framebuffer: the rows of the matrix are the
+        // world's gradients of clip x, y and of depth or w.
         let [right, down, depth, w] =
             [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
         let orthographic = view.is_orthographic();
@@ -296,7 +300,8 @@ impl Prepared {
         }
     }
 
-    /// The winding of front faces, as glTF has them (counter-clockwise), in this view's framebuffer.
+    /// The winding of front faces, as glTF has them (counter-clockwise), in this view's
+    /// framebuffer.
     pub(super) fn front_face(&self, reversed_z: bool, mirrored: bool) -> vk::FrontFace {
         if self.flipped ^ (self.orthographic && reversed_z) ^ mirrored {
             vk::FrontFace::CLOCKWISE

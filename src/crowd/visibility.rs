@@ -1,8 +1,9 @@
 //! Which instances each view of a frame shows, as lists of table indices.
 //!
-//! Views that show the same instances share one list. An instance that hides nothing costs nothing: the lists of a
-//! character are cut into runs of instances that mirror alike and hide the same parts, so a character of which
-//! nobody hides a part has one run, and a second one if some instances mirror.
+//! Views that show the same instances share one list. An instance that hides nothing costs nothing:
+//! the lists of a character are cut into runs of instances that mirror alike and hide the same
+//! parts, so a character of which nobody hides a part has one run, and a second one if some
+//! instances mirror.
 
 use super::Capacity;
 use super::characters::Entry;
@@ -148,7 +149,8 @@ impl Visibility {
         &self.list
     }
 
-    /// Decides what each view of a frame shows. Without views every visible instance counts as shown.
+    /// Decides what each view of a frame shows. Without views every visible instance counts as
+    /// shown.
     pub(super) fn decide(&mut self, views: &[View]) {
         self.sets.clear();
         self.set_of_view.clear();
@@ -202,7 +204,8 @@ impl Visibility {
         }
     }
 
-    /// Calls `returned` with each instance that this frame shows and the one prepared before it did not.
+    /// Calls `returned` with each instance that this frame shows and the one prepared before it did
+    /// not.
     pub(super) fn mark_shown(&mut self, frame: u64, mut returned: impl FnMut(u32)) {
         for (index, (marks, sets)) in (0..).zip(self.marks.iter_mut().zip(&self.shown)) {
             if *sets == 0 {
@@ -219,7 +222,8 @@ impl Visibility {
         }
     }
 
-    /// Makes the lists, after [`Self::decide`]. `is_mirrored` says whether the instance of a table index mirrors.
+    /// Makes the lists, after [`Self::decide`]. `is_mirrored` says whether the instance of a table
+    /// index mirrors.
     pub(super) fn make_lists(
         &mut self,
         characters: &[Option<Entry>],

@@ -16,8 +16,8 @@ impl Crowd {
         })
     }
 
-    /// Sets one morph weight of an instance over what its clips and the rest pose say; `None` leaves
-    /// it to them again.
+    /// Sets one morph weight of an instance over what its clips and the rest pose say; `None`
+    /// leaves it to them again.
     ///
     /// # Errors
     /// As [`Animator::set_morph_weight`](crate::animator::Animator::set_morph_weight).

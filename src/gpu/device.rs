@@ -54,7 +54,8 @@ impl Device {
     ///
     /// # Safety
     /// The handles of `gpu` belong together and are alive, and outlive everything that is made with
-    /// the result. The features of [`super::required`] are enabled, and those that `gpu.enabled` names.
+    /// the result. The features of [`super::required`] are enabled, and those that `gpu.enabled`
+    /// names.
     pub unsafe fn new(gpu: &Gpu<'_>) -> Result<Self> {
         // SAFETY: the caller vouches for the handles.
         let support = unsafe { check(gpu.instance, gpu.physical_device) };

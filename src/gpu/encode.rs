@@ -202,7 +202,8 @@ fn flags(primitive: &Primitive, material: Option<&character::Material>, narrow: 
         )
 }
 
-/// Two words for every 32 vertices: which of them the target moves, and how many it moves before them.
+/// Two words for every 32 vertices: which of them the target moves, and how many it moves before
+/// them.
 fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
     let mut words = vec![0_u32; vertices.div_ceil(32) * 2];
     for vertex in &target.vertices {
@@ -234,8 +235,8 @@ fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
     exact.then(|| weights.iter().map(|weight| (weight / 257) as u8).collect())
 }
 
-/// A unit vector on the octahedron, −1 to 1 in both coordinates, after Cigolle et al., "A Survey of Efficient
-/// Representations for Independent Unit Vectors", 2014.
+/// A unit vector on the octahedron, −1 to 1 in both coordinates, after Cigolle et al., "A Survey of
+/// Efficient Representations for Independent Unit Vectors", 2014.
 fn on_octahedron(normal: Vec3) -> (f32, f32) {
     let n = normal / (normal.x.abs() + normal.y.abs() + normal.z.abs()).max(f32::MIN_POSITIVE);
     let sign = |value: f32| if value >= 0.0 { 1.0 } else { -1.0 };

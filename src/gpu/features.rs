@@ -13,7 +13,8 @@ pub struct Features {
     pub dynamic_rendering: bool,
     /// `VkPhysicalDeviceVulkan13Features::synchronization2`
     pub synchronization2: bool,
-    /// `VkPhysicalDeviceVulkan13Features::maintenance4` (workgroup sizes as specialization constants)
+    /// `VkPhysicalDeviceVulkan13Features::maintenance4` (workgroup sizes as specialization
+    /// constants)
     pub maintenance4: bool,
 }
 
@@ -44,11 +45,12 @@ pub const fn required() -> Features {
 pub struct Enabled {
     /// `VkPhysicalDeviceFeatures::samplerAnisotropy`: textures are sampled anisotropically.
     pub sampler_anisotropy: bool,
-    /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour attachment.
+    /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour
+    /// attachment.
     pub independent_blend: bool,
     /// `runtimeDescriptorArray`, `shaderSampledImageArrayNonUniformIndexing` and
-    /// `descriptorBindingVariableDescriptorCount` of `VkPhysicalDeviceVulkan12Features`, all three: all textures of a
-    /// character lie in one set, instead of a set for each material.
+    /// `descriptorBindingVariableDescriptorCount` of `VkPhysicalDeviceVulkan12Features`, all three:
+    /// all textures of a character lie in one set, instead of a set for each material.
     pub descriptor_indexing: bool,
     /// The instance extension `VK_EXT_debug_utils`: objects get names, stages get labels.
     pub debug_utils: bool,
@@ -100,7 +102,8 @@ pub struct Support {
     pub device: Box<str>,
     /// What is required and missing, by its Vulkan name. Empty: the device will do.
     pub missing: Vec<&'static str>,
-    /// The optional device features that it has. ([`Enabled::debug_utils`] is the instance's and stays off here.)
+    /// The optional device features that it has. ([`Enabled::debug_utils`] is the instance's and
+    /// stays off here.)
     pub optional: Enabled,
 }
 

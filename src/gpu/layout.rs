@@ -85,7 +85,8 @@ pub struct Instance {
     pub character: u32,
     /// The caller's.
     pub user: u32,
-    /// Differs from that of the frame before where no motion connects the two: another instance, or a teleport.
+    /// Differs from that of the frame before where no motion connects the two: another instance, or
+    /// a teleport.
     pub stamp: u32,
     /// First word of the active morph weights in the slot's list, or [`NONE`].
     pub morphs: u32,
@@ -111,7 +112,8 @@ pub struct Primitive {
     pub positions: u32,
     /// Word offset; `influences` indices a vertex, tightly packed.
     pub joints: u32,
-    /// Word offset; `influences` unorm16 (or unorm8) a vertex, tightly packed. Unused where `influences` is 1.
+    /// Word offset; `influences` unorm16 (or unorm8) a vertex, tightly packed. Unused where
+    /// `influences` is 1.
     pub weights: u32,
     /// Word offset; one octahedral snorm16 pair a vertex.
     pub normals: u32,
@@ -121,7 +123,8 @@ pub struct Primitive {
     pub colors: u32,
     /// Index of its material.
     pub material: u32,
-    /// Word offset; an octahedral snorm15, snorm16 pair above the bitangent's sign (1 for −1) a vertex.
+    /// Word offset; an octahedral snorm15, snorm16 pair above the bitangent's sign (1 for −1) a
+    /// vertex.
     pub tangents: u32,
     /// Word offset; 2 words a vertex.
     pub uvs1: u32,
@@ -206,7 +209,8 @@ pub struct View {
     pub sky_color: [f32; 4],
     /// Linear.
     pub ground_color: [f32; 4],
-    /// First words of the last frame's instances, palettes, morph weights and deformed vertices in the history.
+    /// First words of the last frame's instances, palettes, morph weights and deformed vertices in
+    /// the history.
     pub history: [u32; 4],
     /// How many instances that table has; 0 where there was no last frame.
     pub history_instances: u32,

@@ -11,7 +11,8 @@ use crate::pose::{Method, PaletteFormat, SkinnedLayout, check_method};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
-/// How a range of a primitive's triangles is drawn: `vkCmdDrawIndexed` with the mesh's index buffer.
+/// How a range of a primitive's triangles is drawn: `vkCmdDrawIndexed` with the mesh's index
+/// buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimitiveDraw {
     /// Its number: what the vertex shader takes as the index of its [`super::layout::Primitive`].
@@ -26,12 +27,14 @@ pub struct PrimitiveDraw {
     pub index_type: vk::IndexType,
     /// Whether back faces are drawn, too.
     pub double_sided: bool,
-    /// Whether every vertex follows one joint only, so that a shader need read one matrix (`THRONG_RIGID`).
+    /// Whether every vertex follows one joint only, so that a shader need read one matrix
+    /// (`THRONG_RIGID`).
     pub rigid: bool,
     /// How its fragments reach the attachments.
     pub blending: Blending,
-    /// For triangles that a clip may turn over, by a scale that changes its sign: they are drawn twice, with either front
-    /// face, and this goes to `throng_faces`, which leaves out the instances that the other draw is for.
+    /// For triangles that a clip may turn over, by a scale that changes its sign: they are drawn
+    /// twice, with either front face, and this goes to `throng_faces`, which leaves out the
+    /// instances that the other draw is for.
     pub flip: Option<Flip>,
 }
 
@@ -44,8 +47,8 @@ pub struct Flip {
     pub reversed: bool,
 }
 
-/// A character on the GPU: geometry, primitives, rest palette and textures. Immutable; any number of
-/// instances and frames share it.
+/// A character on the GPU: geometry, primitives, rest palette and textures. Immutable; any number
+/// of instances and frames share it.
 #[derive(Debug)]
 pub struct SkinnedMesh {
     geometry: Buffer,
@@ -66,9 +69,10 @@ impl SkinnedMesh {
     ///
     /// # Errors
     /// [`Error::Unheld`](crate::Error::Unheld) if the character's palettes don't fit `method`;
-    /// [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds `maxStorageBufferRange`, or a set the textures
-    /// that the device can bind; [`Error::Memory`](crate::Error::Memory),
-    /// [`Error::Vulkan`](crate::Error::Vulkan). `upload` then copies what it did before, though it may have taken memory.
+    /// [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds `maxStorageBufferRange`,
+    /// or a set the textures that the device can bind; [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Vulkan`](crate::Error::Vulkan). `upload` then copies what it did before, though it
+    /// may have taken memory.
     ///
     /// # Safety
     /// `allocator` was made for the same device as `device`.
@@ -204,7 +208,8 @@ impl SkinnedMesh {
         &self.skinned
     }
 
-    /// The skin stage's work on an instance: its first word in the geometry, and how many workgroups it is.
+    /// The skin stage's work on an instance: its first word in the geometry, and how many
+    /// workgroups it is.
     pub(crate) fn chunks(&self) -> (u32, u32) {
         self.chunks
     }
@@ -236,13 +241,14 @@ impl SkinnedMesh {
     }
 
     /// For combined image samplers: the textures of `material` in the order of
-    /// [`Material::textures`](crate::character::Material::textures), a white texel where it has none. Of material 0
-    /// past [`Self::material_count`].
+    /// [`Material::textures`](crate::character::Material::textures), a white texel where it has
+    /// none. Of material 0 past [`Self::material_count`].
     pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
         self.textures.of_material(material)
     }
 
-    /// For an array of combined image samplers: all textures, which [`super::layout::Texture::slot`] numbers.
+    /// For an array of combined image samplers: all textures, which
+    /// [`super::layout::Texture::slot`] numbers.
     pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
         self.textures.all()
     }

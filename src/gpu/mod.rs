@@ -2,8 +2,8 @@
 //!
 //! The second of the three levels of use: an engine that fills palettes itself and keeps its own
 //! pipelines takes [`SkinnedMesh`], [`PaletteRing`], [`SetLayout`] and the shader include
-//! `shaders/include/throng.glsl`, and [`SkinStage`](crate::SkinStage) where vertices are to be deformed once for many
-//! passes. [`crate::Crowd`] is built of the same parts.
+//! `shaders/include/throng.glsl`, and [`SkinStage`](crate::SkinStage) where vertices are to be
+//! deformed once for many passes. [`crate::Crowd`] is built of the same parts.
 //!
 //! Everything here records and never submits. Objects are destroyed explicitly; dropping a live one
 //! logs its name as a leak.
@@ -44,12 +44,12 @@ pub(crate) use memory::{Buffer, BufferDesc, Object};
 
 use ash::vk;
 
-/// The text of `shaders/include/throng.glsl`, for engines that compile shaders of their own: the declarations of
-/// set 0 and the functions that deform a vertex.
+/// The text of `shaders/include/throng.glsl`, for engines that compile shaders of their own: the
+/// declarations of set 0 and the functions that deform a vertex.
 pub const THRONG_GLSL: &str = include_str!("../../shaders/include/throng.glsl");
 
-/// The text of `shaders/include/throng_surface.glsl`, which includes `throng.glsl`: what a fragment shader of an
-/// engine's own ([`MaterialDesc`](crate::MaterialDesc)) sees of a surface.
+/// The text of `shaders/include/throng_surface.glsl`, which includes `throng.glsl`: what a fragment
+/// shader of an engine's own ([`MaterialDesc`](crate::MaterialDesc)) sees of a surface.
 pub const THRONG_SURFACE_GLSL: &str = include_str!("../../shaders/include/throng_surface.glsl");
 
 /// The engine's own Vulkan objects, borrowed. The parts copy what they need of it.

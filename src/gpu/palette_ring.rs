@@ -35,9 +35,10 @@ impl Default for PaletteRingDesc {
 
 /// A storage buffer of palettes in `slots` parts, mapped for as long as it lives.
 ///
-/// The CPU writes the slot of the frame that it is about to record, straight into the memory that the
-/// GPU reads (or into host memory that [`Self::record_upload`] copies from, where the device has no
-/// such memory). Shaders see the slot through a dynamic offset, so the descriptor is written once.
+/// The CPU writes the slot of the frame that it is about to record, straight into the memory that
+/// the GPU reads (or into host memory that [`Self::record_upload`] copies from, where the device
+/// has no such memory). Shaders see the slot through a dynamic offset, so the descriptor is written
+/// once.
 ///
 /// It never waits: a slot may be written when the GPU has finished the work that last read it.
 #[derive(Debug)]
@@ -52,9 +53,9 @@ impl PaletteRing {
     /// Allocates the ring.
     ///
     /// # Errors
-    /// [`Error::Argument`] for no slots or an alignment that is no power of two; [`Error::Capacity`]
-    /// if a slot exceeds `maxStorageBufferRange`, or the ring the 32 bits of a dynamic offset;
-    /// [`Error::Memory`], [`Error::Vulkan`].
+    /// [`Error::Argument`] for no slots or an alignment that is no power of two;
+    /// [`Error::Capacity`] if a slot exceeds `maxStorageBufferRange`, or the ring the 32 bits of a
+    /// dynamic offset; [`Error::Memory`], [`Error::Vulkan`].
     ///
     /// # Safety
     /// `allocator` was made for the same device as `device`.
@@ -147,8 +148,8 @@ impl PaletteRing {
         unsafe { self.writer_as(slot, first.saturating_mul(3), count) }
     }
 
-    /// `count` entries of any of the palette formats, from `row` (of 16 bytes) of `slot` on, to be written in
-    /// ascending order. An entry of the ring is 3 rows.
+    /// `count` entries of any of the palette formats, from `row` (of 16 bytes) of `slot` on, to be
+    /// written in ascending order. An entry of the ring is 3 rows.
     ///
     /// # Errors
     /// As [`Self::writer`].
@@ -172,8 +173,8 @@ impl PaletteRing {
             asked,
             cap,
         })?;
-        // SAFETY: `place` checked the range; entries of whole rows from an aligned start stay aligned to
-        // 16; the borrow is exclusive on the CPU, and the caller vouches for the GPU.
+        // SAFETY: `place` checked the range; entries of whole rows from an aligned start stay
+        // aligned to 16; the borrow is exclusive on the CPU, and the caller vouches for the GPU.
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
     }
 

@@ -22,8 +22,8 @@ pub(crate) fn shader_module(
     Ok(Object::new(device, module, name))
 }
 
-/// A pipeline layout of `sets`, with push constants for `stages` from offset 0 on, (stages, bytes), and
-/// for the fragment stage, (offset, bytes).
+/// A pipeline layout of `sets`, with push constants for `stages` from offset 0 on, (stages, bytes),
+/// and for the fragment stage, (offset, bytes).
 pub(crate) fn pipeline_layout(
     device: &Device,
     name: &str,
@@ -92,7 +92,8 @@ pub(crate) fn compute_pipeline(
     ))
 }
 
-/// The one pipeline that was asked for. Where creation failed, what was made nevertheless is destroyed.
+/// The one pipeline that was asked for. Where creation failed, what was made nevertheless is
+/// destroyed.
 pub(crate) fn first_pipeline(
     device: &Device,
     made: Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)>,

@@ -38,7 +38,8 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Room for `scopes` scopes in each of `slots` slots. For a queue family whose `timestampValidBits` are not 0.
+    /// Room for `scopes` scopes in each of `slots` slots. For a queue family whose
+    /// `timestampValidBits` are not 0.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the device has no timestamps; [`Error::Vulkan`].
@@ -79,8 +80,8 @@ impl Profiler {
     /// Reads what the slot's last frame measured. Scopes whose commands have not run are left out.
     ///
     /// # Safety
-    /// `device` is the one that this was made with. What was recorded in the slot's last frame has been submitted, or
-    /// that frame was given up by [`Self::abandon_frame`].
+    /// `device` is the one that this was made with. What was recorded in the slot's last frame has
+    /// been submitted, or that frame was given up by [`Self::abandon_frame`].
     pub unsafe fn begin_frame(&mut self, device: &Device, slot: u32) {
         self.times.clear();
         self.raw.clear();
@@ -96,8 +97,8 @@ impl Profiler {
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         if opened > 0 {
             let (pool, raw) = (self.pool.handle, &mut self.raw);
-            // SAFETY: the queries were reset in the command buffer that used them; without the wait flag
-            // this returns at once.
+            // SAFETY: the queries were reset in the command buffer that used them; without the wait
+            // flag this returns at once.
             let read = unsafe { device.raw.get_query_pool_results(pool, first, raw, flags) };
             if matches!(read, Ok(()) | Err(vk::Result::NOT_READY)) {
                 let scopes = names
@@ -144,11 +145,12 @@ impl Profiler {
         *self.used.get_mut() = 0;
     }
 
-    /// Opens a scope. When there is no room for it, or [`Self::record_reset`] has not been recorded in this frame, it
-    /// measures nothing.
+    /// Opens a scope. When there is no room for it, or [`Self::record_reset`] has not been recorded
+    /// in this frame, it measures nothing.
     ///
     /// # Safety
-    /// `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the same frame.
+    /// `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the
+    /// same frame.
     pub unsafe fn begin(
         &self,
         device: &Device,

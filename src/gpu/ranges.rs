@@ -1,5 +1,5 @@
-//! Which triangles of a primitive are drawn together: those that go through the same pipeline, with the
-//! same front face.
+//! Which triangles of a primitive are drawn together: those that go through the same pipeline, with
+//! the same front face.
 
 use crate::character::{AlphaMode, Character, Facing, Primitive};
 use std::collections::BTreeMap;
@@ -38,8 +38,8 @@ pub(crate) struct DrawRange {
 /// The primitive's indices, group by group, and how many each group has. The order within a
 /// group is the primitive's.
 ///
-/// What is blended stays in the primitive's own order where no triangle can turn over, since that is the order in which
-/// its author had it drawn; it counts as rigid if all of it is.
+/// What is blended stays in the primitive's own order where no triangle can turn over, since that
+/// is the order in which its author had it drawn; it counts as rigid if all of it is.
 pub(crate) fn sorted(
     character: &Character,
     primitive: &Primitive,

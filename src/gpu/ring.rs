@@ -165,7 +165,8 @@ impl Ring {
         self.slot_bytes
     }
 
-    /// The dynamic offset of a slot, of the last one past the end. `new` keeps the whole ring within 32 bits.
+    /// The dynamic offset of a slot, of the last one past the end. `new` keeps the whole ring
+    /// within 32 bits.
     pub(crate) fn offset(&self, slot: u32) -> u32 {
         let slot = slot.min(self.slots.saturating_sub(1));
         (u64::from(slot) * self.slot_bytes) as u32
@@ -184,11 +185,12 @@ impl Ring {
         self.host.handle
     }
 
-    /// Copies parts of the slot, (start, bytes), to device memory if the ring is staged. The caller puts
-    /// a barrier behind it. Returns whether a copy was recorded.
+    /// Copies parts of the slot, (start, bytes), to device memory if the ring is staged. The caller
+    /// puts a barrier behind it. Returns whether a copy was recorded.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass; the parts lie in the slot, and its earlier work has ended.
+    /// `cmd` is recording, outside a render pass; the parts lie in the slot, and its earlier work
+    /// has ended.
     pub(crate) unsafe fn record_upload(
         &self,
         device: &Device,
@@ -233,7 +235,8 @@ impl Ring {
     }
 }
 
-/// The memory types that are device-local, host-visible and coherent, in a heap with room for `bytes`.
+/// The memory types that are device-local, host-visible and coherent, in a heap with room for
+/// `bytes`.
 fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
     use vk::MemoryPropertyFlags as Flags;
     let wanted = Flags::DEVICE_LOCAL | Flags::HOST_VISIBLE | Flags::HOST_COHERENT;

@@ -5,7 +5,8 @@ use super::{Device, Object, VkCall};
 use crate::error::Result;
 use ash::vk;
 
-/// Descriptor set 0: what `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl` declare.
+/// Descriptor set 0: what `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl`
+/// declare.
 ///
 /// | binding | type | content |
 /// |---|---|---|
@@ -22,11 +23,12 @@ use ash::vk;
 /// | 10 | storage buffer | the last frame of views |
 /// | 11 | combined image samplers | textures |
 ///
-/// Dynamic offsets are given in the order of the bindings: view, palettes, visible list, morph weights.
+/// Dynamic offsets are given in the order of the bindings: view, palettes, visible list, morph
+/// weights.
 ///
 /// Binding 11 has 5 textures, those of one material. Where
-/// [`Enabled::descriptor_indexing`](super::Enabled::descriptor_indexing) is set it has a variable number, all of a
-/// character's, and one set serves all of its materials.
+/// [`Enabled::descriptor_indexing`](super::Enabled::descriptor_indexing) is set it has a variable
+/// number, all of a character's, and one set serves all of its materials.
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,
@@ -34,8 +36,8 @@ pub struct SetLayout {
 }
 
 /// What a set of [`SetLayout`] refers to. `None` leaves a binding unwritten, which is allowed for
-/// those that no shader used with the set reads; bindings 8 to 10 may be `None` for any shader, so long as no
-/// instance and no view leads to them.
+/// those that no shader used with the set reads; bindings 8 to 10 may be `None` for any shader, so
+/// long as no instance and no view leads to them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SetBuffers<'a> {
     /// Binding 0; its range is one view.
@@ -54,16 +56,17 @@ pub struct SetBuffers<'a> {
     pub primitives: Option<vk::DescriptorBufferInfo>,
     /// Binding 7. See [`super::SkinnedMesh::materials`].
     pub materials: Option<vk::DescriptorBufferInfo>,
-    /// Binding 8: for each instance with active weights a count, then the number and the `f32` of each; its range is one
-    /// slot. Not read for instances whose `morphs` is [`super::layout::NONE`].
-    pub morphs: Option<vk::DescriptorBufferInfo>,
-    /// Binding 9: see [`SkinnedLayout`](crate::pose::SkinnedLayout). Not read for instances whose `skinned` is
+    /// Binding 8: for each instance with active weights a count, then the number and the `f32` of
+    /// each; its range is one slot. Not read for instances whose `morphs` is
     /// [`super::layout::NONE`].
+    pub morphs: Option<vk::DescriptorBufferInfo>,
+    /// Binding 9: see [`SkinnedLayout`](crate::pose::SkinnedLayout). Not read for instances whose
+    /// `skinned` is [`super::layout::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
     /// Binding 10. Not read where [`super::layout::View::history_instances`] is 0.
     pub history: Option<vk::DescriptorBufferInfo>,
-    /// Binding 11. See [`super::SkinnedMesh::textures`], and [`super::SkinnedMesh::all_textures`] where the layout is
-    /// [bindless](SetLayout::is_bindless).
+    /// Binding 11. See [`super::SkinnedMesh::textures`], and [`super::SkinnedMesh::all_textures`]
+    /// where the layout is [bindless](SetLayout::is_bindless).
     pub textures: Option<&'a [vk::DescriptorImageInfo]>,
 }
 
@@ -154,8 +157,8 @@ impl SetLayout {
         self.bindless
     }
 
-    /// How many descriptors of each type `sets` sets take from a pool that have `textures` textures in all
-    /// (5 a set unless the layout is [bindless](Self::is_bindless)).
+    /// How many descriptors of each type `sets` sets take from a pool that have `textures` textures
+    /// in all (5 a set unless the layout is [bindless](Self::is_bindless)).
     pub fn pool_sizes(sets: u32, textures: u32) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
         let count = |kind: Type| BUFFERS.iter().filter(|have| **have == kind).count() as u32;
@@ -179,8 +182,8 @@ impl SetLayout {
         ]
     }
 
-    /// A pool of its own, and in it `sets` sets of this layout; of `textures` textures each, if it is
-    /// [bindless](Self::is_bindless).
+    /// A pool of its own, and in it `sets` sets of this layout; of `textures` textures each, if it
+    /// is [bindless](Self::is_bindless).
     pub(crate) fn allocate(
         &self,
         device: &Device,
@@ -203,7 +206,8 @@ impl SetLayout {
     /// # Safety
     /// `set` has this layout and is not in use; buffers and images are alive for as long as it is.
     pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
-        // A shader that looks whether there is something to read refers to the binding all the same.
+        // A shader that looks whether there is something to read refers to the binding all the
+        // same.
         let nothing = buffers.geometry.map(|geometry| vk::DescriptorBufferInfo {
             range: 16,
             ..geometry
@@ -246,15 +250,16 @@ impl SetLayout {
     /// Frees the layout.
     ///
     /// # Safety
-    /// No pipeline layout made from it is used to record any more; `device` is the one it was made with.
+    /// No pipeline layout made from it is used to record any more; `device` is the one it was made
+    /// with.
     pub unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the caller's word.
         unsafe { self.layout.destroy(device) };
     }
 }
 
-/// A pool with room for `sets` sets that take `sizes`, and those sets; `variable` is how many descriptors the binding of a
-/// variable number has, where the layout has one.
+/// A pool with room for `sets` sets that take `sizes`, and those sets; `variable` is how many
+/// descriptors the binding of a variable number has, where the layout has one.
 pub(crate) fn allocate(
     device: &Device,
     name: &str,

@@ -15,8 +15,9 @@ pub struct SkinnedStream {
     pub format: vk::Format,
 }
 
-/// The deformed vertices of a primitive of an instance, in character space: vertex buffers, and the indices to draw them with or to
-/// build an acceleration structure from. As [`SkinnedLayout`](crate::pose::SkinnedLayout) says, in bytes.
+/// The deformed vertices of a primitive of an instance, in character space: vertex buffers, and the
+/// indices to draw them with or to build an acceleration structure from. As
+/// [`SkinnedLayout`](crate::pose::SkinnedLayout) says, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkinnedPrimitive {
     /// Its number.
@@ -35,11 +36,14 @@ pub struct SkinnedPrimitive {
     pub index_type: vk::IndexType,
     /// First index, in units of `index_type`, from the start of that buffer.
     pub first_index: u32,
-    /// Three a triangle: all of the primitive's. Front faces are counter-clockwise, seen in a space that is not mirrored.
+    /// Three a triangle: all of the primitive's. Front faces are counter-clockwise, seen in a space
+    /// that is not mirrored.
     ///
-    /// Triangles that a clip may turn over are the exception: they are the ranges of those of [`SkinnedMesh::draws`] that have a
-    /// [`flip`](super::PrimitiveDraw::flip), and [`turned_triangles`](crate::pose::turned_triangles) tells on the CPU which are
-    /// turned over in a pose. [`Character::facings`](crate::character::Character::facings) says whether there are any.
+    /// Triangles that a clip may turn over are the exception: they are the ranges of those of
+    /// [`SkinnedMesh::draws`] that have a [`flip`](super::PrimitiveDraw::flip), and
+    /// [`turned_triangles`](crate::pose::turned_triangles) tells on the CPU which are turned over
+    /// in a pose. [`Character::facings`](crate::character::Character::facings) says whether there
+    /// are any.
     pub index_count: u32,
 }
 

@@ -18,8 +18,8 @@ pub(crate) struct MipChain {
 }
 
 impl MipChain {
-    /// Halves `image` until one texel is left, averaging in linear light: what `srgb` says is encoded so is
-    /// decoded first. Levels larger than `max_dimension` are left out.
+    /// Halves `image` until one texel is left, averaging in linear light: what `srgb` says is
+    /// encoded so is decoded first. Levels larger than `max_dimension` are left out.
     pub(crate) fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
         let decode = srgb.then(srgb_to_linear_table);
         let mut chain = Self {

@@ -233,8 +233,8 @@ impl Upload {
     /// Frees the staging memory; what was not recorded is forgotten.
     ///
     /// # Safety
-    /// The recorded commands have run, or will never run; `device` and `allocator` are those that it
-    /// was filled with.
+    /// The recorded commands have run, or will never run; `device` and `allocator` are those that
+    /// it was filled with.
     pub unsafe fn free(&mut self, device: &Device, allocator: &mut Allocator) {
         for chunk in &mut self.chunks {
             // SAFETY: the caller's word.

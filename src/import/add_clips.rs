@@ -35,7 +35,8 @@ pub struct AddedClip {
 /// The clips of a file on the skeleton of another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipsFor {
-    /// The clips, in the file's order, under the file's names; those without a name bear the file's.
+    /// The clips, in the file's order, under the file's names; those without a name bear the
+    /// file's.
     pub clips: Vec<CurveClip>,
     /// What was matched and what was not.
     pub report: ClipsReport,
@@ -50,9 +51,9 @@ pub struct ClipsReport {
     pub unmatched: Vec<UnmatchedJoint>,
     /// Names that several joints bear, in the file or in the skeleton.
     pub ambiguous: Vec<AmbiguousName>,
-    /// Matched joints whose rest transform or parent differs: what the clips do not drive of them stays as the
-    /// skeleton has it, and what they do drive was meant for another place. Retargeting
-    /// ([`pose::retarget`](crate::pose::retarget)) is for such skeletons.
+    /// Matched joints whose rest transform or parent differs: what the clips do not drive of them
+    /// stays as the skeleton has it, and what they do drive was meant for another place.
+    /// Retargeting ([`pose::retarget`](crate::pose::retarget)) is for such skeletons.
     pub rest: Vec<RestDifference>,
     /// Morph weights that the file animates and that were not found; their tracks were left out.
     pub unmatched_weights: Vec<UnmatchedWeight>,
@@ -113,25 +114,29 @@ pub struct UnmatchedWeight {
 }
 
 impl RawCharacter {
-    /// `character` with the animations of this one, matched by name; `character` itself stays as it is.
+    /// `character` with the animations of this one, matched by name; `character` itself stays as it
+    /// is.
     ///
-    /// Joints are the same that have exactly the same name. A name that several joints bear goes by the place in the
-    /// hierarchy: the children of two joints that were matched, or the roots, are matched if as many of them
-    /// bear the name on both sides, in their order; such names are reported, and what stays undecided is left out.
-    /// Joints without a name match nothing. Names that differ by a prefix or a naming scheme are for
+    /// Joints are the same that have exactly the same name. A name that several joints bear goes by
+    /// the place in the hierarchy: the children of two joints that were matched, or the roots, are
+    /// matched if as many of them bear the name on both sides, in their order; such names are
+    /// reported, and what stays undecided is left out. Joints without a name match nothing. Names
+    /// that differ by a prefix or a naming scheme are for
     /// [`pose::retarget`](crate::pose::retarget).
     ///
-    /// Morph weights are the same that have the same target name and owner; or the same owner with as many weights, where
-    /// one side names no targets; or the only ones of a target name on both sides.
+    /// Morph weights are the same that have the same target name and owner; or the same owner with
+    /// as many weights, where one side names no targets; or the only ones of a target name on both
+    /// sides.
     ///
-    /// Tracks keep their keys as they are. The tracks of joints and weights that are not found are left out and reported,
-    /// and so are animations of which nothing is left.
+    /// Tracks keep their keys as they are. The tracks of joints and weights that are not found are
+    /// left out and reported, and so are animations of which nothing is left.
     ///
     /// The events of the animations come with them.
     ///
-    /// A clip keeps its name unless the character, or the file before, has a clip of that name: then it gets the
-    /// first free number behind it, as in `Walk (2)`, so that [`Character::clip`] finds each. One without a name
-    /// gets [`ImportOptions::name`]: files of one clip each often call it nothing or all the same.
+    /// A clip keeps its name unless the character, or the file before, has a clip of that name:
+    /// then it gets the first free number behind it, as in `Walk (2)`, so that [`Character::clip`]
+    /// finds each. One without a name gets [`ImportOptions::name`]: files of one clip each often
+    /// call it nothing or all the same.
     ///
     /// # Errors
     /// [`Error::Asset`], naming the object at fault and the reason, also if there is no animation;
@@ -160,8 +165,9 @@ impl RawCharacter {
         })
     }
 
-    /// The animations of this one as clips on the joints of `skeleton`, matched as by [`Self::add_clips`]. A skeleton
-    /// has no morph weights, so tracks of those are left out and reported.
+    /// The animations of this one as clips on the joints of `skeleton`, matched as by
+    /// [`Self::add_clips`]. A skeleton has no morph weights, so tracks of those are left out and
+    /// reported.
     ///
     /// # Errors
     /// As [`Self::add_clips`].

@@ -1,12 +1,13 @@
 //! Bytes to characters.
 //!
-//! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range before
-//! it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
-//! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and
-//! lists the repairs. Code that makes characters itself starts from a [`RawCharacter`] as well:
-//! [`rigid()`] makes one of a static mesh, [`RawCharacter::from_skeleton`] of a skeleton alone.
+//! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range
+//! before it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
+//! [`RawCharacter::build`] proves it into a [`Character`], repairs harmless faults and lists the
+//! repairs. Code that makes characters itself starts from a [`RawCharacter`] as well: [`rigid()`]
+//! makes one of a static mesh, [`RawCharacter::from_skeleton`] of a skeleton alone.
 //!
-//! Clips that lie in other files join a character by the names of their joints, with [`add_clips()`].
+//! Clips that lie in other files join a character by the names of their joints, with
+//! [`add_clips()`].
 
 mod add_clips;
 mod build;
@@ -38,11 +39,11 @@ pub enum ClipImport {
     /// Packed, ready to be played: [`Character::clips`].
     #[default]
     Packed,
-    /// Packed, and as the file's own curves as well: [`Character::curves`]. For retargeting, root motion that is
-    /// extracted later, and comparisons.
+    /// Packed, and as the file's own curves as well: [`Character::curves`]. For retargeting, root
+    /// motion that is extracted later, and comparisons.
     PackedWithCurves,
-    /// As curves alone; nothing is packed, which takes most of the time of an import with many clips. For tools
-    /// and listings. Such a character has no [`Character::clips`].
+    /// As curves alone; nothing is packed, which takes most of the time of an import with many
+    /// clips. For tools and listings. Such a character has no [`Character::clips`].
     Curves,
 }
 
@@ -71,28 +72,31 @@ pub struct ImportOptions {
     /// Compute smooth normals for primitives that have none, weighted by the angle of each
     /// triangle's corner, across vertices at the same position. Otherwise they are shaded flat.
     pub smooth_normals: bool,
-    /// Most influences of one vertex, 1 to [`MAX_INFLUENCES`](crate::character::MAX_INFLUENCES). Where a
-    /// vertex has more, the strongest stay (of equal ones that of the joint nearest to the root) and are scaled
-    /// to a sum of 1; [`Imported::influence_loss`] says what that moves. `None`: no weight is dropped.
+    /// Most influences of one vertex, 1 to [`MAX_INFLUENCES`](crate::character::MAX_INFLUENCES).
+    /// Where a vertex has more, the strongest stay (of equal ones that of the joint nearest to the
+    /// root) and are scaled to a sum of 1; [`Imported::influence_loss`] says what that moves.
+    /// `None`: no weight is dropped.
     pub max_influences: Option<u32>,
-    /// Joint indices beyond 256 palette entries take 16 bits, or 8 where the primitive is cut so that each part uses
-    /// few: at the cost of vertices and palette entries that are there more than once. `Some`: import chooses
-    /// what takes less memory when this many instances have a palette each, of 48 bytes an entry; see
-    /// [`Imported::narrowing`]. `None`: nothing is cut.
+    /// Joint indices beyond 256 palette entries take 16 bits, or 8 where the primitive is cut so
+    /// that each part uses few: at the cost of vertices and palette entries that are there more
+    /// than once. `Some`: import chooses what takes less memory when this many instances have a
+    /// palette each, of 48 bytes an entry; see [`Imported::narrowing`]. `None`: nothing is cut.
     pub narrow_for_instances: Option<u32>,
     /// In which form clips are kept. Clips that join the character later are kept in the same form.
     pub clips: ClipImport,
-    /// How clips are packed, if they are, and how far they may be from the file's curves. Clips that join the
-    /// character later are packed in the same way.
+    /// How clips are packed, if they are, and how far they may be from the file's curves. Clips
+    /// that join the character later are packed in the same way.
     pub packing: ClipOptions,
-    /// What is told of each clip that was packed, from the threads that pack: for a progress bar. `None`: nothing.
+    /// What is told of each clip that was packed, from the threads that pack: for a progress bar.
+    /// `None`: nothing.
     pub on_packed: Option<PackObserver>,
-    /// What belongs to the character's animation and the file has no place for: masks, events, root motion, blend
-    /// spaces, sockets, a state machine. `None`: what lies beside the file says it, see [`Self::sidecar`].
+    /// What belongs to the character's animation and the file has no place for: masks, events, root
+    /// motion, blend spaces, sockets, a state machine. `None`: what lies beside the file says it,
+    /// see [`Self::sidecar`].
     pub animation: Option<AnimationDesc>,
-    /// Whether [`gltf_file`] reads the description of the character's animation that lies beside the file under the same
-    /// name, `knight.toml` beside `knight.glb`, if there is one and [`Self::animation`] says nothing. Under the feature
-    /// `toml`.
+    /// Whether [`gltf_file`] reads the description of the character's animation that lies beside
+    /// the file under the same name, `knight.toml` beside `knight.glb`, if there is one and
+    /// [`Self::animation`] says nothing. Under the feature `toml`.
     pub sidecar: bool,
     /// Most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
@@ -109,16 +113,17 @@ pub struct ImportOptions {
     pub max_vertices: usize,
     /// Most triangle indices, all primitives together.
     pub max_indices: usize,
-    /// Most morph targets, all drawable parts together: a target counts once for each part that has it. As many weights
-    /// may the nodes have together.
+    /// Most morph targets, all drawable parts together: a target counts once for each part that has
+    /// it. As many weights may the nodes have together.
     pub max_morph_targets: usize,
-    /// Most elements of morph targets, all targets of all drawable parts together, as the file stores
-    /// them: a target has one a vertex for each attribute, or those of its sparse part alone.
+    /// Most elements of morph targets, all targets of all drawable parts together, as the file
+    /// stores them: a target has one a vertex for each attribute, or those of its sparse part
+    /// alone.
     pub max_morph_elements: u64,
     /// Most keys, all clips together.
     pub max_keys: usize,
-    /// Most joints of packed clips, all clips together: a clip takes room and time for each joint of the skeleton, even for
-    /// those that it does not drive. Curves have no such cap.
+    /// Most joints of packed clips, all clips together: a clip takes room and time for each joint
+    /// of the skeleton, even for those that it does not drive. Curves have no such cap.
     pub max_clip_joints: u64,
     /// Most texels of one image.
     pub max_image_texels: u64,
@@ -188,19 +193,21 @@ pub struct Imported {
     pub repairs: Vec<Repair>,
     /// What [`ImportOptions::max_influences`] has cost; `None` if no vertex lost a weight.
     pub influence_loss: Option<InfluenceLoss>,
-    /// What was done to keep joint indices in 8 bits beyond 256 palette entries; `None` if nothing was.
+    /// What was done to keep joint indices in 8 bits beyond 256 palette entries; `None` if nothing
+    /// was.
     pub narrowing: Option<Narrowing>,
 }
 
-/// Primitives whose palette range was longer than 256 entries, and which have 8-bit joint indices now: cut, or
-/// just given a range of their own.
+/// Primitives whose palette range was longer than 256 entries, and which have 8-bit joint indices
+/// now: cut, or just given a range of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Narrowing {
     /// How many primitives there were.
     pub primitives: usize,
     /// How many there are in their place.
     pub parts: usize,
-    /// How many palette entries stand there for the second time or more: 48 bytes each for every instance.
+    /// How many palette entries stand there for the second time or more: 48 bytes each for every
+    /// instance.
     pub repeated_entries: usize,
     /// How many vertices there are more: those that several parts of a primitive use.
     pub repeated_vertices: usize,
@@ -210,11 +217,12 @@ pub struct Narrowing {
 
 /// What dropping influences has moved: the vertex that it moves furthest.
 ///
-/// Both the full and the limited influences are blended linearly, without morph targets, in the rest pose and in
-/// every clip: at each time that any of its tracks has a key at, and at a quarter, half and three
-/// quarters of the way between two such times. Clips of very many keys are sampled at fewer of these times,
-/// evenly: all clips together at 4,096, or less where the vertices concerned have so many influences that this would
-/// take more than a quarter of a thousand million of them.
+/// Both the full and the limited influences are blended linearly, without morph targets, in the
+/// rest pose and in every clip: at each time that any of its tracks has a key at, and at a quarter,
+/// half and three quarters of the way between two such times. Clips of very many keys are sampled
+/// at fewer of these times, evenly: all clips together at 4,096, or less where the vertices
+/// concerned have so many influences that this would take more than a quarter of a thousand million
+/// of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InfluenceLoss {
     /// How far the vertex moves in character space, in metres: infinite where the pose overflows.
@@ -227,8 +235,8 @@ pub struct InfluenceLoss {
     pub clip: Option<ClipId>,
     /// When in that clip, in seconds; 0 in the rest pose.
     pub time_s: f64,
-    /// How many of the vertices that triangles use lost weights, all primitives together, before merging. The
-    /// repairs say how many of each primitive.
+    /// How many of the vertices that triangles use lost weights, all primitives together, before
+    /// merging. The repairs say how many of each primitive.
     pub vertices: u64,
     /// At how many poses it was measured, the rest pose included.
     pub poses: usize,
@@ -282,9 +290,9 @@ pub enum RepairKind {
     /// Vertices had more influences than [`ImportOptions::max_influences`] and lost the weakest.
     #[error("weakest influences dropped")]
     InfluencesDropped,
-    /// Keys had the time of the one before them, which stands for a jump. The last of them keeps the
-    /// time; the first moved to the number just before it, or was dropped where that was taken or
-    /// negative; those between, which never counted, were dropped.
+    /// Keys had the time of the one before them, which stands for a jump. The last of them keeps
+    /// the time; the first moved to the number just before it, or was dropped where that was taken
+    /// or negative; those between, which never counted, were dropped.
     #[error("keys at equal times told apart")]
     EqualKeyTimes,
     /// A quaternion of length zero became the identity.
@@ -318,8 +326,8 @@ pub enum RepairKind {
     /// A scene named a node that is another's child as one of its roots; the node keeps its parent.
     #[error("scene roots that have a parent keep it")]
     SceneRootWithParent,
-    /// A node's matrix was sheared by more than rounding explains, and by little enough to be a slip; the nearest
-    /// translation, rotation and scale stand for it.
+    /// A node's matrix was sheared by more than rounding explains, and by little enough to be a
+    /// slip; the nearest translation, rotation and scale stand for it.
     #[error("slight shear of a matrix removed")]
     ShearRemoved,
     /// Events whose times are no times of their clip were left out.

@@ -76,7 +76,8 @@ pub struct RawSkin {
 pub struct RawPrimitive {
     /// What to call it.
     pub name: Box<str>,
-    /// The name of the node that carries it, by which it is shown, hidden and left out. Empty: as `name`.
+    /// The name of the node that carries it, by which it is shown, hidden and left out. Empty: as
+    /// `name`.
     pub part: Box<str>,
     /// The mesh it is part of and its number in it, for error messages.
     pub mesh: usize,
@@ -148,7 +149,7 @@ pub enum RawKeys {
     Rotation(Vec<Quat>),
     /// Factors.
     Scale(Vec<Vec3>),
-    /// Morph weights: for every key, one for each weight of the node's [`RawMorph`]; for a cubic spline
-    /// first all in-tangents, then all values, then all out-tangents.
+    /// Morph weights: for every key, one for each weight of the node's [`RawMorph`]; for a cubic
+    /// spline first all in-tangents, then all values, then all out-tangents.
     Weights(Vec<f32>),
 }

@@ -4,9 +4,10 @@ use crate::character::{Keys, MorphWeight, WeightTrack};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// For each weight of `from` the one of `to` that it stands for: of the same owner and target name; or, where one side
-/// has no names, of the same owner, if that has as many weights on both sides; or the only one of its name. Weights
-/// that share all of that are matched in order, if there are as many on both sides.
+/// For each weight of `from` the one of `to` that it stands for: of the same owner and target name;
+/// or, where one side has no names, of the same owner, if that has as many weights on both sides;
+/// or the only one of its name. Weights that share all of that are matched in order, if there are
+/// as many on both sides.
 pub(super) fn match_weights(from: &[MorphWeight], to: &[MorphWeight]) -> Vec<Option<u32>> {
     let mut found = Found {
         of: vec![None; from.len()],

@@ -14,15 +14,16 @@ pub enum PassKind {
     /// Shaded colour, and depth where the pass has a depth attachment. What is blended comes last.
     #[default]
     Color,
-    /// Depth alone: a prepass, say, for a colour pass that compares for equality ([`PassDesc::after_prepass`]).
-    /// Blended materials are left out.
+    /// Depth alone: a prepass, say, for a colour pass that compares for equality
+    /// ([`PassDesc::after_prepass`]). Blended materials are left out.
     Depth,
-    /// Depth as a light sees it, moved away from it by [`PassDesc::depth_bias`]: one layer of a shadow map. Blended
-    /// materials cast no shadow.
+    /// Depth as a light sees it, moved away from it by [`PassDesc::depth_bias`]: one layer of a
+    /// shadow map. Blended materials cast no shadow.
     Shadow,
-    /// Motion in the framebuffer since the view's last frame, into the first colour attachment: normalised device
-    /// coordinates now minus then (x and y in −1..1 over the viewport, +y down), without the
-    /// [jitter](crate::View::jitter). Takes views that have a [history](crate::View::history). Blended materials are left out.
+    /// Motion in the framebuffer since the view's last frame, into the first colour attachment:
+    /// normalised device coordinates now minus then (x and y in −1..1 over the viewport, +y down),
+    /// without the [jitter](crate::View::jitter). Takes views that have a
+    /// [history](crate::View::history). Blended materials are left out.
     Motion,
 }
 
@@ -38,7 +39,8 @@ impl PassKind {
     }
 }
 
-/// A bias of the depth that is written, as `vkCmdSetDepthBias` has it: away from the viewer for either direction of depth.
+/// A bias of the depth that is written, as `vkCmdSetDepthBias` has it: away from the viewer for
+/// either direction of depth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthBias {
     /// In units of the attachment's resolution.
@@ -57,11 +59,13 @@ impl DepthBias {
 
 /// The engine's own shading: a fragment shader, and the sets that it reads beside throng's.
 ///
-/// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or declares what it needs of
-/// the inputs and of set 0 itself. Its sets 1 and up are the engine's: bind them with the layout of
-/// [`Crowd::pass_layout`](crate::Crowd::pass_layout) before [`Frame::record_draw`](crate::Frame::record_draw), which leaves them alone.
+/// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or
+/// declares what it needs of the inputs and of set 0 itself. Its sets 1 and up are the engine's:
+/// bind them with the layout of [`Crowd::pass_layout`](crate::Crowd::pass_layout) before
+/// [`Frame::record_draw`](crate::Frame::record_draw), which leaves them alone.
 ///
-/// Where the crowd was made with [`Enabled::descriptor_indexing`](crate::gpu::Enabled::descriptor_indexing), a shader that
+/// Where the crowd was made with
+/// [`Enabled::descriptor_indexing`](crate::gpu::Enabled::descriptor_indexing), a shader that
 /// samples throng's textures has to be compiled with `THRONG_BINDLESS` defined; elsewhere, without.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialDesc<'a> {
@@ -69,21 +73,22 @@ pub struct MaterialDesc<'a> {
     pub fragment_spirv: &'a [u32],
     /// The layouts of sets 1, 2 and so on.
     pub set_layouts: &'a [vk::DescriptorSetLayout],
-    /// Bytes of push constants for the fragment stage, a multiple of 4, from offset 16: pushed by the engine with the same
-    /// layout. 0 for none.
+    /// Bytes of push constants for the fragment stage, a multiple of 4, from offset 16: pushed by
+    /// the engine with the same layout. 0 for none.
     pub push_bytes: u32,
 }
 
 /// Where a shader's own push constants start. What is before them is throng's.
 pub const MATERIAL_PUSH_OFFSET: u32 = 16;
 
-/// The attachments that a pass draws into, as the engine's `vkCmdBeginRendering` names them, and how.
+/// The attachments that a pass draws into, as the engine's `vkCmdBeginRendering` names them, and
+/// how.
 #[derive(Debug, Clone)]
 pub struct PassDesc<'a> {
     /// What it is for.
     pub kind: PassKind,
-    /// Formats of the colour attachments. Colour goes to the first; the others are left as they are (which takes
-    /// [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend)).
+    /// Formats of the colour attachments. Colour goes to the first; the others are left as they are
+    /// (which takes [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend)).
     pub color_formats: &'a [vk::Format],
     /// Format of the depth attachment; `UNDEFINED` for none.
     pub depth_format: vk::Format,
@@ -91,12 +96,14 @@ pub struct PassDesc<'a> {
     pub stencil_format: vk::Format,
     /// Samples of every attachment.
     pub samples: vk::SampleCountFlags,
-    /// Whether depth 1 is near: compares with `GREATER_OR_EQUAL` instead of `LESS_OR_EQUAL`. Clear depth to 0 then.
+    /// Whether depth 1 is near: compares with `GREATER_OR_EQUAL` instead of `LESS_OR_EQUAL`. Clear
+    /// depth to 0 then.
     pub reversed_z: bool,
-    /// Whether a pass of [`PassKind::Depth`] with the same views and the same attachment came before: opaque and masked
-    /// materials then compare for equality and write no depth.
+    /// Whether a pass of [`PassKind::Depth`] with the same views and the same attachment came
+    /// before: opaque and masked materials then compare for equality and write no depth.
     pub after_prepass: bool,
-    /// A bias of depth; `None` for none, or for what suits a shadow map in a pass of [`PassKind::Shadow`].
+    /// A bias of depth; `None` for none, or for what suits a shadow map in a pass of
+    /// [`PassKind::Shadow`].
     pub depth_bias: Option<DepthBias>,
     /// Whether the built-in shading takes the light through the crowd's shadow map
     /// ([`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map)).
@@ -212,8 +219,8 @@ impl DrawPass {
         Ok(pass)
     }
 
-    /// Makes the pipelines of these variants, unless they are there or the pass draws nothing by them. Those made before an
-    /// error stay.
+    /// Makes the pipelines of these variants, unless they are there or the pass draws nothing by
+    /// them. Those made before an error stay.
     pub(crate) fn prepare(
         &mut self,
         device: &Device,

@@ -129,8 +129,8 @@ impl ScatterPass {
     /// Records the move of `count` records. Barriers are the caller's.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass; `set` is from [`Self::make_set`] and its buffers hold
-    /// `count` changes at `offsets`.
+    /// `cmd` is recording, outside a render pass; `set` is from [`Self::make_set`] and its buffers
+    /// hold `count` changes at `offsets`.
     pub(crate) unsafe fn record(
         &self,
         device: &Device,

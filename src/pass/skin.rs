@@ -1,4 +1,5 @@
-//! The skin stage: one dispatch for all instances of a character whose deformed vertices are wanted in device memory.
+//! The skin stage: one dispatch for all instances of a character whose deformed vertices are wanted
+//! in device memory.
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
@@ -9,13 +10,15 @@ use core::ops::Range;
 /// The least `maxComputeWorkGroupCount` that a device may have, in every dimension.
 const MAX_GROUPS: u32 = 65_535;
 
-/// The skin stage: deforms the vertices of many instances of a character at once, into device memory that any number of
-/// passes then draw from. [`Crowd`](crate::Crowd) has its own, for instances of
-/// [`SkinMode::Compute`](crate::crowd::SkinMode::Compute); this is for engines that go without.
+/// The skin stage: deforms the vertices of many instances of a character at once, into device
+/// memory that any number of passes then draw from. [`Crowd`](crate::Crowd) has its own, for
+/// instances of [`SkinMode::Compute`](crate::crowd::SkinMode::Compute); this is for engines that go
+/// without.
 ///
-/// Where an instance's vertices go is said by [`Instance::skinned`](crate::gpu::layout::Instance::skinned), the first word of
-/// binding 9 of its range, and from there on by the mesh's
-/// [`SkinnedLayout`](crate::pose::SkinnedLayout). They are in character space.
+/// Where an instance's vertices go is said by
+/// [`Instance::skinned`](crate::gpu::layout::Instance::skinned), the first word of binding 9 of its
+/// range, and from there on by the mesh's [`SkinnedLayout`](crate::pose::SkinnedLayout). They are
+/// in character space.
 #[derive(Debug)]
 pub struct SkinStage {
     layout: Object<vk::PipelineLayout>,
@@ -55,18 +58,20 @@ impl SkinStage {
         Ok(())
     }
 
-    /// Records the skinning of those instances of `mesh` that `listed` names: a range of binding 4, the visible list, whose
-    /// elements are indices into the instance table. One dispatch, if there are no more than 65,535 of them, and 4 million
-    /// vertices. `offsets` are the dynamic offsets of the set; the view's is not read.
+    /// Records the skinning of those instances of `mesh` that `listed` names: a range of binding 4,
+    /// the visible list, whose elements are indices into the instance table. One dispatch, if there
+    /// are no more than 65,535 of them, and 4 million vertices. `offsets` are the dynamic offsets
+    /// of the set; the view's is not read.
     ///
-    /// Records no barrier: before, what writes palettes, instances, list and morph weights must be visible to
-    /// `COMPUTE_SHADER`/`SHADER_STORAGE_READ`, and what read the deformed vertices must have ended; after, the writes
-    /// are `COMPUTE_SHADER`/`SHADER_STORAGE_WRITE`.
+    /// Records no barrier: before, what writes palettes, instances, list and morph weights must be
+    /// visible to `COMPUTE_SHADER`/`SHADER_STORAGE_READ`, and what read the deformed vertices must
+    /// have ended; after, the writes are `COMPUTE_SHADER`/`SHADER_STORAGE_WRITE`.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass. `set` has the layout that the stage was made with; all of its storage
-    /// buffers are written (the history's is not read), with the streams of `mesh`; list and instances name what lies in them,
-    /// and binding 9 has room for each instance's [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
+    /// `cmd` is recording, outside a render pass. `set` has the layout that the stage was made
+    /// with; all of its storage buffers are written (the history's is not read), with the streams
+    /// of `mesh`; list and instances name what lies in them, and binding 9 has room for each
+    /// instance's [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
     pub unsafe fn record(
         &self,
         device: &Device,

@@ -23,9 +23,10 @@ pub enum AdditiveReference {
     Pose(Vec<Transform>),
 }
 
-/// The difference of a local pose from a reference, for the additive layers of [`blend`](super::blend()); one
-/// transform a joint: the translation less the reference's, the rotation that the reference's is multiplied with from
-/// the right, and the scale over the reference's.
+/// The difference of a local pose from a reference, for the additive layers of
+/// [`blend`](super::blend()); one transform a joint: the translation less the reference's, the
+/// rotation that the reference's is multiplied with from the right, and the scale over the
+/// reference's.
 ///
 /// ```
 /// use throng::character::Transform;
@@ -44,8 +45,9 @@ pub enum AdditiveReference {
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] for slices of different lengths, and then nothing is written; [`Error::Each`] with the first joint
-/// whose reference has a scale of 0, or is not finite, or whose difference is not.
+/// [`Error::Argument`] for slices of different lengths, and then nothing is written;
+/// [`Error::Each`] with the first joint whose reference has a scale of 0, or is not finite, or
+/// whose difference is not.
 pub fn difference(
     reference: &[Transform],
     pose: &[Transform],
@@ -80,9 +82,9 @@ pub(super) fn put_onto(reference: &Transform, difference: &Transform) -> Transfo
     }
 }
 
-/// The clip's difference from a reference as curves, and the reference pose. Step, linear and cubic curves stay what
-/// they are: taking a difference is the same linear map for all keys and tangents of a track, and one that keeps the
-/// angles between rotations.
+/// The clip's difference from a reference as curves, and the reference pose. Step, linear and cubic
+/// curves stay what they are: taking a difference is the same linear map for all keys and tangents
+/// of a track, and one that keeps the angles between rotations.
 pub(crate) fn curves(
     character: &Character,
     raw: &CurveClip,

@@ -47,8 +47,8 @@ impl CurveClip {
     }
 }
 
-/// Overwrites what `tracks` drive in `local`, whose first joint is number `first`. Their joints lie in it; the time is a
-/// number.
+/// Overwrites what `tracks` drive in `local`, whose first joint is number `first`. Their joints lie
+/// in it; the time is a number.
 pub(super) fn animate_tracks(tracks: &[Track], time_s: f64, first: usize, local: &mut [Transform]) {
     let at = &mut Playhead { time_s, key: 0 };
     for track in tracks {

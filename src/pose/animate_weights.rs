@@ -32,7 +32,8 @@ pub(super) fn weight_range(track: &WeightTrack) -> Range<usize> {
     first..first + track.count as usize
 }
 
-/// Calls `each` with the number, from the track's first, and the value of some of a track's weights. The time is a number.
+/// Calls `each` with the number, from the track's first, and the value of some of a track's
+/// weights. The time is a number.
 pub(super) fn sample_weights(
     track: &WeightTrack,
     at: &mut Playhead,

@@ -37,14 +37,14 @@ pub(super) const DEGENERATE: f32 = 1e-12;
 
 /// Dual quaternion linear blending (Kavan et al. 2008, algorithm 1), in this order:
 ///
-/// 1. The first influence, which is the strongest, is the base, `q₀`. An entry whose real part has a negative
-///    dot product with the base's is negated, real and dual part: `q` and `−q` are the same transform, and only
-///    of these two the nearer one blends on the shorter way.
-/// 2. `b = q₀ + Σ wᵢ (±qᵢ − q₀)` over the others, for real part, dual part and stretch alike: exact where the
-///    entries are equal.
-/// 3. Real and dual part are divided by the real part's length. It is at least the base's weight, since no dot
-///    product is negative; only entries that are no unit quaternions can make it vanish, and then
-///    the base stands as it is, with the blended stretch.
+/// 1. The first influence, which is the strongest, is the base, `q₀`. An entry whose real part has
+///    a negative dot product with the base's is negated, real and dual part: `q` and `−q` are the
+///    same transform, and only of these two the nearer one blends on the shorter way.
+/// 2. `b = q₀ + Σ wᵢ (±qᵢ − q₀)` over the others, for real part, dual part and stretch alike: exact
+///    where the entries are equal.
+/// 3. Real and dual part are divided by the real part's length. It is at least the base's weight,
+///    since no dot product is negative; only entries that are no unit quaternions can make it
+///    vanish, and then the base stands as it is, with the blended stretch.
 ///
 /// One influence is taken as it is.
 fn blend(first: Motion, others: impl Iterator<Item = Result<(Motion, f32)>>) -> Result<Motion> {

@@ -9,27 +9,30 @@ use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 /// A format of a palette's entries.
 ///
-/// A skinning matrix gets into a format by [`Self::try_from_affine`], which says what the format can't hold, or by
-/// [`Self::project`], which leaves that away. Implemented for [`Mat3x4`], [`DualQuat`], [`DualQuatStretch`]
-/// and [`QuatOffset`], and not to be implemented for more.
+/// A skinning matrix gets into a format by [`Self::try_from_affine`], which says what the format
+/// can't hold, or by [`Self::project`], which leaves that away. Implemented for [`Mat3x4`],
+/// [`DualQuat`], [`DualQuatStretch`] and [`QuatOffset`], and not to be implemented for more.
 pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
     /// The format.
     const FORMAT: PaletteFormat;
 
-    /// The entry nearest to a skinning matrix, for every matrix: exact where [`Self::try_from_affine`] has no
-    /// complaint, and finite where the matrix is. The frame's path.
+    /// The entry nearest to a skinning matrix, for every matrix: exact where
+    /// [`Self::try_from_affine`] has no complaint, and finite where the matrix is. The frame's
+    /// path.
     ///
-    /// [`Mat3x4`] takes every matrix as it is. The others keep the translation, and of the rest a rotation:
-    /// the orthonormalisation, after Gram and Schmidt, of the matrix's first and second column, and their cross
-    /// product. So a shear is undone by turning the second and third axes, and a mirror by reversing the third.
-    /// [`DualQuatStretch`] keeps the lengths of the columns as its stretch, [`QuatOffset`] a third of their
-    /// sum as its scale, [`DualQuat`] neither. A column of zero length has zero stretch, and a direction that
-    /// completes the others' to a rotation. Parts that are not finite become the identity's.
+    /// [`Mat3x4`] takes every matrix as it is. The others keep the translation, and of the rest a
+    /// rotation: the orthonormalisation, after Gram and Schmidt, of the matrix's first and second
+    /// column, and their cross product. So a shear is undone by turning the second and third axes,
+    /// and a mirror by reversing the third. [`DualQuatStretch`] keeps the lengths of the columns as
+    /// its stretch, [`QuatOffset`] a third of their sum as its scale, [`DualQuat`] neither. A
+    /// column of zero length has zero stretch, and a direction that completes the others' to a
+    /// rotation. Parts that are not finite become the identity's.
     #[must_use]
     fn project(matrix: &Affine) -> Self;
 
-    /// The entry that holds a skinning matrix, up to rounding: what passes the format's limits by at most 1e-4 (the
-    /// cosine between two axes; the difference of scales by the greater one) is projected.
+    /// The entry that holds a skinning matrix, up to rounding: what passes the format's limits by
+    /// at most 1e-4 (the cosine between two axes; the difference of scales by the greater one) is
+    /// projected.
     ///
     /// # Errors
     /// What the format can't hold, and how much of it there is. [`Mat3x4`] holds everything.
@@ -205,8 +208,9 @@ impl QuatOffset {
         scale: 1.0,
     };
 
-    /// The matrix that the entry stands for, as every stage expands it before it blends: for the quaternion
-    /// `(x, y, z, w)` and the scale `s`, with each product of two components doubled once formed,
+    /// The matrix that the entry stands for, as every stage expands it before it blends: for the
+    /// quaternion `(x, y, z, w)` and the scale `s`, with each product of two components doubled
+    /// once formed,
     ///
     /// ```text
     /// s (1 − (yy + zz))   s (xy − wz)         s (xz + wy)         offset.x

@@ -3,19 +3,19 @@
 use super::Mat3x4;
 use bytemuck::{Pod, Zeroable};
 
-/// How vertices follow several joints, and in which format the palette says where those are. Chosen for each
-/// character.
+/// How vertices follow several joints, and in which format the palette says where those are. Chosen
+/// for each character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Method {
     /// Matrices are blended: [`Mat3x4`], 48 bytes. Holds every affine transform.
     #[default]
     Linear,
-    /// Dual quaternions are blended, which keeps the volume of twisted limbs: [`DualQuat`], 32 bytes, or
-    /// [`DualQuatStretch`], 48 bytes, for characters whose palette stretches. Holds rotation, translation
-    /// and a positive stretch along the axes of mesh space.
+    /// Dual quaternions are blended, which keeps the volume of twisted limbs: [`DualQuat`], 32
+    /// bytes, or [`DualQuatStretch`], 48 bytes, for characters whose palette stretches. Holds
+    /// rotation, translation and a positive stretch along the axes of mesh space.
     DualQuat,
-    /// Blends as [`Self::Linear`] does, from two thirds of the bytes: [`QuatOffset`], 32 bytes. Holds rotation,
-    /// translation and a positive uniform scale.
+    /// Blends as [`Self::Linear`] does, from two thirds of the bytes: [`QuatOffset`], 32 bytes.
+    /// Holds rotation, translation and a positive uniform scale.
     QuatOffset,
 }
 
@@ -33,7 +33,8 @@ impl Method {
 
 /// The format of a palette's entries.
 ///
-/// Which one a character needs for a [`Method`] is found by [`check_method`](super::check_method()).
+/// Which one a character needs for a [`Method`] is found by
+/// [`check_method`](super::check_method()).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaletteFormat {
     /// [`Mat3x4`], 48 bytes: every affine transform.
@@ -97,10 +98,11 @@ impl PaletteFormat {
     }
 }
 
-/// A rotation and a translation as a unit dual quaternion: `real` is the rotation `r` (xyzw), `dual` is
-/// `t r / 2`, the translation `t` as a pure quaternion times the rotation.
+/// A rotation and a translation as a unit dual quaternion: `real` is the rotation `r` (xyzw),
+/// `dual` is `t r / 2`, the translation `t` as a pure quaternion times the rotation.
 ///
-/// After Kavan, Collins, Žára, O'Sullivan: "Geometric Skinning with Approximate Dual Quaternion Blending", 2008.
+/// After Kavan, Collins, Žára, O'Sullivan: "Geometric Skinning with Approximate Dual Quaternion
+/// Blending", 2008.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct DualQuat {
@@ -116,11 +118,13 @@ pub struct DualQuat {
 pub struct DualQuatStretch {
     /// Rotation and translation.
     pub rigid: DualQuat,
-    /// Factors along x, y and z, positive, applied in mesh (bind) space before `rigid`; the fourth is 0.
+    /// Factors along x, y and z, positive, applied in mesh (bind) space before `rigid`; the fourth
+    /// is 0.
     pub stretch: [f32; 4],
 }
 
-/// A rotation, a translation and a positive uniform scale: `p` goes to `offset + scale * rotate(rotation, p)`.
+/// A rotation, a translation and a positive uniform scale: `p` goes to `offset + scale *
+/// rotate(rotation, p)`.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct QuatOffset {

@@ -7,14 +7,15 @@ use crate::character::{Aabb, Affine, Character, PaletteJoint};
 use crate::error::{Error, PoseAt, Unheld};
 use glam::Vec3;
 
-/// How far a format may displace what a palette entry moves, by the model's size (the largest edge of the
-/// box around it at rest): a fifth of a millimetre on a grown person, which no picture shows. Rounding
-/// in files and in the palette stage is a tenth of it; shear or stretch that an artist means is
-/// far more.
+/// How far a format may displace what a palette entry moves, by the model's size (the largest edge
+/// of the box around it at rest): a fifth of a millimetre on a grown person, which no picture
+/// shows. Rounding in files and in the palette stage is a tenth of it; shear or stretch that an
+/// artist means is far more.
 pub(super) const DISPLACEMENT: f32 = 1e-4;
 
-/// What rounding adds to a displacement, by the magnitudes that an image is added up from: 32 roundings of
-/// 2⁻²⁴. It counts where a model stands a hundred times its size from its space's origin.
+/// What rounding adds to a displacement, by the magnitudes that an image is added up from: 32
+/// roundings of 2⁻²⁴. It counts where a model stands a hundred times its size from its space's
+/// origin.
 const ROUNDING: f32 = 32.0 / 16_777_216.0;
 
 /// What a character's entries may be displaced by.
@@ -29,9 +30,9 @@ impl Tolerance {
         Self { metres }
     }
 
-    /// The entry for `matrix`, if a corner of the box that `joint` moves is displaced by no more than the
-    /// tolerance. A mirror and a zero scale are refused however small their effect is: no format but
-    /// matrices can say them, and normals need to know.
+    /// The entry for `matrix`, if a corner of the box that `joint` moves is displaced by no more
+    /// than the tolerance. A mirror and a zero scale are refused however small their effect is: no
+    /// format but matrices can say them, and normals need to know.
     ///
     /// The displacement is affine in the point, so its length is greatest at a corner of a box.
     pub(super) fn entry<E: PaletteEntry>(

@@ -1,9 +1,10 @@
-//! Inertialised transitions: the pose of the new motion, plus what is left of the offset from the old one.
+//! Inertialised transitions: the pose of the new motion, plus what is left of the offset from the
+//! old one.
 //!
-//! After D. Bollo, Inertialization: High-Performance Animation Transitions in Gears of War, GDC 2018: at the
-//! transition, the offset between the motions and its velocity are recorded; from then on only the new motion is
-//! evaluated, and the offset decays by a polynomial of fifth degree that starts with that value and velocity and ends
-//! with neither value, velocity nor acceleration.
+//! After D. Bollo, Inertialization: High-Performance Animation Transitions in Gears of War, GDC
+//! 2018: at the transition, the offset between the motions and its velocity are recorded; from then
+//! on only the new motion is evaluated, and the offset decays by a polynomial of fifth degree that
+//! starts with that value and velocity and ends with neither value, velocity nor acceleration.
 
 use super::palette::expect_len;
 use crate::character::Transform;
@@ -13,22 +14,23 @@ use glam::{DQuat, DVec3, Vec3};
 /// A motion at a moment: its local poses a little earlier and now, one transform a joint.
 #[derive(Debug, Clone, Copy)]
 pub struct Moving<'a> {
-    /// At the time of the frame before. The same as `now` for what stands still, or whose velocity does not matter.
+    /// At the time of the frame before. The same as `now` for what stands still, or whose velocity
+    /// does not matter.
     pub earlier: &'a [Transform],
     /// At the time of the transition.
     pub now: &'a [Transform],
 }
 
-/// A transition from one motion to another without evaluating both: what is left of the old one is an offset, a
-/// closed form of time. For poses on the CPU only.
+/// A transition from one motion to another without evaluating both: what is left of the old one is
+/// an offset, a closed form of time. For poses on the CPU only.
 ///
-/// At the transition's time the pose is that of the old motion, with its velocity; after the duration it is exactly
-/// that of the new one. Where the offset already runs towards zero, it gets there no later than after five times its
-/// value over its speed, and does not overshoot.
+/// At the transition's time the pose is that of the old motion, with its velocity; after the
+/// duration it is exactly that of the new one. Where the offset already runs towards zero, it gets
+/// there no later than after five times its value over its speed, and does not overshoot.
 ///
-/// Translation, scale and rotation (as axis times angle, the shortest, in the parent's space) are a vector each,
-/// whose length decays. The velocity across it, which Bollo leaves out, decays in the same way from a value of 0, so
-/// that the whole velocity goes on.
+/// Translation, scale and rotation (as axis times angle, the shortest, in the parent's space) are a
+/// vector each, whose length decays. The velocity across it, which Bollo leaves out, decays in the
+/// same way from a value of 0, so that the whole velocity goes on.
 ///
 /// ```
 /// use throng::character::Transform;
@@ -56,7 +58,8 @@ pub struct Inertia {
     offsets: Vec<Offset>,
 }
 
-/// A joint's offset at the transition and its change a second: of translation, rotation (axis times angle) and scale.
+/// A joint's offset at the transition and its change a second: of translation, rotation (axis times
+/// angle) and scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Offset {
     values: [Vec3; 3],
@@ -79,15 +82,16 @@ impl Inertia {
         }
     }
 
-    /// Starts a transition at `now_s` that lasts `duration_s`; usual are 0.2 to 0.5 s. `dt_s` lies between each
-    /// motion's earlier pose and that of now. The old motion is what was shown: where a transition was under way,
-    /// with it applied.
+    /// Starts a transition at `now_s` that lasts `duration_s`; usual are 0.2 to 0.5 s. `dt_s` lies
+    /// between each motion's earlier pose and that of now. The old motion is what was shown: where
+    /// a transition was under way, with it applied.
     ///
-    /// A `dt_s` that is not positive and finite gives no velocity, such a duration no transition. What is not finite
-    /// in a pose has no offset.
+    /// A `dt_s` that is not positive and finite gives no velocity, such a duration no transition.
+    /// What is not finite in a pose has no offset.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for poses of different lengths; the transition before stays then.
+    /// [`Error::Argument`](crate::Error::Argument) for poses of different lengths; the transition
+    /// before stays then.
     pub fn begin(
         &mut self,
         old: &Moving<'_>,
@@ -131,11 +135,13 @@ impl Inertia {
         self.offsets.is_empty() || since >= self.duration_s
     }
 
-    /// Adds what is left of the offset at `now_s` to the new motion's local pose of that time. Before the
-    /// transition's time, that is all of it; a time that is not a number counts as the transition's.
+    /// Adds what is left of the offset at `now_s` to the new motion's local pose of that time.
+    /// Before the transition's time, that is all of it; a time that is not a number counts as the
+    /// transition's.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if a transition is under way and `local` does not have one element a joint.
+    /// [`Error::Argument`](crate::Error::Argument) if a transition is under way and `local` does
+    /// not have one element a joint.
     pub fn apply(&self, now_s: f64, local: &mut [Transform]) -> Result<()> {
         if self.is_over(now_s) {
             return Ok(());
@@ -244,7 +250,8 @@ pub(crate) fn decayed_by(value: f64, velocity: f64, since: f64, duration: f64) -
     }
 }
 
-/// What is left of an offset that is not negative after `since` of `duration` seconds, by Bollo's polynomial.
+/// What is left of an offset that is not negative after `since` of `duration` seconds, by Bollo's
+/// polynomial.
 fn decayed(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
     // What runs towards 0 would overshoot it if it took longer.
     let end = if velocity < 0.0 {
@@ -255,8 +262,9 @@ fn decayed(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
     if since >= end {
         return 0.0;
     }
-    // With the time as part of the whole: its value, velocity and acceleration at the start. With this acceleration the
-    // third derivative, too, is 0 at the end; a negative one would make the offset overshoot.
+    // With the time as part of the whole: its value, velocity and acceleration at the start. With
+    // this acceleration the third derivative, too, is 0 at the end; a negative one would make the
+    // offset overshoot.
     let (u, x, v) = (since / end, value, velocity * end);
     let a = (-8.0 * v - 20.0 * x).max(0.0);
     let fifth = -0.5 * (a + 6.0 * v + 12.0 * x);

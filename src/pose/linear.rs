@@ -6,8 +6,8 @@ use crate::error::Result;
 use glam::{Mat3, Vec3, Vec4};
 
 /// `M₀ + Σ wᵢ (Mᵢ − M₀)` over the influences after the first, which is the strongest: the same as
-/// `Σ wᵢ Mᵢ`, but exact wherever the matrices are equal, whatever the weights round to. So the identity
-/// changes no bit of a position.
+/// `Σ wᵢ Mᵢ`, but exact wherever the matrices are equal, whatever the weights round to. So the
+/// identity changes no bit of a position.
 fn blend<'a>(
     first: Mat3x4,
     others: impl Iterator<Item = Result<(Mat3x4, f32)>> + 'a,
@@ -62,8 +62,8 @@ impl Deform for Mat3x4 {
     }
 }
 
-/// A matrix's columns and cofactors, scaled to a largest element of 1: products of small elements would
-/// underflow.
+/// A matrix's columns and cofactors, scaled to a largest element of 1: products of small elements
+/// would underflow.
 struct Directions {
     columns: Mat3,
     cofactors: Mat3,
@@ -95,15 +95,16 @@ impl Directions {
         unit_or(self.cofactors * normal * self.sign, normal)
     }
 
-    /// The direction by the matrix itself, as it lies in the surface; the bitangent's sign turns with a mirror.
+    /// The direction by the matrix itself, as it lies in the surface; the bitangent's sign turns
+    /// with a mirror.
     fn tangent(&self, tangent: Vec4) -> Vec4 {
         let direction = tangent.truncate();
         unit_or(self.columns * direction, direction).extend(tangent.w * self.sign)
     }
 }
 
-/// `image` at length 1, or `fallback` where it has no direction. What is of length 1 up to rounding is left as
-/// it is, so that the identity changes no bit.
+/// `image` at length 1, or `fallback` where it has no direction. What is of length 1 up to rounding
+/// is left as it is, so that the identity changes no bit.
 pub(super) fn unit_or(image: Vec3, fallback: Vec3) -> Vec3 {
     if (image.length_squared() - 1.0).abs() <= 4.0 * f32::EPSILON {
         return image;

@@ -4,9 +4,9 @@
 ///
 /// # Unwrapped clip time
 /// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is
-/// `k·D..(k + 1)·D`, for negative `k` too. It is what `(now − start) · speed + offset` gives. A step
-/// from one unwrapped time to another says where a clip went, backward if the second is less; the
-/// loop mode says where in the clip that was.
+/// `k·D..(k + 1)·D`, for negative `k` too. It is what `(now − start) · speed + offset` gives. A
+/// step from one unwrapped time to another says where a clip went, backward if the second is less;
+/// the loop mode says where in the clip that was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -43,9 +43,9 @@ impl LoopMode {
         }
     }
 
-    /// The time in the cycle, after which all repeats. That is [`Self::clip_time_s`], except that the
-    /// way back of [`PingPong`](Self::PingPong) follows the way there, in `0..2 × duration_s`: so it
-    /// tells the direction.
+    /// The time in the cycle, after which all repeats. That is [`Self::clip_time_s`], except that
+    /// the way back of [`PingPong`](Self::PingPong) follows the way there, in `0..2 × duration_s`:
+    /// so it tells the direction.
     pub(super) fn cycle_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         if unwrapped_s.is_nan() || !has_passes(duration_s) {
             return 0.0;
@@ -58,8 +58,8 @@ impl LoopMode {
     }
 }
 
-/// The most passes that unwrapped time can be from 0: far enough for any clock, and near enough for a pass's number to
-/// be exact.
+/// The most passes that unwrapped time can be from 0: far enough for any clock, and near enough for
+/// a pass's number to be exact.
 pub(super) const MAX_PASSES: f64 = (1_u64 << 48) as f64;
 
 /// Whether a clip of this duration goes through passes at all: clips have it in `f32`.
@@ -67,8 +67,8 @@ pub(super) fn has_passes(duration_s: f64) -> bool {
     duration_s > 0.0 && duration_s <= f64::from(f32::MAX)
 }
 
-/// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a number, the length
-/// positive and finite.
+/// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a
+/// number, the length positive and finite.
 pub(super) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
     let unwrapped_s = within(unwrapped_s, length_s);
     let pass = (unwrapped_s / length_s).floor();

@@ -4,7 +4,8 @@ use super::palette::expect_len;
 use crate::character::Skeleton;
 use crate::error::{ArgumentFault, Error, Result};
 
-/// How much of a layer's weight counts for each joint: a weight in 0..=1 a joint, in the order of the skeleton.
+/// How much of a layer's weight counts for each joint: a weight in 0..=1 a joint, in the order of
+/// the skeleton.
 ///
 /// ```
 /// use throng::pose::Mask;
@@ -42,8 +43,8 @@ impl Mask {
     /// One weight a joint, in the order of the skeleton.
     ///
     /// # Errors
-    /// [`Error::Each`] with the first weight that is not in 0..=1, [`Error::Capacity`] for more than
-    /// [`Skeleton::MAX_JOINTS`].
+    /// [`Error::Each`] with the first weight that is not in 0..=1, [`Error::Capacity`] for more
+    /// than [`Skeleton::MAX_JOINTS`].
     pub fn from_weights(weights: Vec<f32>) -> Result<Self> {
         if weights.len() > Skeleton::MAX_JOINTS {
             return Err(Error::Capacity {
@@ -65,8 +66,8 @@ impl Mask {
     /// The same with `weight` for the first joint of this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names that there are; [`Error::Argument`] for a weight that is not in 0..=1, and for
-    /// another skeleton than the mask's, told by the number of joints.
+    /// [`Error::UnknownName`] with the names that there are; [`Error::Argument`] for a weight that
+    /// is not in 0..=1, and for another skeleton than the mask's, told by the number of joints.
     pub fn with_joint(mut self, skeleton: &Skeleton, name: &str, weight: f32) -> Result<Self> {
         check(weight)?;
         let joint = self.find(skeleton, name)?;
@@ -82,9 +83,10 @@ impl Mask {
         self.with_feathered_subtree(skeleton, name, weight, 0)
     }
 
-    /// The same with `weight` for all that lies `depth` joints or more below the first joint of this name; from that joint
-    /// down to there, the weights go over from what they were in even steps, the first of them at the joint itself.
-    /// So a layer on the upper body bends the spine and does not break it.
+    /// The same with `weight` for all that lies `depth` joints or more below the first joint of
+    /// this name; from that joint down to there, the weights go over from what they were in even
+    /// steps, the first of them at the joint itself. So a layer on the upper body bends the spine
+    /// and does not break it.
     ///
     /// # Errors
     /// As [`Self::with_joint`].

@@ -13,21 +13,23 @@ use crate::error::{PoseAt, Result, Unheld};
 /// palette format that this takes.
 ///
 /// For [`Method::DualQuat`] that is [`PaletteFormat::DualQuatStretch`] if something stretches. The
-/// packed clips are checked, which are what is played, additive ones on the rest pose; the curves if there are only
-/// those.
+/// packed clips are checked, which are what is played, additive ones on the rest pose; the curves
+/// if there are only those.
 ///
-/// A palette entry's format holds a skinning matrix if [`PaletteEntry::project`](super::PaletteEntry::project) displaces no corner of the box
-/// around the entry's vertices by more than 1e-4 of the model's size, the largest edge of
-/// [`Character::rest_bounds`]. Mirrors (negative determinant) and scales of zero are refused however small
-/// their effect is.
+/// A palette entry's format holds a skinning matrix if
+/// [`PaletteEntry::project`](super::PaletteEntry::project) displaces no corner of the box around
+/// the entry's vertices by more than 1e-4 of the model's size, the largest edge of
+/// [`Character::rest_bounds`]. Mirrors (negative determinant) and scales of zero are refused
+/// however small their effect is.
 ///
-/// What scale tracks move, and what turns below a non-uniform scale, is looked at at all key times of a clip and at
-/// three times between each two. The other skinning matrices are their rest pose's but for a rotation, a
-/// translation and a constant factor, and are checked there. Clips of more than 2²⁶ joints × times are looked at
-/// at as many times, evenly chosen, and at 1,024 at least.
+/// What scale tracks move, and what turns below a non-uniform scale, is looked at at all key times
+/// of a clip and at three times between each two. The other skinning matrices are their rest pose's
+/// but for a rotation, a translation and a constant factor, and are checked there. Clips of more
+/// than 2²⁶ joints × times are looked at at as many times, evenly chosen, and at 1,024 at least.
 ///
 /// # Errors
-/// [`Error::Unheld`](crate::Error::Unheld), naming method, joint, clip and time, and what is too much.
+/// [`Error::Unheld`](crate::Error::Unheld), naming method, joint, clip and time, and what is too
+/// much.
 pub fn check_method(character: &Character, method: Method) -> Result<PaletteFormat> {
     let mut check = Check::new(character, method);
     if method != Method::Linear {
@@ -46,10 +48,12 @@ pub fn check_method(character: &Character, method: Method) -> Result<PaletteForm
     Ok(check.format)
 }
 
-/// [`check_method`] for curves on the joints of `character`, which need not be its own, with its rest pose.
+/// [`check_method`] for curves on the joints of `character`, which need not be its own, with its
+/// rest pose.
 ///
 /// # Errors
-/// As [`check_method`]; [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that the character lacks.
+/// As [`check_method`]; [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that
+/// the character lacks.
 pub fn check_clip(
     character: &Character,
     method: Method,
@@ -170,8 +174,9 @@ enum Shape {
     Changing,
 }
 
-/// Which joints' skinning matrices change in more than a rotation from the left and a translation while `clip`
-/// plays. Where they don't, `MᵀM` is constant, and with it every length and angle that the formats' limits are about.
+/// Which joints' skinning matrices change in more than a rotation from the left and a translation
+/// while `clip` plays. Where they don't, `MᵀM` is constant, and with it every length and angle that
+/// the formats' limits are about.
 fn changing_shapes(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<bool> {
     let driven = driven(skeleton, clip);
     let mut shapes: Vec<Shape> = Vec::with_capacity(skeleton.len());
@@ -223,7 +228,8 @@ fn is_uniform(joint: &Joint) -> bool {
     scale.max_element() - scale.min_element() <= 1e-6 * scale.max_element()
 }
 
-/// The times that a clip is looked at: all keys and three times between each two, or as many as are allowed.
+/// The times that a clip is looked at: all keys and three times between each two, or as many as are
+/// allowed.
 fn times(clip: ClipForm<'_>, joints: usize) -> Vec<f64> {
     let keys = clip.key_times();
     let count = (keys.len() * 4).saturating_sub(3);

@@ -7,13 +7,15 @@
 //!
 //! There are three levels. Take the highest that does what you need:
 //!
-//! 1. [`Animator`](crate::animator::Animator) plays clips over time on many instances of a character:
-//!    fades, layers, state machines, events, root motion, inverse kinematics. `Crowd` is built on it.
+//! 1. [`Animator`](crate::animator::Animator) plays clips over time on many instances of a
+//!    character: fades, layers, state machines, events, root motion, inverse kinematics. `Crowd` is
+//!    built on it.
 //! 2. [`BatchPoser`] evaluates many instances of a skeleton together. You decide which clips each
 //!    instance plays, at what times and with which weights: a [`SampleList`] of [`ClipSample`]s.
 //! 3. Plain functions evaluate one pose: [`Clip::sample`], [`Clip::sample_weights`], [`blend()`],
-//!    [`blend_weights()`], [`model_pose`], [`model_pose_from`], [`palette()`], [`morph()`] and [`skin()`].
-//!    [`CurveClip::sample`](crate::character::CurveClip::sample) evaluates a file's own curves.
+//!    [`blend_weights()`], [`model_pose`], [`model_pose_from`], [`palette()`], [`morph()`] and
+//!    [`skin()`]. [`CurveClip::sample`](crate::character::CurveClip::sample) evaluates a file's own
+//!    curves.
 //!
 //! | to | there is |
 //! |---|---|

@@ -46,18 +46,18 @@ pub(crate) fn active_targets<'a>(
     Ok(pairs.filter(|(_, weight)| *weight != 0.0))
 }
 
-/// Applies the targets of `primitive` whose weight is not zero; the others cost nothing. `weights` are the whole
-/// character's, one for each of [`Character::morph_weights`](crate::character::Character::morph_weights).
-/// `out` is overwritten.
+/// Applies the targets of `primitive` whose weight is not zero; the others cost nothing. `weights`
+/// are the whole character's, one for each of
+/// [`Character::morph_weights`](crate::character::Character::morph_weights). `out` is overwritten.
 ///
-/// Each stream is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2), summed in the targets' order. Normals
-/// and the directions of tangents are normalised after the sum, where the targets changed them; where they
-/// add up to nothing, and have no direction, the base's stands. A tangent's sign stays as it is. So a vertex that
-/// no active target moves keeps the base's bits.
+/// Each stream is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2), summed in the targets' order.
+/// Normals and the directions of tangents are normalised after the sum, where the targets changed
+/// them; where they add up to nothing, and have no direction, the base's stands. A tangent's sign
+/// stays as it is. So a vertex that no active target moves keeps the base's bits.
 ///
 /// # Errors
-/// [`Error::Argument`] if `weights` ends before the primitive's own, or one of those is not finite; `out` is then
-/// as it was.
+/// [`Error::Argument`] if `weights` ends before the primitive's own, or one of those is not finite;
+/// `out` is then as it was.
 pub fn morph(primitive: &Primitive, weights: &[f32], out: &mut MorphedVertices) -> Result<()> {
     let active = active_targets(primitive, weights)?;
     out.positions.clone_from(&primitive.positions);

@@ -128,7 +128,8 @@ pub enum PaletteFit {
     Checked,
 }
 
-/// Writes the palette of a model pose, in order: entry `i` holds `model[joint(i)] × inverse_bind(i)`.
+/// Writes the palette of a model pose, in order: entry `i` holds `model[joint(i)] ×
+/// inverse_bind(i)`.
 ///
 /// The format is that of the elements of `out`. [`Mat3x4`] holds every matrix.
 ///

@@ -15,12 +15,13 @@ pub struct Ray {
     pub direction: Vec3,
 }
 
-/// From which sides a ray meets triangles. The front of a triangle is where its corners, deformed, are seen
-/// counter-clockwise; clockwise, where it has turned over ([`Facing::Flips`]). Triangles of [`Facing::Unknown`] are met from both
-/// sides, as they are drawn.
+/// From which sides a ray meets triangles. The front of a triangle is where its corners, deformed,
+/// are seen counter-clockwise; clockwise, where it has turned over ([`Facing::Flips`]). Triangles
+/// of [`Facing::Unknown`] are met from both sides, as they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Faces {
-    /// From those from which the triangle is drawn: the front, and the back too where the material is double-sided.
+    /// From those from which the triangle is drawn: the front, and the back too where the material
+    /// is double-sided.
     #[default]
     Drawn,
     /// From the front.
@@ -59,17 +60,18 @@ pub struct Posed<'a> {
     pub weights: &'a [f32],
 }
 
-/// The nearest place where a ray, in character space, meets the character as it is posed. Of places at the same
-/// distance, the first in the order of primitives and triangles.
+/// The nearest place where a ray, in character space, meets the character as it is posed. Of places
+/// at the same distance, the first in the order of primitives and triangles.
 ///
-/// The positions are those of [`Skinner::skin`]. Triangles are met by the watertight test of S. Woop, C. Benthin and I.
-/// Wald ("Watertight Ray/Triangle Intersection", Journal of Computer Graphics Techniques 2 (1), 2013), in `f64`: no
-/// ray slips through between triangles that share an edge. Degenerate triangles are not met. Before the vertices are deformed,
-/// a ray that misses [`morphed_bounds`] is dismissed, where that bounds: with every method but dual quaternions.
+/// The positions are those of [`Skinner::skin`]. Triangles are met by the watertight test of S.
+/// Woop, C. Benthin and I. Wald ("Watertight Ray/Triangle Intersection", Journal of Computer
+/// Graphics Techniques 2 (1), 2013), in `f64`: no ray slips through between triangles that share an
+/// edge. Degenerate triangles are not met. Before the vertices are deformed, a ray that misses
+/// [`morphed_bounds`] is dismissed, where that bounds: with every method but dual quaternions.
 ///
 /// # Errors
-/// [`Error::Argument`] if the ray is not finite or has no direction, if the skinner is not the character's, if the palette is not
-/// finite, and for lengths and weights as [`Skinner::skin`].
+/// [`Error::Argument`] if the ray is not finite or has no direction, if the skinner is not the
+/// character's, if the palette is not finite, and for lengths and weights as [`Skinner::skin`].
 pub fn pick(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
     let ray = DRay::new(ray)?;
     posed.check()?;
@@ -88,15 +90,15 @@ pub struct PosedInstance<'a> {
     pub world_from_model: &'a Affine,
 }
 
-/// The nearest place where a ray, in world space, meets one of many instances, and which of them. Of places at the same
-/// distance, the first instance's.
+/// The nearest place where a ray, in world space, meets one of many instances, and which of them.
+/// Of places at the same distance, the first instance's.
 ///
-/// As [`pick`] for each, with the ray in the instance's character space; distances are along the ray in world space. A front
-/// stays a front under an instance transform that mirrors.
+/// As [`pick`] for each, with the ray in the instance's character space; distances are along the
+/// ray in world space. A front stays a front under an instance transform that mirrors.
 ///
 /// # Errors
-/// [`Error::Argument`] if the ray is not finite or has no direction; [`Error::Each`] with the first instance whose
-/// transform can't be inverted, or for which [`pick`] returns an error.
+/// [`Error::Argument`] if the ray is not finite or has no direction; [`Error::Each`] with the first
+/// instance whose transform can't be inverted, or for which [`pick`] returns an error.
 pub fn pick_many(
     instances: &[PosedInstance<'_>],
     ray: &Ray,
@@ -118,7 +120,8 @@ pub fn pick_many(
     Ok(nearest)
 }
 
-/// A ray in `f64` whose direction, in the space where it was given, has length 1: so its parameter is the distance there.
+/// A ray in `f64` whose direction, in the space where it was given, has length 1: so its parameter
+/// is the distance there.
 #[derive(Debug, Clone, Copy)]
 struct DRay {
     origin: DVec3,
@@ -193,8 +196,8 @@ impl Posed<'_> {
         }
     }
 
-    /// Whether the ray certainly misses. The box is right for blended matrices, whose images are convex combinations: dual
-    /// quaternions' are not.
+    /// Whether the ray certainly misses. The box is right for blended matrices, whose images are
+    /// convex combinations: dual quaternions' are not.
     fn missed_by(&self, line: &Line) -> Result<bool> {
         let bounds = |list: &[Mat3x4]| morphed_bounds(self.character, list, self.weights);
         let bounds = match self.palette {
@@ -262,7 +265,8 @@ fn is_drawn_from_behind(character: &Character, primitive: &Primitive) -> bool {
     material.is_some_and(|material| material.double_sided)
 }
 
-/// Vertex number `index`. Triangles address vertices that there are, and the skinner fits the character.
+/// Vertex number `index`. Triangles address vertices that there are, and the skinner fits the
+/// character.
 fn at(positions: &[f32], index: u32) -> DVec3 {
     let start = index as usize * 3;
     let [x, y, z] = [positions[start], positions[start + 1], positions[start + 2]];

@@ -4,15 +4,16 @@ use crate::character::Affine;
 use crate::error::Unheld;
 use glam::{Mat3, Quat, Vec3};
 
-/// By how much a matrix may leave a format's set and still count as rounding: the cosine of the angle
-/// between two axes, and the difference of two scales by the greater one.
+/// By how much a matrix may leave a format's set and still count as rounding: the cosine of the
+/// angle between two axes, and the difference of two scales by the greater one.
 pub(super) const ROUNDING: f32 = 1e-4;
 
-/// An axis shorter than this, by the longest one, has no direction that could be told from rounding.
+/// An axis shorter than this, by the longest one, has no direction that could be told from
+/// rounding.
 const FLAT: f32 = 1e-6;
 
-/// The parts of a matrix `translation · rotation · stretch`, or of the nearest such matrix in the sense of
-/// [`split`].
+/// The parts of a matrix `translation · rotation · stretch`, or of the nearest such matrix in the
+/// sense of [`split`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
     /// Of unit length.
@@ -22,18 +23,19 @@ pub(super) struct Parts {
     pub(super) stretch: Vec3,
 }
 
-/// Takes `matrix` apart; exact where it is a rotation, translation and positive stretch along the axes of mesh
-/// space, finite for every matrix.
+/// Takes `matrix` apart; exact where it is a rotation, translation and positive stretch along the
+/// axes of mesh space, finite for every matrix.
 ///
 /// - The translation is the matrix's own.
 /// - The stretch is the lengths of its columns.
 /// - The rotation is what Gram and Schmidt's orthonormalisation makes of the first and the second
-///   column, and their cross product (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., 2013, section
-///   5.2.7). Unlike the polar decomposition, whose rotation is nearer where there is shear, it takes no
-///   iteration and a shader does the same in a few lines; and it is continuous wherever the columns are
-///   independent. A shear is thus undone by turning the second and third axes, and a mirror by reversing
-///   the third.
-/// - A column of zero length has zero stretch, and a direction that completes the others' to a rotation.
+///   column, and their cross product (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed.,
+///   2013, section 5.2.7). Unlike the polar decomposition, whose rotation is nearer where there is
+///   shear, it takes no iteration and a shader does the same in a few lines; and it is continuous
+///   wherever the columns are independent. A shear is thus undone by turning the second and third
+///   axes, and a mirror by reversing the third.
+/// - A column of zero length has zero stretch, and a direction that completes the others' to a
+///   rotation.
 /// - Parts that are not finite become those of the identity.
 pub(super) fn split(matrix: &Affine) -> Parts {
     let translation = Vec3::from(matrix.translation);
@@ -127,7 +129,8 @@ pub(super) fn outside(matrix: &Affine) -> Option<Unheld> {
     })
 }
 
-/// The limit that `matrix` passes by most, and by how much; `None` where it is none by more than `tolerance`.
+/// The limit that `matrix` passes by most, and by how much; `None` where it is none by more than
+/// `tolerance`.
 pub(super) fn beyond(matrix: &Affine, scales: Scales, tolerance: f32) -> Option<Unheld> {
     if let Some(why) = outside(matrix) {
         return Some(why);

@@ -2,13 +2,14 @@
 
 use glam::DVec3;
 
-/// A half-line, prepared for the test of Woop, Benthin and Wald (2013): sheared so that it runs along +Z.
+/// A half-line, prepared for the test of Woop, Benthin and Wald (2013): sheared so that it runs
+/// along +Z.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
     origin: DVec3,
     direction: DVec3,
-    /// The axes that become x, y and z: z is the one along which the direction is longest; an even permutation, but
-    /// for two swapped where the direction is negative, so that windings stay.
+    /// The axes that become x, y and z: z is the one along which the direction is longest; an even
+    /// permutation, but for two swapped where the direction is negative, so that windings stay.
     axes: [usize; 3],
     shear: [f64; 3],
 }
@@ -43,8 +44,8 @@ impl Line {
         }
     }
 
-    /// Where it meets the triangle, from either side. On an edge it meets both triangles that share it, as they
-    /// round its points and their products alike.
+    /// Where it meets the triangle, from either side. On an edge it meets both triangles that share
+    /// it, as they round its points and their products alike.
     pub(super) fn meets(&self, corners: [DVec3; 3]) -> Option<Meeting> {
         let [a, b, c] = corners.map(|corner| self.sheared(corner));
         let u = c.x * b.y - c.y * b.x;
@@ -57,7 +58,8 @@ impl Line {
         }
         let sum = u + v + w;
         let distance = (u * a.z + v * b.z + w * c.z) / sum;
-        // Also what is not a number; and a triangle without area, or seen exactly from its side, has no sum.
+        // Also what is not a number; and a triangle without area, or seen exactly from its side,
+        // has no sum.
         if sum == 0.0 || !(distance >= 0.0 && distance.is_finite()) {
             return None;
         }
@@ -78,8 +80,8 @@ impl Line {
         DVec3::new(p[x] - shear_x * p[z], p[y] - shear_y * p[z], scale_z * p[z])
     }
 
-    /// Whether it certainly misses the box. By slabs; where it passes a corner by less than rounding, it does not
-    /// miss.
+    /// Whether it certainly misses the box. By slabs; where it passes a corner by less than
+    /// rounding, it does not miss.
     pub(super) fn misses(&self, min: DVec3, max: DVec3) -> bool {
         // Far more than what a difference, a quotient and the triangle test round.
         const SLACK: f64 = 1e-9;
@@ -103,7 +105,8 @@ impl Line {
         from > to
     }
 
-    /// [`Self::misses`] of the box around positions of three numbers each. Also where there is none.
+    /// [`Self::misses`] of the box around positions of three numbers each. Also where there is
+    /// none.
     pub(super) fn misses_all(&self, positions: &[f32]) -> bool {
         let (mut min, mut max) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for position in positions.chunks_exact(3) {

@@ -4,12 +4,15 @@ use crate::character::{ClipId, MaskId};
 
 /// A clip at a time, with a weight: one of those that an instance plays.
 ///
-/// Samples of one level are blended with each other; each level is laid over the one below it, the first over the rest
-/// pose. For a joint with the weights `w` (of the sample, times the mask's for that joint):
+/// Samples of one level are blended with each other; each level is laid over the one below it, the
+/// first over the rest pose. For a joint with the weights `w` (of the sample, times the mask's for
+/// that joint):
 ///
-/// - Clips that are not additive: where their weights sum to the level's threshold or more (0.1 on the first level, 1 on
-///   those above), the level shows their weighted mean; where they sum to less, what lies below has the weight that is missing.
-/// - Then additive clips, in their order: each adds its difference from its reference pose, times `w`.
+/// - Clips that are not additive: where their weights sum to the level's threshold or more (0.1 on
+///   the first level, 1 on those above), the level shows their weighted mean; where they sum to
+///   less, what lies below has the weight that is missing.
+/// - Then additive clips, in their order: each adds its difference from its reference pose, times
+///   `w`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipSample {
     /// The clip: an index into the clips that the batch is given, which may be the character's.
@@ -18,8 +21,8 @@ pub struct ClipSample {
     pub time_s: f64,
     /// Its part in the blend: finite, not negative. With 0 it takes no part and is not looked at.
     pub weight: f32,
-    /// An index into the masks that the batch is given: how much of the weight counts for each joint.
-    /// `None`: all of it, for all.
+    /// An index into the masks that the batch is given: how much of the weight counts for each
+    /// joint. `None`: all of it, for all.
     pub mask: Option<MaskId>,
     /// Which level it belongs to; an instance's samples ascend in it.
     pub level: u8,
@@ -60,8 +63,8 @@ impl ClipSample {
     }
 }
 
-/// What the instances of a frame play: a list of [`ClipSample`]s for each, one list after the other. Kept from frame to
-/// frame, so that nothing is allocated.
+/// What the instances of a frame play: a list of [`ClipSample`]s for each, one list after the
+/// other. Kept from frame to frame, so that nothing is allocated.
 ///
 /// ```
 /// use throng::character::ClipId;

@@ -5,11 +5,13 @@ use core::fmt;
 
 /// SimdLevel for a vector unit, as [`BatchPoser`](super::BatchPoser) has it for each.
 ///
-/// All of them give the same results up to rounding: those without fused products and sums round once more for each.
+/// All of them give the same results up to rounding: those without fused products and sums round
+/// once more for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SimdLevel {
-    /// Sixteen instances in the lanes: x86-64 with the parts F, VL, DQ and BW of AVX-512, and all of AVX2.
+    /// Sixteen instances in the lanes: x86-64 with the parts F, VL, DQ and BW of AVX-512, and all
+    /// of AVX2.
     Avx512,
     /// Eight instances in the lanes: x86-64 with AVX2 and FMA.
     Avx2,

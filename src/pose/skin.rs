@@ -15,41 +15,43 @@ pub struct PosedVertices {
     pub positions: Vec<Vec3>,
     /// Unit vectors, one a vertex; empty where the primitive has none.
     pub normals: Vec<Vec3>,
-    /// Unit vectors along which the first texture coordinate grows, not made perpendicular to the normals, and
-    /// in `w` the bitangent's sign; one a vertex, empty where the primitive has none.
+    /// Unit vectors along which the first texture coordinate grows, not made perpendicular to the
+    /// normals, and in `w` the bitangent's sign; one a vertex, empty where the primitive has none.
     pub tangents: Vec<Vec4>,
 }
 
-/// Deforms `primitive` by `palette`, which is the character's whole palette, in the format of the method wanted.
-/// `weights` are those of the character's morph targets, one for each of [`Character::morph_weights`]; they apply
-/// before the palette does, as [`morph`](super::morph()) says. `out` is overwritten.
+/// Deforms `primitive` by `palette`, which is the character's whole palette, in the format of the
+/// method wanted. `weights` are those of the character's morph targets, one for each of
+/// [`Character::morph_weights`]; they apply before the palette does, as [`morph`](super::morph())
+/// says. `out` is overwritten.
 ///
-/// Of every vertex's influences the first is the strongest. With one influence, its entry moves the vertex, and
-/// nothing is blended. With more:
+/// Of every vertex's influences the first is the strongest. With one influence, its entry moves the
+/// vertex, and nothing is blended. With more:
 ///
-/// - [`Method::Linear`](super::Method::Linear): the matrix `M = M₀ + Σ wᵢ (Mᵢ − M₀)`, which is `Σ wᵢ Mᵢ` without
-///   what the weights' rounding adds. Positions go by `M`, added up row by row. Normals go by `M`'s cofactors
-///   times the sign of its determinant, which is the inverse transpose up to a positive factor, finite where the matrix
-///   is singular, and right under mirroring and non-uniform scale. Tangents go by `M` itself, and their `w` turns with
-///   the sign of the determinant.
+/// - [`Method::Linear`](super::Method::Linear): the matrix `M = M₀ + Σ wᵢ (Mᵢ − M₀)`, which is `Σ
+///   wᵢ Mᵢ` without what the weights' rounding adds. Positions go by `M`, added up row by row.
+///   Normals go by `M`'s cofactors times the sign of its determinant, which is the inverse
+///   transpose up to a positive factor, finite where the matrix is singular, and right under
+///   mirroring and non-uniform scale. Tangents go by `M` itself, and their `w` turns with the sign
+///   of the determinant.
 /// - [`Method::QuatOffset`](super::Method::QuatOffset): each entry becomes a matrix by
 ///   [`QuatOffset::expand`](super::QuatOffset::expand); from there on the same.
-/// - [`Method::DualQuat`](super::Method::DualQuat): `q = q₀ + Σ wᵢ (±qᵢ − q₀)`, the sign negative where the real
-///   parts of `qᵢ` and `q₀` have a negative dot product; then both parts are divided by the real part's length (Kavan et
-///   al., "Geometric Skinning with Approximate Dual Quaternion Blending", 2008, algorithm 1). The stretch
-///   `s = s₀ + Σ wᵢ (sᵢ − s₀)` goes first. With the vectors `r`, `d` of the real and dual part:
-///   `rotate(p) = p + 2 r × (r × p + r_w p)` and `p' = rotate(s p) + 2 (r_w d − d_w r + r × d)`. Normals are
-///   `rotate((s_y s_z, s_z s_x, s_x s_y) n)`, tangents `rotate(s t)`, and their `w` stays.
+/// - [`Method::DualQuat`](super::Method::DualQuat): `q = q₀ + Σ wᵢ (±qᵢ − q₀)`, the sign negative
+///   where the real parts of `qᵢ` and `q₀` have a negative dot product; then both parts are divided
+///   by the real part's length (Kavan et al., "Geometric Skinning with Approximate Dual Quaternion
+///   Blending", 2008, algorithm 1). The stretch `s = s₀ + Σ wᵢ (sᵢ − s₀)` goes first. With the
+///   vectors `r`, `d` of the real and dual part: `rotate(p) = p + 2 r × (r × p + r_w p)` and `p' =
+///   rotate(s p) + 2 (r_w d − d_w r + r × d)`. Normals are `rotate((s_y s_z, s_z s_x, s_x s_y) n)`,
+///   tangents `rotate(s t)`, and their `w` stays.
 ///
-/// Normals and the directions of tangents then get length 1. Where the image has none, as under a zero scale, the
-/// undeformed direction stands. So palettes of identities give the rest pose back, bit for bit (but that −0 may
-/// become 0).
+/// Normals and the directions of tangents then get length 1. Where the image has none, as under a
+/// zero scale, the undeformed direction stands. So palettes of identities give the rest pose back,
+/// bit for bit (but that −0 may become 0).
 ///
 /// # Errors
-/// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette, or `weights` one
-/// finite number per morph weight;
-/// [`Error::NotFound`] if `primitive` is not one of the character's and addresses entries that there are not. `out` is then
-/// of no use.
+/// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette,
+/// or `weights` one finite number per morph weight; [`Error::NotFound`] if `primitive` is not one
+/// of the character's and addresses entries that there are not. `out` is then of no use.
 pub fn skin(
     character: &Character,
     primitive: &Primitive,

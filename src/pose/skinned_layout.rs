@@ -13,11 +13,11 @@ const ALIGN_WORDS: u64 = 4;
 /// The layout of the deformed vertices of one instance, in 32-bit words from the instance's start.
 /// CPU ([`Skinner`](super::Skinner)) and GPU write the same.
 ///
-/// For each primitive in order: all positions, three `f32` a vertex, tightly packed; then, if the primitive has
-/// normals, all normals, three `f32` a vertex; then, if it has tangents, all tangents, four `f32` a vertex.
-/// Each of these parts starts at a multiple of 4 words (16 bytes); the words between are undefined. So a
-/// primitive's positions are a vertex buffer of stride 12 bytes, which its own `indices` address, and
-/// which an acceleration structure can be built from.
+/// For each primitive in order: all positions, three `f32` a vertex, tightly packed; then, if the
+/// primitive has normals, all normals, three `f32` a vertex; then, if it has tangents, all
+/// tangents, four `f32` a vertex. Each of these parts starts at a multiple of 4 words (16 bytes);
+/// the words between are undefined. So a primitive's positions are a vertex buffer of stride 12
+/// bytes, which its own `indices` address, and which an acceleration structure can be built from.
 ///
 /// ```
 /// use throng::pose::SkinnedLayout;

@@ -4,7 +4,8 @@ use crate::character::{Affine, JointId};
 
 /// A place on a joint where something is attached: a sword, a muzzle flash, a camera.
 ///
-/// A character has named sockets ([`AnimationSet::socket`](crate::character::AnimationSet::socket)).
+/// A character has named sockets
+/// ([`AnimationSet::socket`](crate::character::AnimationSet::socket)).
 /// [`Animator::joint_model`](crate::animator::Animator::joint_model) says where the joint of an
 /// instance is, at any time; `Crowd` has instances follow a socket.
 ///

@@ -1,8 +1,9 @@
 //! Clips that keep step: one phase for all, with the duration of the blended cycle.
 
-/// How long a cycle of clips takes that are blended in step, in seconds: the mean of their durations, each with its
-/// weight, as (weight, seconds). Each clip then stands at the phase times its own duration, so that feet of a walk and a
-/// run that touch the ground at the same phase do so together, and the blend's do not slide.
+/// How long a cycle of clips takes that are blended in step, in seconds: the mean of their
+/// durations, each with its weight, as (weight, seconds). Each clip then stands at the phase times
+/// its own duration, so that feet of a walk and a run that touch the ground at the same phase do so
+/// together, and the blend's do not slide.
 ///
 /// Pairs whose weight or duration is not positive and finite do not count; 0 where none does.
 ///

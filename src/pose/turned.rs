@@ -1,20 +1,22 @@
-//! Which triangles of a posed mesh have turned over: for exports, where winding is all there is to tell front from back.
+//! Which triangles of a posed mesh have turned over: for exports, where winding is all there is to
+//! tell front from back.
 
 use super::palette::{expect_len, rest_palette};
 use super::{Mat3x4, PaletteRef};
 use crate::character::{Character, Primitive};
 use crate::error::Result;
 
-/// Which triangles of `primitive`, one of the character's, have turned over under `palette`, the character's whole one, against
-/// the rest pose: their front is where they are seen clockwise. One a triangle; a consumer that knows fronts by winding swaps
-/// two corners of those.
+/// Which triangles of `primitive`, one of the character's, have turned over under `palette`, the
+/// character's whole one, against the rest pose: their front is where they are seen clockwise. One
+/// a triangle; a consumer that knows fronts by winding swaps two corners of those.
 ///
-/// A triangle has turned over if the determinant of the blended matrix has changed its sign at two of its corners at
-/// least. Scales that a clip drives to another sign do that, and poses that a caller makes; dual quaternions and quaternions with
-/// offset never do.
+/// A triangle has turned over if the determinant of the blended matrix has changed its sign at two
+/// of its corners at least. Scales that a clip drives to another sign do that, and poses that a
+/// caller makes; dual quaternions and quaternions with offset never do.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) if `palette` does not have one element per entry of the character's palette.
+/// [`Error::Argument`](crate::Error::Argument) if `palette` does not have one element per entry of
+/// the character's palette.
 pub fn turned_triangles(
     character: &Character,
     primitive: &Primitive,

@@ -140,19 +140,21 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// `items`, which must be as many as there are.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is written then. The same if
-    /// it ends before the length that it announced, with what came until then written.
+    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is
+    /// written then. The same if it ends before the length that it announced, with what came until
+    /// then written.
     pub fn fill_with(&mut self, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
         // The length that an iterator announces is a promise that safe code can break.
         self.fill_from(items)
     }
 
-    /// As [`Self::fill_with`], for iterators that don't know their length. What they have beyond the
-    /// last element is not taken.
+    /// As [`Self::fill_with`], for iterators that don't know their length. What they have beyond
+    /// the last element is not taken.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if `items` ends too soon, with what came until then written.
+    /// [`Error::Argument`](crate::Error::Argument) if `items` ends too soon, with what came until
+    /// then written.
     pub fn fill_from(&mut self, items: impl Iterator<Item = T>) -> Result<()> {
         let mut written = 0;
         for item in items.take(self.len) {
@@ -173,7 +175,8 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// Copies `items` over all elements.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is written then.
+    /// [`Error::Argument`](crate::Error::Argument) if `items` is not exactly as long; nothing is
+    /// written then.
     pub fn copy_from(&mut self, items: &[T]) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
         // SAFETY: both are `len` elements long; `self` is exclusive, so they do not overlap.

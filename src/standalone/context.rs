@@ -164,8 +164,9 @@ impl Context {
         let instance = instance_owner.instance.clone();
         let allocator = allocator(&instance, &owner.device, &candidate)?;
         log::info!("vulkan device {}: {}", candidate.info.index, candidate.info);
-        // A software driver takes several times as long for a whole picture of it; and Mesa 25's lavapipe samples black where texture coordinates have
-        // no gradient, as on models that take the colour of a whole triangle from one texel.
+        // A software driver takes several times as long for a whole picture of it; and Mesa 25's
+        // lavapipe samples black where texture coordinates have no gradient, as on models that take
+        // the colour of a whole triangle from one texel.
         let anisotropy = candidate.enabled.v10.sampler_anisotropy == vk::TRUE
             && candidate.info.kind != vk::PhysicalDeviceType::CPU;
         let names = instance_owner

@@ -38,7 +38,8 @@ fn clips(character: &Character) -> Vec<Clip> {
     all
 }
 
-/// Any clips at any times and weights; now and then the rest pose. Half of them with masks and levels.
+/// Any clips at any times and weights; now and then the rest pose. Half of them with masks and
+/// levels.
 fn instance(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
     if clips.is_empty() || rng.chance(9) {
         return Vec::new();
@@ -175,7 +176,8 @@ fn blended(
     models
 }
 
-/// How far two palettes move the corners of what their entries influence apart, over what is allowed.
+/// How far two palettes move the corners of what their entries influence apart, over what is
+/// allowed.
 fn over(character: &Character, got: &[Mat3x4], want: impl Fn(usize, DVec3) -> DVec3) -> f64 {
     let mut worst: f64 = 0.0;
     for (index, (entry, got)) in character.palette().iter().zip(got).enumerate() {

@@ -11,15 +11,16 @@ use throng::character::ClipId;
 use throng::glam::{DMat4, DVec3};
 use throng::pose::ClipSample;
 
-/// What a palette entry is compared at: its node, and points near its joint, in the joint's space and in bind space.
+/// What a palette entry is compared at: its node, and points near its joint, in the joint's space
+/// and in bind space.
 struct Probe {
     entry: usize,
     node: usize,
     points: Vec<(DVec3, DVec3)>,
 }
 
-/// Points that lie 3 cm from each joint along its axes, at rest, in a character of 1.8 m. None for entries whose inverse
-/// bind matrix is nearly flat, which no point can be brought back through.
+/// Points that lie 3 cm from each joint along its axes, at rest, in a character of 1.8 m. None for
+/// entries whose inverse bind matrix is nearly flat, which no point can be brought back through.
 fn probes(model: &Model) -> Vec<Probe> {
     let mut entries: BTreeMap<usize, (usize, M4)> = BTreeMap::new();
     for pairing in pairings(&model.scene, &model.character) {

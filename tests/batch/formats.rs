@@ -11,10 +11,10 @@ use throng::pose::{
     QuatOffset, WriteOnly, palette,
 };
 
-/// How far an entry may be from the projected one, in the numbers of the matrices that both stand for, by the
-/// largest number. Both come from the same matrix; directions are worse conditioned than it by at most ten
-/// times, which is a few times 6e-7, and the product with the stretch adds as much.
-/// 1.6e-6 was measured.
+/// How far an entry may be from the projected one, in the numbers of the matrices that both stand
+/// for, by the largest number. Both come from the same matrix; directions are worse conditioned
+/// than it by at most ten times, which is a few times 6e-7, and the product with the stretch adds
+/// as much. 1.6e-6 was measured.
 const APART: f32 = 5e-6;
 
 /// An entry that no code writes, and that stands before and after every palette.

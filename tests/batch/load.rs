@@ -11,12 +11,14 @@ use throng::pose::{
     BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, SampleList, SimdLevel, WriteOnly,
 };
 
-/// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a point lies for that.
+/// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a
+/// point lies for that.
 pub(crate) const ERROR_M: f64 = 1e-4;
 pub(crate) const POINT_M: f64 = 0.03;
 pub(crate) const HUMAN_M: f64 = 1.8;
-/// What single precision loses from local poses to the palette, of the largest sum of magnitudes that a point is added
-/// up from: each product of a chain rounds by 6e-8 a few times. Of this, 0.22 was measured at most.
+/// What single precision loses from local poses to the palette, of the largest sum of magnitudes
+/// that a point is added up from: each product of a chain rounds by 6e-8 a few times. Of this, 0.22
+/// was measured at most.
 pub(crate) const ROUNDING: f64 = 2e-6;
 
 pub(crate) struct Model {

@@ -1,4 +1,5 @@
-//! The stages between: local poses, model poses and palettes of them; skeletons and batches of any size; all threads.
+//! The stages between: local poses, model poses and palettes of them; skeletons and batches of any
+//! size; all threads.
 
 use crate::load::{UNWRITTEN, codes, image, list, palettes};
 use crate::reference::rig::{chain, keys};
@@ -140,8 +141,8 @@ fn apart(a: &DMat4, b: &DMat4) -> f64 {
         })
 }
 
-/// The numbers here are 10 at most, and each of at most 10 levels of joints rounds a few times by 2⁻²⁴ of that: in all less
-/// than 2e-5. 3e-6 was measured.
+/// The numbers here are 10 at most, and each of at most 10 levels of joints rounds a few times by
+/// 2⁻²⁴ of that: in all less than 2e-5. 3e-6 was measured.
 const OFF: f64 = 2e-5;
 
 #[test]

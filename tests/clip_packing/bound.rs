@@ -7,8 +7,8 @@ use throng::pose::{Clip, ClipOptions, ClipPacking};
 
 /// In metres, for a character of 1.8 m.
 const BOUND_M: f64 = 1e-4;
-/// `f32` in the local pose: a rounding of each number and of the normalisation, at all joints of a chain; of the model's size.
-/// At most 0.02 of the bound.
+/// `f32` in the local pose: a rounding of each number and of the normalisation, at all joints of a
+/// chain; of the model's size. At most 0.02 of the bound.
 const ROUNDING: f64 = 1e-6;
 
 /// The clip's keys, at most 256, and 64 times in it and a little beyond.

@@ -1,4 +1,5 @@
-//! A clip's curves in `f64`, as glTF 2.0 words them (appendix C), and model poses; and the models to test on.
+//! A clip's curves in `f64`, as glTF 2.0 words them (appendix C), and model poses; and the models
+//! to test on.
 
 use crate::reference::maths::{M4, Q, mul, point, slerp, trs, unit4};
 use crate::reference::{assets, random};
@@ -114,7 +115,8 @@ pub(crate) fn model(character: &Character, pose: &[Local]) -> Vec<M4> {
     all
 }
 
-/// For each joint three points that lie 3 cm from it at rest, along its axes, in a character of 1.8 m; in the joint's space.
+/// For each joint three points that lie 3 cm from it at rest, along its axes, in a character of 1.8
+/// m; in the joint's space.
 pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 3]> {
     let joints = character.skeleton().joints();
     let rest: Vec<Local> = joints.iter().map(|joint| local(&joint.rest)).collect();

@@ -76,7 +76,8 @@ fn full_turns_loop_to_the_bit() {
             .iter()
             .map(|time| Quat::from_axis_angle(axis, angle(time)))
             .collect();
-        // The end is the start, exactly; as a quaternion, its opposite after an odd number of turns.
+        // The end is the start, exactly; as a quaternion, its opposite after an odd number of
+        // turns.
         all[24] = all[0];
         for key in 1..=24 {
             if all[key].dot(all[key - 1]) < 0.0 {

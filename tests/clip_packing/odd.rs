@@ -1,4 +1,5 @@
-//! Clips as no exporter should write them: nothing panics, nothing grows without a bound, and nothing is wrong in silence.
+//! Clips as no exporter should write them: nothing panics, nothing grows without a bound, and
+//! nothing is wrong in silence.
 
 use crate::reference::rig::{chain, keys};
 use throng::character::{
@@ -85,7 +86,8 @@ fn scales_of_zero_and_below_are_followed() {
         for time in [0.0, 0.2, 0.5, 0.8, 1.0] {
             let [exact, got] = poses(&character, &raw, &clip, time);
             let off = (exact[1].scale - got[1].scale).abs().max_element();
-            // Its descendants lie up to 2 m away; half a per mille of that is more than the bound leaves.
+            // Its descendants lie up to 2 m away; half a per mille of that is more than the bound
+            // leaves.
             assert!(
                 off <= 1e-3,
                 "at {time}: {exact:?} {got:?} {:?}",
@@ -162,7 +164,8 @@ fn single_keys_take_a_frame() {
     }
 }
 
-/// What differs most from the curves at these times, in metres of the joints' own translations and points 0.1 m beside them.
+/// What differs most from the curves at these times, in metres of the joints' own translations and
+/// points 0.1 m beside them.
 fn worst(character: &Character, raw: &CurveClip, clip: &Clip, times: &[f64]) -> f32 {
     let mut worst = 0.0_f32;
     for time in times {
@@ -238,7 +241,8 @@ fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
 
 #[test]
 fn many_joints_that_must_be_precise_are_packed_too() {
-    // Each end of forty joints must be followed: the first eight want more bits than a row of fields may have.
+    // Each end of forty joints must be followed: the first eight want more bits than a row of
+    // fields may have.
     let character = chain(40);
     let times: Vec<f32> = (0..61).map(|key| key as f32 / 30.0).collect();
     let track = |joint: u16| {

@@ -1,5 +1,5 @@
-//! The words that are uploaded, read back by a decoder that was written from their description alone, in arithmetic of 32 bits as a
-//! shader has it.
+//! The words that are uploaded, read back by a decoder that was written from their description
+//! alone, in arithmetic of 32 bits as a shader has it.
 
 use crate::curves::models;
 use throng::character::{Character, Transform};
@@ -138,7 +138,8 @@ fn words_mean_what_their_description_says() {
                 for joint in (0..joints).filter(|joint| !kept.contains(&(*joint as u16))) {
                     let want = words.joint(joint, (from, from + 1, u));
                     let got = got[joint as usize];
-                    // The times above went through `f32`; keys an eighth of a turn apart make 3e-5 of that at most.
+                    // The times above went through `f32`; keys an eighth of a turn apart make 3e-5
+                    // of that at most.
                     let near = |a: &[f32], b: &[f32]| {
                         a.iter()
                             .zip(b)

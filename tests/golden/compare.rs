@@ -9,9 +9,10 @@ use image::{GenericImageView as _, RgbImage};
 const TILE: u32 = 32;
 /// The least score of the worst tile; 1 is the same.
 ///
-/// Measured on the crowd `builtin` with lavapipe: another version of Mesa (25.0.7 instead of 22.3.6) 1.000; no
-/// antialiasing at all 0.83, more than two devices that place their samples differently can be apart; one of sixty
-/// characters moved by a quarter of a metre 0.74; the whole picture shifted by one pixel 0.41.
+/// Measured on the crowd `builtin` with lavapipe: another version of Mesa (25.0.7 instead of 22.3.6) 1.000;
+/// no antialiasing at all 0.83, more than two devices that place their samples differently can be
+/// apart; one of sixty characters moved by a quarter of a metre 0.74; the whole picture shifted by
+/// one pixel 0.41.
 pub(super) const LEAST: f64 = 0.85;
 
 /// Compares a picture with the golden one, or makes it the golden one.

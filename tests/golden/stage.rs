@@ -9,7 +9,8 @@ use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, PassDesc, View};
 
-/// The picture of what `populate` puts into a crowd, seen from `eye` (towards -Z and a little down to `at`).
+/// The picture of what `populate` puts into a crowd, seen from `eye` (towards -Z and a little down
+/// to `at`).
 pub(super) fn picture(
     (width, height): (u32, u32),
     (eye, at): (Vec3, Vec3),

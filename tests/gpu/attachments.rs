@@ -1,4 +1,5 @@
-//! What is attached to a joint of an instance: exactly where 64-bit arithmetic has it, in the same frame.
+//! What is attached to a joint of an instance: exactly where 64-bit arithmetic has it, in the same
+//! frame.
 
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, Slots};
@@ -93,11 +94,12 @@ fn joint(crowd: &Crowd, id: InstanceId, joint: JointId, time_s: f64) -> Affine {
     crowd.joint_model(id, joint, time_s).unwrap()
 }
 
-/// A chain of three on a moving instance, with offsets that scale and mirror. Two products of 32-bit affine matrices: each
-/// element is a sum of at most four products, so one is off by at most 4 half units in the last place of the sum of the
-/// products' magnitudes, and the second passes on what the first was off by: γ = 8 × 2⁻²⁴ of the product of magnitudes,
-/// and each link of the chain adds its own to what its parent passes on. Against 64-bit products of the same 32-bit
-/// inputs: the root's transform, the joints' model matrices and the offsets.
+/// A chain of three on a moving instance, with offsets that scale and mirror. Two products of
+/// 32-bit affine matrices: each element is a sum of at most four products, so one is off by at most
+/// 4 half units in the last place of the sum of the products' magnitudes, and the second passes on
+/// what the first was off by: γ = 8 × 2⁻²⁴ of the product of magnitudes, and each link of the chain
+/// adds its own to what its parent passes on. Against 64-bit products of the same 32-bit inputs:
+/// the root's transform, the joints' model matrices and the offsets.
 #[test]
 fn a_chain_is_where_exact_products_have_it() {
     let mut seed = 7;
@@ -366,8 +368,8 @@ fn a_named_socket_holds_its_place() {
     });
 }
 
-/// An attached instance stands where its parent has it, whatever its own root motion: that is told, and moves it again
-/// from where it is let go.
+/// An attached instance stands where its parent has it, whatever its own root motion: that is told,
+/// and moves it again from where it is let go.
 #[test]
 fn root_motion_waits_while_an_instance_is_attached() {
     each(|setup| {

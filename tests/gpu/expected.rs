@@ -1,4 +1,5 @@
-//! Where every vertex is, in `f64` from the CPU's palettes on, and what motion a picture must show of it.
+//! Where every vertex is, in `f64` from the CPU's palettes on, and what motion a picture must show
+//! of it.
 
 use crate::support::made::palette_as;
 use throng::View;
@@ -10,7 +11,8 @@ use throng::pose::{Method, PaletteRef, PosedVertices, skin};
 /// World positions of the vertices of each primitive.
 pub(crate) type Shape = Vec<Vec<DVec3>>;
 
-/// The vertices of an instance: an animator's palettes and the CPU's skinning, which other tests hold against `f64`.
+/// The vertices of an instance: an animator's palettes and the CPU's skinning, which other tests
+/// hold against `f64`.
 pub(crate) fn shape(
     (character, method): (&Character, Method),
     clip: Option<(usize, f64)>,
@@ -53,8 +55,8 @@ pub(crate) struct Pixel {
     pub(crate) got: DVec2,
 }
 
-/// Pixels closer to an edge than this are not looked at: twice the step of 1/256 to which vertices may be snapped, and
-/// what rounding moves an edge.
+/// Pixels closer to an edge than this are not looked at: twice the step of 1/256 to which vertices
+/// may be snapped, and what rounding moves an edge.
 const EDGE: f64 = 0.02;
 
 /// A triangle in the framebuffer.
@@ -196,8 +198,8 @@ pub(crate) fn sights(
     (0..pixels).filter_map(sight).collect()
 }
 
-/// What a picture of motion shows in the pixels that surely show an instance. Those that surely show none must have
-/// the background.
+/// What a picture of motion shows in the pixels that surely show an instance. Those that surely
+/// show none must have the background.
 pub(crate) fn look(
     picture: &[[f32; 2]],
     (extent, background): (vk::Extent2D, f32),

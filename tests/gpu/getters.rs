@@ -1,4 +1,5 @@
-//! What was set can be asked for, who is there can be listed, and room can be made for what is known.
+//! What was set can be asked for, who is there can be listed, and room can be made for what is
+//! known.
 
 use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
@@ -113,7 +114,8 @@ fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) ->
     crowd.add_character_with(allocator, &of.0, &of.1).unwrap()
 }
 
-/// Spawns so many, prepares a frame with as many views as there is room for, and then is refused one more.
+/// Spawns so many, prepares a frame with as many views as there is room for, and then is refused
+/// one more.
 fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin: SkinMode) {
     let spawn = Spawn {
         play: "sway".into(),

@@ -69,7 +69,8 @@ fn each_part_of_the_knight_can_be_hidden() {
     let mut slots = Slots::new(&setup.context, SLOTS);
     let kind = crowd.add_character(&mut setup.context.allocator, &whole);
     let kind = kind.unwrap();
-    // At rest: clips are packed for the parts that there are, and so not to the same bits without one of them.
+    // At rest: clips are packed for the parts that there are, and so not to the same bits without
+    // one of them.
     let spawn = Spawn::default();
     let id = crowd.spawn(kind, &spawn).unwrap();
     let all = look(setup, &mut crowd, &mut slots, (&target, color));
@@ -195,8 +196,8 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
     }
 }
 
-/// Whether an instance shows its parts or several show one each, all passes draw the same; without a shader that knows
-/// of parts, the one checks the other by way of the lists alone.
+/// Whether an instance shows its parts or several show one each, all passes draw the same; without
+/// a shader that knows of parts, the one checks the other by way of the lists alone.
 #[test]
 fn instances_that_hide_different_parts_stand_in_one_crowd() {
     each(|setup| {
@@ -259,8 +260,8 @@ fn blended_parts_are_hidden_and_stay_sorted() {
         let character = sheet(true);
         let mut slots = Slots::new(&setup.context, SLOTS);
         let mut pictures = Vec::new();
-        // One that hides its front, far away, and one that hides its back, near: and the same of two characters without
-        // these parts, which are sorted by themselves.
+        // One that hides its front, far away, and one that hides its back, near: and the same of
+        // two characters without these parts, which are sorted by themselves.
         for hides in [false, true] {
             let mut crowd = setup.crowd(SLOTS, ROOM);
             let target = target(&mut setup.context);

@@ -1,6 +1,6 @@
-//! What the device can bind, met exactly: with the `maxStorageBufferRange` of the device (128 MiB on lavapipe) the last
-//! entry of what just fits is used, and one more is refused with both numbers. One slot and one configuration: it takes
-//! memory.
+//! What the device can bind, met exactly: with the `maxStorageBufferRange` of the device (128 MiB
+//! on lavapipe) the last entry of what just fits is used, and one more is refused with both
+//! numbers. One slot and one configuration: it takes memory.
 
 use crate::skin_stage::{copy, floats, readback, to_host};
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
@@ -14,7 +14,8 @@ use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, Raw
 use throng::pose::{Mat3x4, PaletteRef, Skinner, WriteOnly};
 use throng::{Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Spawn};
 
-/// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the layer fails the test.
+/// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the
+/// layer fails the test.
 fn alone(test: impl FnOnce(&mut Setup, u64)) {
     let mut setup = Setup::new(CONFIGS[0]);
     let messages = setup.context.messages();
@@ -90,7 +91,8 @@ fn filler(joints: u32, vertices: u32) -> Character {
     character
 }
 
-/// Spawns instances that take all but the last `left` of `total` palette entries, or of words of deformed vertices.
+/// Spawns instances that take all but the last `left` of `total` palette entries, or of words of
+/// deformed vertices.
 fn fill(
     setup: &mut Setup,
     crowd: &mut Crowd,
@@ -119,7 +121,8 @@ fn fill(
         .collect()
 }
 
-/// The picture of a ribbon that plays, alone; `before` makes room for it to be in the right place, and `at` looks at it.
+/// The picture of a ribbon that plays, alone; `before` makes room for it to be in the right place,
+/// and `at` looks at it.
 fn shoot(
     setup: &mut Setup,
     capacity: Capacity,

@@ -1,6 +1,6 @@
 //! Thousands of random operations against a plain model, with frames in flight that are begun in
-//! any order, skipped and grown in between. What the GPU saw of a frame is compared when its slot is
-//! begun again: the visible lists, every record and every palette, bit for bit.
+//! any order, skipped and grown in between. What the GPU saw of a frame is compared when its slot
+//! is begun again: the visible lists, every record and every palette, bit for bit.
 
 use crate::reference::random;
 use crate::reference::rng::Rng;
@@ -26,8 +26,8 @@ const START: Capacity = Capacity {
     ..Capacity::DEFAULT
 };
 
-/// Of palettes in lanes and in scalar code, by their largest number: both round differently along a chain of at most
-/// 9 joints, and directions that were interpolated are 1e-6 apart in each.
+/// Of palettes in lanes and in scalar code, by their largest number: both round differently along a
+/// chain of at most 9 joints, and directions that were interpolated are 1e-6 apart in each.
 const APART: f32 = 1e-5;
 
 /// What an instance should be.

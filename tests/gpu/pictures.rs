@@ -522,7 +522,8 @@ fn stages_are_timed_where_it_is_asked_for() {
 fn an_abandoned_frame_loses_nothing() {
     each(|setup| {
         let mut pictures = Vec::new();
-        // The undisturbed one second: in memory that it left filled, the other could lose its data unseen.
+        // The undisturbed one second: in memory that it left filled, the other could lose its data
+        // unseen.
         for abandoned in [true, false] {
             scene(setup, |setup, crowd, slots, target| {
                 let pass = pass(crowd, target, false);

@@ -117,7 +117,8 @@ fn each_view_draws_what_it_shows() {
             let on = (&target, pass, &NORMAL_Z);
             picture(&mut setup.context, crowd, &mut slots, (0, 0.3), on, views)
         };
-        // The player's own body, which only the shadow shows, and a marker that the shadow leaves out.
+        // The player's own body, which only the shadow shows, and a marker that the shadow leaves
+        // out.
         crowd.set_view_mask(ids[0], SHADOW).unwrap();
         crowd.set_view_mask(ids[2], !SHADOW).unwrap();
         let both = look(

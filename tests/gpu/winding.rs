@@ -103,8 +103,8 @@ fn body(double_sided: bool) -> RawCharacter {
     }
 }
 
-/// Boxes are closed: drawn from both sides they look as they do from the front. A front face taken for a back face
-/// would let their insides be seen.
+/// Boxes are closed: drawn from both sides they look as they do from the front. A front face taken
+/// for a back face would let their insides be seen.
 #[test]
 fn what_turns_over_is_drawn_from_its_front() {
     each(|setup| {
@@ -150,7 +150,8 @@ fn what_turns_over_is_drawn_from_its_front() {
                     });
                     assert!(covered(&one) > 300, "{clip} at {time_s}: nothing is seen");
                     let wrong = different(&one, &both, 1);
-                    // Edges of the silhouette, where a back face covers a sample that no front face does.
+                    // Edges of the silhouette, where a back face covers a sample that no front face
+                    // does.
                     assert!(wrong <= 8, "{clip} at {time_s}, {scale}: {wrong} pixels");
                 }
             }
@@ -177,8 +178,8 @@ fn blended(double_sided: bool) -> RawCharacter {
     raw
 }
 
-/// What mostly follows a joint that does not turn over is not turned over by one that does, and the other way round; what follows
-/// both shows both sides.
+/// What mostly follows a joint that does not turn over is not turned over by one that does, and the
+/// other way round; what follows both shows both sides.
 #[test]
 fn the_heavier_part_decides() {
     each(|setup| {

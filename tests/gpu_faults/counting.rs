@@ -170,8 +170,8 @@ others! {
         (memory: u64, offset: u64, size: u64, flags: u32, out: *mut *mut c_void) {};
 }
 
-/// The device of a setup, counting, with an allocator of its own. There is one setup at a time, so the
-/// counts are about this one.
+/// The device of a setup, counting, with an allocator of its own. There is one setup at a time, so
+/// the counts are about this one.
 pub(crate) struct Counted {
     pub(crate) device: ash::Device,
     pub(crate) allocator: Allocator,

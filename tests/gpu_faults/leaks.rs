@@ -41,7 +41,8 @@ fn logged(work: impl FnOnce()) -> Vec<String> {
     take()
 }
 
-/// A crowd of everything that there is: characters, a pass, something pending and something retired.
+/// A crowd of everything that there is: characters, a pass, something pending and something
+/// retired.
 fn full(setup: &Setup, counted: &mut Counted) -> Crowd {
     let mut crowd = counted.crowd(setup, 2, SMALL);
     let desc = PassDesc {

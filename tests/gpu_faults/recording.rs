@@ -111,8 +111,9 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
     });
 }
 
-/// Not for instances that are skinned before they are drawn, either; on the CPU once it is warm. (This thread's share of it
-/// is to hand the work to rayon's, whose queue takes memory every 63 times.)
+/// Not for instances that are skinned before they are drawn, either; on the CPU once it is warm.
+/// (This thread's share of it is to hand the work to rayon's, whose queue takes memory every 63
+/// times.)
 #[test]
 fn nothing_is_allocated_for_skinning_before_the_draw() {
     let capacity = Capacity {
@@ -168,7 +169,8 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
     }
 }
 
-/// Nor for views that show different instances, for parts that are hidden, and for what is attached.
+/// Nor for views that show different instances, for parts that are hidden, and for what is
+/// attached.
 #[test]
 fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
     each(|setup| {

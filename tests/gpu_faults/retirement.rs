@@ -132,7 +132,8 @@ fn what_is_retired_goes_when_every_slot_has_begun_again() {
             seed += 1;
             let mut counted = Counted::new(setup);
             let mut crowd = counted.crowd(setup, slots, SMALL);
-            // It stays: so every pass has its pipelines from the first, and characters bring it none.
+            // It stays: so every pass has its pipelines from the first, and characters bring it
+            // none.
             let character = built(ribbon(3)).character;
             let allocator = &mut counted.allocator;
             crowd.add_character(allocator, &character).unwrap();
@@ -193,7 +194,8 @@ fn staging_memory_lives_until_its_frame_has_ended() {
     });
 }
 
-/// What growth leaves of histories is copied by the next prepared frame, and freed when that frame has ended.
+/// What growth leaves of histories is copied by the next prepared frame, and freed when that frame
+/// has ended.
 #[test]
 fn grown_histories_live_until_they_have_moved() {
     each(|setup| {

@@ -26,8 +26,8 @@ fn check_error(error: &Error, failed: &str) {
     }
 }
 
-/// Lets each call of `work` fail in turn until none is left. `settle` looks at what is left of every failure, and at the
-/// success at the end. Returns the calls that failed.
+/// Lets each call of `work` fail in turn until none is left. `settle` looks at what is left of
+/// every failure, and at the success at the end. Returns the calls that failed.
 fn sweep<T>(
     setup: &Setup,
     counted: &mut Counted,
@@ -58,8 +58,8 @@ fn sweep<T>(
                 );
                 settle(counted, None);
             }
-            // A ring that finds no memory of both kinds takes host memory, and the allocator has a second
-            // choice for what the CPU writes.
+            // A ring that finds no memory of both kinds takes host memory, and the allocator has a
+            // second choice for what the CPU writes.
             Ok(value) => {
                 assert!(OF_MEMORY.contains(&failed), "{failed} is ignored");
                 settle(counted, Some(value));

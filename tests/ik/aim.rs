@@ -125,7 +125,8 @@ fn joints_take_their_shares() {
         aim.forward = Vec3::Z;
         let shares: Vec<f64> = aim.joints.iter().map(|joint| joint.share.into()).collect();
         let sum: f64 = shares.iter().sum();
-        // So far away that it does not matter that the joints move: all turn about one axis, by shares of one angle.
+        // So far away that it does not matter that the joints move: all turn about one axis, by
+        // shares of one angle.
         let way = rng.direction();
         let whole = angle([0.0, 0.0, 1.0], wide(way));
         solve(&mut body, &aim, &AimTarget::at(way * 1e6));

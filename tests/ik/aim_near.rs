@@ -18,8 +18,8 @@ fn ray(body: &Body, aim: &Aim) -> (V3, V3, V3) {
 }
 
 /// The miss in `f64` and how much a coordinate's rounding turns the direction: the sum of the
-/// coordinates over the distance. No miss where the target lies on the eye: nearer than `on_the_eye`
-/// of the coordinates.
+/// coordinates over the distance. No miss where the target lies on the eye: nearer than
+/// `on_the_eye` of the coordinates.
 fn miss(body: &Body, aim: &Aim, target: Vec3, on_the_eye: f64) -> (f64, f64) {
     let (eye, forward, joint) = ray(body, aim);
     let target = wide(target);

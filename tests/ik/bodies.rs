@@ -49,7 +49,8 @@ fn scale(rng: &mut Rng, scales: Scales, in_limb: bool) -> Vec3 {
     }
 }
 
-/// A limb of `bones` bones, with up to two joints between its own ones if `gaps`, on a few joints; things hang on it everywhere.
+/// A limb of `bones` bones, with up to two joints between its own ones if `gaps`, on a few joints;
+/// things hang on it everywhere.
 pub(crate) fn body(seed: u64, bones: usize, gaps: bool, scales: Scales) -> Body {
     let mut rng = Rng::new(seed);
     let rng = &mut rng;
@@ -179,8 +180,8 @@ impl Body {
         place(&exact, *self.limb.last().unwrap())
     }
 
-    /// The rest of the body is as in `before`, only rotations of the limb changed, and the model pose is that of the local one,
-    /// bit by bit.
+    /// The rest of the body is as in `before`, only rotations of the limb changed, and the model
+    /// pose is that of the local one, bit by bit.
     pub(crate) fn assert_only_turned(&self, before: &[Transform]) {
         for (index, (now, before)) in self.local.iter().zip(before).enumerate() {
             assert_eq!(now.translation, before.translation, "joint {index}");

@@ -101,8 +101,8 @@ fn a_straight_chain_whose_target_lies_on_it_bends() {
     }
 }
 
-/// The angle of `q`'s part about a unit axis, and the angle that the axis itself is carried by, from the definitions: the
-/// axis's image in `f64`.
+/// The angle of `q`'s part about a unit axis, and the angle that the axis itself is carried by,
+/// from the definitions: the axis's image in `f64`.
 fn parts(q: Q, axis: [f64; 3]) -> (f64, f64) {
     let q = maths::unit4(q);
     let image = maths::point(&maths::trs([0.0; 3], q, [1.0; 3]), axis);
@@ -195,7 +195,8 @@ fn limits_hold_and_do_not_hinder_more_than_they_must() {
         for joint in &mut chain.joints {
             joint.limit = limit(rng);
         }
-        // Reachable: where the tip is in a pose that a solution for any target made, so that it keeps the limits.
+        // Reachable: where the tip is in a pose that a solution for any target made, so that it
+        // keeps the limits.
         let before = body.local.clone();
         let away = narrow(body.reachable(rng));
         solve(&mut body, &chain, &ChainTarget::at(away));

@@ -1,4 +1,5 @@
-//! Feet: on uneven ground they stand where the ground is, with the pelvis as low as the lowest needs.
+//! Feet: on uneven ground they stand where the ground is, with the pelvis as low as the lowest
+//! needs.
 
 use crate::bodies::{Body, across, added, place, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};

@@ -1,4 +1,5 @@
-//! Two bones: they reach, bend where they shall, and soften, as plain `f64` forward kinematics sees it.
+//! Two bones: they reach, bend where they shall, and soften, as plain `f64` forward kinematics sees
+//! it.
 
 use crate::bodies::{
     Body, RIGID, Scales, about, across, added, apart, body, narrow, scaled, unit, wide, wide4,
@@ -64,7 +65,8 @@ fn uneven_scales_in_the_limb_are_solved_by_repetition() {
         body.assert_only_turned(&before);
         let left = distance(body.places()[2], target);
         assert!((f64::from(report.distance_m) - left).abs() < 1e-5);
-        // Some cannot: as the bones change their lengths, what can be reached depends on where the knee is.
+        // Some cannot: as the bones change their lengths, what can be reached depends on where the
+        // knee is.
         assert!(left < 0.25 * body.limb_m(), "{seed}: {left}");
         reached += usize::from(report.reached);
     }
@@ -75,7 +77,8 @@ fn uneven_scales_in_the_limb_are_solved_by_repetition() {
 #[test]
 fn bends_towards_the_pole() {
     for seed in 0..300 {
-        // Mirrored, too; all scales of one size, so that a limb's geometry is that of character space.
+        // Mirrored, too; all scales of one size, so that a limb's geometry is that of character
+        // space.
         let mut body = body(seed, 2, true, Scales::Uniform);
         let mut rng = Rng::new(!seed);
         let target = body.reachable(&mut rng);

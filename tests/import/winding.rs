@@ -20,9 +20,10 @@ fn node(name: &str, parent: Option<usize>, scale: Vec3) -> RawNode {
     }
 }
 
-/// A body, a right arm, and a left arm that is the right one under a mirror: one skin, one primitive,
-/// bound without the mirror. Triangles: body, right, left, one from the right to the left with two
-/// corners on the left, one with two on the right, and one of two halves body and left.
+/// A body, a right arm, and a left arm that is the right one under a mirror: one skin, one
+/// primitive, bound without the mirror. Triangles: body, right, left, one from the right to the
+/// left with two corners on the left, one with two on the right, and one of two halves body and
+/// left.
 fn limbs() -> RawCharacter {
     let joints = [
         [0, 0, 0],

@@ -328,7 +328,8 @@ fn no_weight_jumps_however_often_fades_are_interrupted() {
         );
         last = weights;
     }
-    // Four fade out, then the next waits for the end of the fade: fewer than were asked for, and many.
+    // Four fade out, then the next waits for the end of the fade: fewer than were asked for, and
+    // many.
     assert!((15..40).contains(&entered), "{entered}");
 }
 
@@ -443,7 +444,8 @@ fn clip_time_that_passed_is_told_without_a_gap() {
     assert_eq!(starts, [vec![], vec![true], vec![false]]);
 }
 
-/// The names of the events that passes go over: sorted, as those of a frame come by layer and by state.
+/// The names of the events that passes go over: sorted, as those of a frame come by layer and by
+/// state.
 fn heard(desc: &StateMachineDesc, steps: usize) -> Vec<(usize, i64, u32)> {
     let events = CLIPS.map(|(_, duration_s)| {
         ClipEvents::new(duration_s, [("start", 0.0), ("foot", 0.37 * duration_s)]).unwrap()

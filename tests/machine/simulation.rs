@@ -1,5 +1,6 @@
-//! The rules of state machines in plain `f64` code that walks through names: it knows time differences only, moves every
-//! phase along with each event, and shares nothing with the crate but the data and the weights of blends in a plane.
+//! The rules of state machines in plain `f64` code that walks through names: it knows time
+//! differences only, moves every phase along with each event, and shares nothing with the crate but
+//! the data and the weights of blends in a plane.
 
 use crate::made::{CLIPS, Input};
 use std::collections::BTreeMap;
@@ -284,7 +285,8 @@ impl<'d> Simulation<'d> {
         }
     }
 
-    /// In how many seconds an exit time is met or passed: 0 or less if it is passed already, infinite if never.
+    /// In how many seconds an exit time is met or passed: 0 or less if it is passed already,
+    /// infinite if never.
     fn wait_s(&self, layer: usize, current: bool, transition: &TransitionDesc) -> (f64, bool) {
         let playing = self.offered(layer, current);
         let state = &self.desc.layers[layer].states[playing.state];

@@ -1,4 +1,5 @@
-//! The text form: there and back, what is wrong with it and where, and texts that are broken at random.
+//! The text form: there and back, what is wrong with it and where, and texts that are broken at
+//! random.
 
 use crate::made;
 use crate::reference::rng::Rng;
@@ -43,10 +44,11 @@ fn data_comes_back_from_its_text() {
     );
 }
 
-/// What is written where, what is wrong then with which part, and at which field. The line is that of the
-/// last line of what stands there.
+/// What is written where, what is wrong then with which part, and at which field. The line is that
+/// of the last line of what stands there.
 const BROKEN: &[(&str, &str, &str, &str)] = &[
-    // (what stands in the text, what is put there, the start of the message after the line, a part of the rest)
+    // (what stands in the text, what is put there, the start of the message after the line, a part
+    // of the rest)
     (
         "name = \"jump\", kind = \"trigger\"",
         "name = \"jump\", kind = \"triger\"",

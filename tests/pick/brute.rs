@@ -6,7 +6,8 @@ use throng::glam::{DVec3, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
 use throng::pose::{Faces, Posed, PosedVertices, Ray};
 
-/// T. Möller and B. Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997: distance and side.
+/// T. Möller and B. Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997: distance and
+/// side.
 pub(crate) fn meet(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, bool)> {
     let (ab, ac) = (b - a, c - a);
     let p = direction.cross(ac);
@@ -62,7 +63,8 @@ pub(crate) fn ray_at(rng: &mut Rng, center: Vec3, size: Vec3) -> Ray {
     }
 }
 
-/// A closed surface of uneven triangles: a cube's faces, divided and pushed out to a crooked ball, on one joint.
+/// A closed surface of uneven triangles: a cube's faces, divided and pushed out to a crooked ball,
+/// on one joint.
 pub(crate) fn ball(double_sided: bool) -> Character {
     let (mut positions, mut indices) = (Vec::new(), Vec::new());
     const N: u32 = 9;

@@ -41,8 +41,8 @@ pub fn with_tangents(primitive: &Primitive) -> Primitive {
     }
 }
 
-/// Sixteen joints at the origin, and `count` vertices within a metre with normals, each with `per_vertex` of the
-/// joints and random weights.
+/// Sixteen joints at the origin, and `count` vertices within a metre with normals, each with
+/// `per_vertex` of the joints and random weights.
 pub fn many(count: usize, per_vertex: usize, rng: &mut Rng) -> Character {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),

@@ -87,8 +87,8 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
     worst
 }
 
-/// For each part the pairs of (the scene's vertex, the primitive's vertex), whichever way the triangles are
-/// turned.
+/// For each part the pairs of (the scene's vertex, the primitive's vertex), whichever way the
+/// triangles are turned.
 pub fn vertex_pairs(scene: &Scene, character: &Character) -> Vec<Vec<(usize, usize)>> {
     let pairings = pairings(scene, character).into_iter();
     pairings.map(|pairing| pairing.vertices).collect()
@@ -350,7 +350,8 @@ fn maximum(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
-/// The largest difference between two weights. The character has those that drive what is drawn, in order.
+/// The largest difference between two weights. The character has those that drive what is drawn, in
+/// order.
 fn weight_error(scene: &Scene, character: &Character, ours: &[f32], theirs: &[Vec<f64>]) -> f64 {
     let drawn = |morph: &usize| scene.parts.iter().any(|p| p.morph == Some(*morph));
     let drawn: Vec<usize> = (0..scene.morphs.len()).filter(drawn).collect();

@@ -1,5 +1,5 @@
-//! An allocator that counts, for tests of what allocates. Each of them is a program of one test, so that nothing else
-//! allocates meanwhile.
+//! An allocator that counts, for tests of what allocates. Each of them is a program of one test, so
+//! that nothing else allocates meanwhile.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -21,7 +21,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// Elements as a view of their own, `stride` bytes apart, behind `offset` bytes of something else.
+    /// Elements as a view of their own, `stride` bytes apart, behind `offset` bytes of something
+    /// else.
     fn view(&mut self, elements: &[Vec<u8>], stride: usize, offset: usize) -> usize {
         self.bytes
             .resize(self.bytes.len().next_multiple_of(4), 0xAA);

@@ -1,6 +1,7 @@
-//! The skinning methods in `f64`, as their papers and the crate's documents define them. Each makes one
-//! matrix of a vertex's skinning matrices and weights, which then moves points by
-//! [`point`](super::maths::point), normals by [`normal`](super::maths::normal) and directions by [`direction`].
+//! The skinning methods in `f64`, as their papers and the crate's documents define them. Each makes
+//! one matrix of a vertex's skinning matrices and weights, which then moves points by
+//! [`point`](super::maths::point), normals by [`normal`](super::maths::normal) and directions by
+//! [`direction`].
 
 use super::maths::{IDENTITY, M4, Q, V3, ZERO, cross, dot, length, sub, trs, unit4};
 
@@ -12,8 +13,8 @@ pub struct Parts {
     pub stretch: V3,
 }
 
-/// Lengths of the columns, and the rotation whose first column is the matrix's first, and whose second lies in
-/// the plane of its first two.
+/// Lengths of the columns, and the rotation whose first column is the matrix's first, and whose
+/// second lies in the plane of its first two.
 pub fn parts(m: &M4) -> Parts {
     let column = |c: usize| [m[0][c], m[1][c], m[2][c]];
     let unit = |v: V3| v.map(|x| x / length(v));
@@ -28,8 +29,8 @@ pub fn parts(m: &M4) -> Parts {
     }
 }
 
-/// The quaternion of a rotation with these columns (S. W. Shepperd, Quaternion from rotation matrix, 1978): of
-/// the four ways to write it the one with the largest divisor.
+/// The quaternion of a rotation with these columns (S. W. Shepperd, Quaternion from rotation
+/// matrix, 1978): of the four ways to write it the one with the largest divisor.
 fn quaternion(x: V3, y: V3, z: V3) -> Q {
     let squares = [
         1.0 + x[0] - y[1] - z[2],
@@ -109,8 +110,8 @@ pub fn quat_offset(influences: &[(Entry, f64)]) -> M4 {
         .map(|(entry, weight)| (&entry.offset, *weight)))
 }
 
-/// Dual quaternion linear blending: `Σ wᵢ ±q̂ᵢ / |Σ wᵢ ±qᵢ|`, the signs by the first influence, after `Σ wᵢ sᵢ`;
-/// or after nothing, if `stretches` is false.
+/// Dual quaternion linear blending: `Σ wᵢ ±q̂ᵢ / |Σ wᵢ ±qᵢ|`, the signs by the first influence,
+/// after `Σ wᵢ sᵢ`; or after nothing, if `stretches` is false.
 pub fn dual_quat(influences: &[(Entry, f64)], stretches: bool) -> M4 {
     let (mut real, mut dual, mut stretch) = ([0.0; 4], [0.0; 4], [0.0; 3]);
     let first = influences[0].0.parts.rotation;

@@ -81,8 +81,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part with its targets applied: base + Σ weight × delta, then unit normals. A normal that comes out
-    /// short, whose direction means little, becomes zero.
+    /// The part with its targets applied: base + Σ weight × delta, then unit normals. A normal that
+    /// comes out short, whose direction means little, becomes zero.
     pub fn morphed(&self, weights: &[f64]) -> Self {
         let mut out = self.clone();
         let sum = |list: &mut Vec<V3>, deltas: &[V3], weight: f64| {
@@ -142,7 +142,8 @@ pub struct Channel {
     pub path: Path,
     pub curve: Curve,
     pub times: Vec<f64>,
-    /// One a key, or three: in-tangent, value, out-tangent. Of weights, each has one number a target.
+    /// One a key, or three: in-tangent, value, out-tangent. Of weights, each has one number a
+    /// target.
     pub values: Vec<Vec<f64>>,
 }
 

@@ -87,8 +87,9 @@ fn models_follow_themselves() {
                 on_keys < 4e-6 * size(&character).max(1.0),
                 "{name}: {on_keys}"
             );
-            // The measure is taken at three places of four between keys, so others may be a little more off; and scales
-            // in it are against the joint's own, here against 1: no model has a joint of a scale above 2.
+            // The measure is taken at three places of four between keys, so others may be a little
+            // more off; and scales in it are against the joint's own, here against 1: no model has
+            // a joint of a scale above 2.
             assert!(
                 between < 2.5 * allowed + 4e-6 * size(&character),
                 "{name}: {between}"
@@ -99,8 +100,8 @@ fn models_follow_themselves() {
     assert!(seen > 0);
 }
 
-/// Clips of each model on the others, where they are humanoids: limbs point the same way, and the found turn and
-/// ratio hold.
+/// Clips of each model on the others, where they are humanoids: limbs point the same way, and the
+/// found turn and ratio hold.
 #[test]
 fn models_follow_each_other() {
     let all = models();
@@ -305,7 +306,8 @@ fn keys_are_added_where_the_way_bends() {
             let [a, b] = [&clip, &same].map(|c| model(skeleton, &posed(skeleton, c, time_s)));
             worst = worst.max(difference(&a, &b, 0.1));
         }
-        // The error of a parabola between keys is largest in the middle, where it was measured; 1e-6 for rounding.
+        // The error of a parabola between keys is largest in the middle, where it was measured;
+        // 1e-6 for rounding.
         assert!(
             worst < 1.05 * report.allowed_m + 1e-6,
             "{worst} of {}",

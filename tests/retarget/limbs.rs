@@ -1,4 +1,5 @@
-//! Where limbs point and how far hips move, on a target that rests, stands, is built and is named otherwise.
+//! Where limbs point and how far hips move, on a target that rests, stands, is built and is named
+//! otherwise.
 
 use super::rigs::{
     At, at, difference, direction, model, placed, position, random_turn, rest, rotate, times,
@@ -64,9 +65,9 @@ fn source(rng: &mut Rng) -> Skeleton {
 
 const SIZE: f64 = 0.7;
 
-/// The target: Unreal's names, smaller, arms 45 to 60 degrees down and a bit forward, legs apart, a joint between
-/// upper arm and forearm, twist joints, below a node as exporters from Z-up, centimetre worlds make them; `stand` turns
-/// the whole.
+/// The target: Unreal's names, smaller, arms 45 to 60 degrees down and a bit forward, legs apart, a
+/// joint between upper arm and forearm, twist joints, below a node as exporters from Z-up,
+/// centimetre worlds make them; `stand` turns the whole.
 fn target(rng: &mut Rng, stand: Q) -> Skeleton {
     let mut places: Vec<V3> = JOINTS.iter().map(|joint| joint.3).collect();
     let about = |rng: &mut Rng, axis: V3, angle: f64| {
@@ -183,12 +184,13 @@ fn limbs_point_where_the_sources_do() {
         }
     }
     println!("limbs are off by {worst:.1e} rad at most, hips by {furthest:.1e} m");
-    // Local poses are 32-bit, below a node of scale 0.01: places of up to 100 units, rounded to 4e-6 of them, and
-    // eight rotations on the way, each rounded by 1e-7. Measured 1.2e-6 and 1.6e-7.
+    // Local poses are 32-bit, below a node of scale 0.01: places of up to 100 units, rounded to
+    // 4e-6 of them, and eight rotations on the way, each rounded by 1e-7. Measured 1.2e-6 and 1.6e-7.
     assert!(worst < 5e-6 && furthest < 1e-6, "{worst} {furthest}");
 }
 
-/// The rest poses differ by enough that limbs which only turn by what the source's turn point elsewhere.
+/// The rest poses differ by enough that limbs which only turn by what the source's turn point
+/// elsewhere.
 #[test]
 fn without_alignment_limbs_keep_their_own_rest() {
     let rng = &mut Rng::new(14);
@@ -213,7 +215,8 @@ fn without_alignment_limbs_keep_their_own_rest() {
     assert!((0.75..1.05).contains(&off), "{off}");
 }
 
-/// What the trunk, the feet and the head do: the model-space change from rest, whatever the axes are.
+/// What the trunk, the feet and the head do: the model-space change from rest, whatever the axes
+/// are.
 #[test]
 fn the_trunk_turns_by_what_the_source_turns() {
     let rng = &mut Rng::new(15);
@@ -275,7 +278,8 @@ fn a_skeleton_onto_itself_is_the_identity() {
         let mut moved = rest(&from);
         retarget.pose(&local, &mut moved).unwrap();
         let off = difference(&model(&from, &local), &model(&from, &moved), 0.1);
-        // Rounded to 32 bits in each joint, of places up to 2 m; under uneven scales the same rotations shear the same.
+        // Rounded to 32 bits in each joint, of places up to 2 m; under uneven scales the same
+        // rotations shear the same.
         assert!(off < 2e-6, "round {round}: {off}");
     }
 }

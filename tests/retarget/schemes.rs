@@ -1,7 +1,7 @@
 //! Naming schemes: their published names, each of which must be found as what it is.
 //!
-//! Mixamo: the skeleton of its characters; Unreal: the UE4 mannequin's; VRM: VRoid's joints and the humanoid bones of VRM
-//! 1.0; Rigify: the human metarig and the deforming copy; Biped: 3ds Max's.
+//! Mixamo: the skeleton of its characters; Unreal: the UE4 mannequin's; VRM: VRoid's joints and the
+//! humanoid bones of VRM 1.0; Rigify: the human metarig and the deforming copy; Biped: 3ds Max's.
 
 use super::rigs::skeleton;
 use crate::reference;
@@ -11,7 +11,8 @@ use throng::character::{JointId, Skeleton, Transform};
 use throng::import::{self, ImportOptions, RawNode, RawTransform};
 use throng::pose::retarget::{Humanoid, JointMap, Role, Side};
 
-/// Role by VRM's name, on the left where there are sides; parent by its place in the list; then the names.
+/// Role by VRM's name, on the left where there are sides; parent by its place in the list; then the
+/// names.
 const BODY: [(&str, usize); 23] = [
     ("hips", 0),
     ("spine", 0),
@@ -38,12 +39,14 @@ const BODY: [(&str, usize); 23] = [
     ("leftLittleDistal", 21),
 ];
 
-/// The names of [`BODY`], and joints that are none of it, each hung below the joint whose number stands before.
+/// The names of [`BODY`], and joints that are none of it, each hung below the joint whose number
+/// stands before.
 struct Scheme {
     name: &'static str,
     names: [&'static str; 23],
     others: &'static [(usize, &'static str)],
-    /// How the left and the right are told apart: the piece of the name on the left, and on the right.
+    /// How the left and the right are told apart: the piece of the name on the left, and on the
+    /// right.
     sides: (&'static str, &'static str),
 }
 

@@ -148,7 +148,8 @@ fn spans_compose_wherever_they_are_cut() {
                 let (first, second) =
                     (motion.delta(a, b, loop_mode), motion.delta(b, c, loop_mode));
                 let parts = first.then(&second);
-                // A yaw of `y` is known to 2e-16 y, which at the far end of a way of `l` metres is 2e-16 y l.
+                // A yaw of `y` is known to 2e-16 y, which at the far end of a way of `l` metres is
+                // 2e-16 y l.
                 let yaw = first.yaw_rad.abs().max(second.yaw_rad.abs()) + 10.0;
                 let way = first.translation.length() + second.translation.length() + 10.0;
                 let off = (whole.translation - parts.translation).length() / (2e-15 * yaw * way);
@@ -178,8 +179,8 @@ fn thirty_days_in_one_step_are_the_sum_of_small_ones() {
             let whole = motion.delta(0.0, now, LoopMode::Loop);
             let way = motion.pass().translation.length() * (now / motion.duration_s()).abs();
             let off = place.position.distance(whole.translation);
-            // A step rounds the position by 1.1e-16 of where it is, and the yaw by 5e-16 rad: this much if all went
-            // one way. Turns mostly cancel out.
+            // A step rounds the position by 1.1e-16 of where it is, and the yaw by 5e-16 rad: this
+            // much if all went one way. Turns mostly cancel out.
             let steps = f64::from(i32::abs(frames));
             let bound = steps * 1.2e-16 * farthest + 1e-12 * way + 1e-9;
             println!("seed {seed}: {off} m of {way} m, bound {bound}");
@@ -231,7 +232,8 @@ fn records_walk_as_far_late_as_early() {
     for start_s in [DAY_S, 30.0 * DAY_S] {
         // Seconds after the start are exact here.
         assert_eq!(walked(start_s), walked(0.0));
-        // The same piece of a pass, this many passes later; times are rounded by 2.4e-10 s at up to 40 m/s and rad/s.
+        // The same piece of a pass, this many passes later; times are rounded by 2.4e-10 s at up to
+        // 40 m/s and rad/s.
         let passes = (start_s / motion.duration_s()).round() * motion.duration_s();
         let late = matrix(&motion.delta(passes + 0.25, passes + 3.5, LoopMode::Loop));
         let early = matrix(&motion.delta(0.25, 3.5, LoopMode::Loop));
@@ -276,7 +278,8 @@ fn blends_are_weighted_means() {
 
 #[test]
 fn synchronised_blends_agree_at_any_frame_rate() {
-    // Two clips stretched to one phase; a frame's blend errs by the square of its difference in yaw.
+    // Two clips stretched to one phase; a frame's blend errs by the square of its difference in
+    // yaw.
     let (a, b) = (walk(5), walk(6));
     let walked = |frames: i32| {
         let mut place = RootPlace::default();

@@ -13,16 +13,17 @@ use throng::glam::{BVec3, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::pose::{RootMotion, RootMotionOptions, RootReference};
 
-/// What single precision loses of a pose, of the largest coordinate that takes part: about ten roundings of 6e-8 in
-/// keys and interpolation of either clip. Of this, 0.04 was measured at most where keys are rewritten.
+/// What single precision loses of a pose, of the largest coordinate that takes part: about ten
+/// roundings of 6e-8 in keys and interpolation of either clip. Of this, 0.04 was measured at most
+/// where keys are rewritten.
 const ROUNDING: f64 = 1e-6;
 
 fn position(m: &M4) -> [f64; 3] {
     [m[0][3], m[1][3], m[2][3]]
 }
 
-/// The twist about +Y of the rotation between two matrices of rotation and even scale, from their product alone:
-/// `2 atan2(m02 − m20, 1 + trace)`.
+/// The twist about +Y of the rotation between two matrices of rotation and even scale, from their
+/// product alone: `2 atan2(m02 − m20, 1 + trace)`.
 fn heading(now: &M4, then: &M4) -> f64 {
     let axis = |m: &M4, c: usize| {
         let v = [m[0][c], m[1][c], m[2][c]];

@@ -1,5 +1,5 @@
-//! A folder with a small model: Root, on it Hips, on that Hand; the clips Idle, Walk and Run, of one second, in which
-//! the hips move a metre along z.
+//! A folder with a small model: Root, on it Hips, on that Hand; the clips Idle, Walk and Run, of
+//! one second, in which the hips move a metre along z.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,8 +48,8 @@ impl Drop for Folder {
     }
 }
 
-/// Times 0 and 1, then the translations 0, 0, 0 and 0, 0, 1. The walk has events of its own: the last lies outside of
-/// it, and what follows is of another form.
+/// Times 0 and 1, then the translations 0, 0, 0 and 0, 0, 1. The walk has events of its own: the
+/// last lies outside of it, and what follows is of another form.
 pub(crate) const MODEL: &str = r#"{
   "asset": {"version": "2.0"},
   "scene": 0, "scenes": [{"nodes": [0]}],

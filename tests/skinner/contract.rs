@@ -1,5 +1,5 @@
-//! What the fast skin stage promises besides the right numbers: its layout, its bounds, what it refuses, and the same
-//! bits from any number of threads.
+//! What the fast skin stage promises besides the right numbers: its layout, its bounds, what it
+//! refuses, and the same bits from any number of threads.
 
 use crate::load::{Streams, both, made, models, palettes, posed, rest_weights};
 use crate::reference::rng::Rng;
@@ -201,7 +201,8 @@ fn many_say_which_job_is_wrong() {
     assert!(out.iter().all(|word| word.to_bits() == UNTOUCHED));
 }
 
-/// Instances of two characters, in all formats; the same bits from one thread, three and eight as from single calls.
+/// Instances of two characters, in all formats; the same bits from one thread, three and eight as
+/// from single calls.
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let mut rng = Rng::new(73);

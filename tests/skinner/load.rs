@@ -40,8 +40,8 @@ impl Streams {
     ];
 }
 
-/// A character of one primitive. The number of influences differs from vertex to vertex; one has as many as are
-/// asked for.
+/// A character of one primitive. The number of influences differs from vertex to vertex; one has as
+/// many as are asked for.
 pub(crate) fn made(
     rng: &mut Rng,
     vertices: usize,

@@ -13,7 +13,8 @@ pub fn spirv(name: &str) -> Vec<u32> {
     read_spv(&mut file).unwrap()
 }
 
-/// A pipeline whose set 0 is throng's and whose set 1 is one storage buffer, and up to 16 such sets.
+/// A pipeline whose set 0 is throng's and whose set 1 is one storage buffer, and up to 16 such
+/// sets.
 pub struct Probe {
     set_layout: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,

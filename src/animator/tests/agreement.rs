@@ -116,7 +116,8 @@ fn played(seed: u64, between: usize) -> (Vec<Transform>, Vec<Happened>) {
     (local, out)
 }
 
-/// Records do not depend on when they were looked at: poses have the same bits, and events the same times.
+/// Records do not depend on when they were looked at: poses have the same bits, and events the same
+/// times.
 #[test]
 fn any_partition_of_time_is_the_same() {
     for seed in 100..160 {
@@ -129,10 +130,10 @@ fn any_partition_of_time_is_the_same() {
     }
 }
 
-/// A walk, a run in step with it, and back, at any frame rate: the way is the integral of weight times
-/// speed. A frame of length h takes the mean weight times the way of each clip: that is off by at most
-/// h² / 12 times the largest slopes of both. In a fade of 0.5 s the weight rises by 3 per second at most,
-/// and clip speeds change by at most 2 · 3.
+/// A walk, a run in step with it, and back, at any frame rate: the way is the integral of weight
+/// times speed. A frame of length h takes the mean weight times the way of each clip: that is off
+/// by at most h² / 12 times the largest slopes of both. In a fade of 0.5 s the weight rises by 3
+/// per second at most, and clip speeds change by at most 2 · 3.
 #[test]
 fn root_motion_is_the_same_at_any_frame_rate() {
     let world = world();

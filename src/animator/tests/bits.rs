@@ -87,7 +87,8 @@ fn company_order_and_threads_change_no_bit() {
     }
 }
 
-/// What an actor plays does not depend on other actors, on their removal, or on who had its place before.
+/// What an actor plays does not depend on other actors, on their removal, or on who had its place
+/// before.
 #[test]
 fn other_actors_change_no_bit() {
     let world = world();

@@ -249,8 +249,8 @@ fn what_plays_is_told() {
     assert!(animator.is_resting(id.index));
 }
 
-/// A plane plays three clips; where the joints are is the mean of where the clips have them, with the
-/// weights of the plane.
+/// A plane plays three clips; where the joints are is the mean of where the clips have them, with
+/// the weights of the plane.
 #[test]
 fn the_pose_is_that_of_its_clips() {
     let mut animator = world().animator();

@@ -7,7 +7,8 @@ use crate::character::ClipId;
 use crate::pose::{ClipEvents, Ease};
 use std::sync::Arc;
 
-/// An animator whose walk and run have these events, as parts of their durations, and no other clip any.
+/// An animator whose walk and run have these events, as parts of their durations, and no other clip
+/// any.
 fn animator(parts: &[f64]) -> Animator {
     let mut animator = world().animator();
     let library = &mut animator.library;

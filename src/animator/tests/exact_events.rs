@@ -68,7 +68,8 @@ pub(super) fn same(got: &[Happened], want: &[Happened], note: &str) {
     assert_eq!(got.len(), want.len(), "{note}");
 }
 
-/// Where a clip's events lie in unwrapped time, between two places: place, event, its time in the clip.
+/// Where a clip's events lie in unwrapped time, between two places: place, event, its time in the
+/// clip.
 fn points(
     world: &World,
     clip: usize,

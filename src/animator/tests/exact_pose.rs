@@ -41,9 +41,9 @@ impl Joint {
     }
 }
 
-/// How far a joint may be off: translations are below 2 m and rotations of length 1, and each of some ten
-/// voices on three layers is put in with a weight in `f32`: some 16 roundings of 6e-8. The largest that
-/// was seen is 4.2e-7.
+/// How far a joint may be off: translations are below 2 m and rotations of length 1, and each of
+/// some ten voices on three layers is put in with a weight in `f32`: some 16 roundings of 6e-8. The
+/// largest that was seen is 4.2e-7.
 const BOUND: f64 = 1e-6;
 
 /// Layer 0 hides the rest pose from this weight on.

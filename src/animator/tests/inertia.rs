@@ -96,8 +96,8 @@ fn pose_and_velocity_go_on_over_a_cut() {
     assert!(jump > 0.3 && worst < 8.0, "{jump} {worst}");
 }
 
-/// A cut on a layer with a mask changes nothing outside it; another cut on the way goes on from what
-/// is shown.
+/// A cut on a layer with a mask changes nothing outside it; another cut on the way goes on from
+/// what is shown.
 #[test]
 fn layers_and_later_cuts_go_on() {
     let mut animator = world().animator();

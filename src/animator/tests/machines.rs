@@ -11,8 +11,8 @@ use crate::pose::state_machine::{
 use crate::pose::{ClipSample, SampleList};
 use crate::reference::rng::Rng;
 
-/// The weights that a record and a sample may be apart: the record's fade lasts an `f32`, by which a
-/// weight of up to 2 changes by 1.5 · 6e-8 of it, and both are rounded.
+/// The weights that a record and a sample may be apart: the record's fade lasts an `f32`, by which
+/// a weight of up to 2 changes by 1.5 · 6e-8 of it, and both are rounded.
 const WEIGHT: f32 = 5e-7;
 
 fn machine(world: &World, rng: &mut Rng) -> StateMachine {

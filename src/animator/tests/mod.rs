@@ -1,13 +1,15 @@
 //! The animator against plain code, and against bad luck.
 //!
 //! - [`world`]: what the actors of the tests play;
-//! - [`exact`]: one actor in `f64`, written anew: [`exact_events`] and [`exact_pose`] are parts of it;
+//! - [`exact`]: one actor in `f64`, written anew: [`exact_events`] and [`exact_pose`] are parts of
+//!   it;
 //! - [`script`]: random commands, for the animator and for that actor;
 //! - [`agreement`]: both play the same; [`edges`]: events at the ends of things;
 //! - [`blends`]: blend spaces without a state machine;
 //! - [`inertia`]: inertialised transitions;
 //! - [`machines`]: state machines as records; [`reach`]: inverse kinematics and joints at any time;
-//! - [`rest`]: what costs nothing; [`bits`]: what changes no bit; [`hostile`]: input that makes no sense.
+//! - [`rest`]: what costs nothing; [`bits`]: what changes no bit; [`hostile`]: input that makes no
+//!   sense.
 
 mod agreement;
 mod bits;

@@ -51,7 +51,8 @@ fn smooth(u: f64) -> f32 {
     (u * u * (3.0 - 2.0 * u)) as f32
 }
 
-/// Solved by the animator, and by hand on the blended pose; and what is left when a target has gone.
+/// Solved by the animator, and by hand on the blended pose; and what is left when a target has
+/// gone.
 #[test]
 fn targets_fade_in_and_out() {
     let world = world();
@@ -127,7 +128,8 @@ fn targets_fade_in_and_out() {
     assert_eq!(poses(&mut animator, id), poses(&mut animator, plain));
 }
 
-/// The joint where the pose has it, now and at other times: those of an animator that was stopped there.
+/// The joint where the pose has it, now and at other times: those of an animator that was stopped
+/// there.
 #[test]
 fn joints_are_where_poses_have_them() {
     let world = world();
@@ -161,8 +163,8 @@ fn joints_are_where_poses_have_them() {
                 let off = (got.translation - model[joint].translation).length();
                 let turn = (got.matrix3 - model[joint].matrix3).to_cols_array();
                 let turn = turn.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
-                // Blended in `f64` there and in `f32` here, through some ten joints. Where clips lie nearly
-                // half a turn apart, roundings are made larger.
+                // Blended in `f64` there and in `f32` here, through some ten joints. Where clips
+                // lie nearly half a turn apart, roundings are made larger.
                 assert!(
                     off < 1e-3 && turn < 2e-3,
                     "seed {seed}, {note}: {off} {turn}"

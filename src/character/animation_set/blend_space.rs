@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::pose::{BlendSpace1, BlendSpace2};
 use glam::Vec2;
 
-/// Clips of a character that are blended by one number, such as a speed, or by two, such as a velocity.
+/// Clips of a character that are blended by one number, such as a speed, or by two, such as a
+/// velocity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlendSpace {
     pub(super) name: Box<str>,
@@ -50,7 +51,8 @@ impl BlendSpace {
         }
     }
 
-    /// The weight of each clip at a place, in the order of [`Self::clips`]; they sum to 1. On a line, only `x` counts.
+    /// The weight of each clip at a place, in the order of [`Self::clips`]; they sum to 1. On a
+    /// line, only `x` counts.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `out` does not have one element a clip.

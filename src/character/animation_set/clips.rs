@@ -15,18 +15,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Character {
-    /// What belongs to its animation besides the clips: masks, events, root motion, gaits, blend spaces, sockets and a
-    /// state machine.
+    /// What belongs to its animation besides the clips: masks, events, root motion, gaits, blend
+    /// spaces, sockets and a state machine.
     #[must_use]
     pub fn animations(&self) -> &AnimationSet {
         &self.animations
     }
 
-    /// The same character with what a description says. Masks, blend spaces, sockets and the state machine are those of the
-    /// description alone; what it says of single clips comes to what they have.
+    /// The same character with what a description says. Masks, blend spaces, sockets and the state
+    /// machine are those of the description alone; what it says of single clips comes to what they
+    /// have.
     ///
-    /// Root motion and additive clips are made of the file's curves: where those were not kept, say it at import, by
-    /// [`ImportOptions::animation`](crate::import::ImportOptions::animation).
+    /// Root motion and additive clips are made of the file's curves: where those were not kept, say
+    /// it at import, by [`ImportOptions::animation`](crate::import::ImportOptions::animation).
     ///
     /// ```
     /// use throng::builtin;
@@ -42,8 +43,8 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Animation`] with the part that does not fit the character, or needs curves that were not kept;
-    /// [`Error::StateMachine`] for the state machine.
+    /// [`Error::Animation`] with the part that does not fit the character, or needs curves that
+    /// were not kept; [`Error::StateMachine`] for the state machine.
     pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
         let source = AnimationSource::of_desc(desc, None)?;
         let drafts = ClipDraft::all_of(&mut self);
@@ -63,12 +64,12 @@ impl Character {
         Ok(self)
     }
 
-    /// Gives a character without clips these, and what is said of them: packed on rayon's current pool, or as they are, as its
-    /// import asked.
+    /// Gives a character without clips these, and what is said of them: packed on rayon's current
+    /// pool, or as they are, as its import asked.
     ///
     /// # Errors
-    /// [`Error::Animation`] and [`Error::StateMachine`]; [`Error::Argument`] if the import's error bound is not positive and
-    /// finite.
+    /// [`Error::Animation`] and [`Error::StateMachine`]; [`Error::Argument`] if the import's error
+    /// bound is not positive and finite.
     pub(crate) fn set_clips(
         &mut self,
         clips: Vec<ClipDraft>,

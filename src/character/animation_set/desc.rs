@@ -4,11 +4,14 @@ use crate::pose::RootReference;
 use crate::pose::state_machine::{MaskDesc, StateMachineDesc};
 use glam::Vec2;
 
-/// What belongs to a character's animation and no file format has a place for: said once, on the asset.
+/// What belongs to a character's animation and no file format has a place for: said once, on the
+/// asset.
 ///
-/// It is given to an import by [`ImportOptions::animation`](crate::import::ImportOptions::animation), or lies beside
-/// the model as a TOML file of the same name (`knight.toml` beside `knight.glb`), which
-/// [`gltf_file`](crate::import::gltf_file) reads. In text, each list is written as tables of the singular:
+/// It is given to an import by
+/// [`ImportOptions::animation`](crate::import::ImportOptions::animation), or lies beside the model
+/// as a TOML file of the same name (`knight.toml` beside `knight.glb`), which
+/// [`gltf_file`](crate::import::gltf_file) reads. In text, each list is written as tables of the
+/// singular:
 ///
 /// ```toml
 /// state_machine_file = "knight.machine.toml"  # or a table: [state_machine]
@@ -97,7 +100,8 @@ pub struct ClipDesc {
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub events: Vec<EventDesc>,
-    /// Whether its motion over the ground is taken out of it, and how; `{}` for the usual way. The clip then stays in place.
+    /// Whether its motion over the ground is taken out of it, and how; `{}` for the usual way. The
+    /// clip then stays in place.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -160,7 +164,8 @@ impl Default for RootMotionDesc {
     }
 }
 
-/// A clip as its difference from a reference pose, which is added to what other clips make of a character.
+/// A clip as its difference from a reference pose, which is added to what other clips make of a
+/// character.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -168,7 +173,8 @@ impl Default for RootMotionDesc {
     serde(deny_unknown_fields)
 )]
 pub struct AdditiveDesc {
-    /// The name of the clip that is made, which comes after the file's; none: the clip itself becomes additive.
+    /// The name of the clip that is made, which comes after the file's; none: the clip itself
+    /// becomes additive.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -321,8 +327,8 @@ impl SocketDesc {
     }
 }
 
-/// How a clip that stays in place moves over the ground, if its feet are not to slide: what an instance that
-/// plays it at speed 1 has to do.
+/// How a clip that stays in place moves over the ground, if its feet are not to slide: what an
+/// instance that plays it at speed 1 has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",

@@ -13,7 +13,8 @@ pub(crate) type NamedTimes = Vec<(Box<str>, f64)>;
 /// A clip that is about to become a character's, with what belongs to it.
 #[derive(Debug, Clone)]
 pub(crate) struct ClipDraft {
-    /// What the clip plays, as curves, where they are at hand; of an additive clip, the differences.
+    /// What the clip plays, as curves, where they are at hand; of an additive clip, the
+    /// differences.
     curve: Option<CurveClip>,
     /// Packed, unless the curves have changed since.
     packed: Option<Clip>,

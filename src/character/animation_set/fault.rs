@@ -4,8 +4,8 @@ use super::desc::AnimationDesc;
 use crate::error::{DescError, Error, cut};
 use core::fmt;
 
-/// What is wrong with the description of a character's animation, and where: a part, and its field, such as
-/// `events[2].time_s`.
+/// What is wrong with the description of a character's animation, and where: a part, and its field,
+/// such as `events[2].time_s`.
 pub type AnimationError = DescError<AnimationPart>;
 
 impl AnimationError {

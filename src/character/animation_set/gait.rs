@@ -10,11 +10,12 @@ const SAMPLES: usize = 25;
 /// Vertices that are looked at, all clips together, and of each clip at least and at most.
 const VERTICES: usize = 60_000;
 const OF_CLIP: [usize; 2] = [200, 4000];
-/// The part of the height in which a vertex counts as on the ground, and that in which the lowest one does.
+/// The part of the height in which a vertex counts as on the ground, and that in which the lowest
+/// one does.
 const TOUCHES: f32 = 0.004;
 const GROUNDED: f32 = 0.02;
-/// What the velocities of all that touches the ground have in common at least, of all that they are: feet that dance go this way
-/// and that.
+/// What the velocities of all that touches the ground have in common at least, of all that they
+/// are: feet that dance go this way and that.
 const TOGETHER: f32 = 0.85;
 /// How fast is no longer standing, in sizes of the character a second.
 const STANDS: f32 = 0.15;

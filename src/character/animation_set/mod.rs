@@ -1,9 +1,10 @@
-//! What belongs to a character's animation besides its clips: masks, events, root motion, gaits, blend spaces, sockets and a
-//! state machine.
+//! What belongs to a character's animation besides its clips: masks, events, root motion, gaits,
+//! blend spaces, sockets and a state machine.
 //!
 //! - `desc`: all of it as plain data; `text`: read from TOML, and `fault`: which part is wrong;
-//! - `draft`: clips that are about to become a character's, with what belongs to each; `apply`: from data and drafts to what is
-//!   proven; `parts`: its masks, sockets, blend spaces and state machine;
+//! - `draft`: clips that are about to become a character's, with what belongs to each; `apply`:
+//!   from data and drafts to what is proven; `parts`: its masks, sockets, blend spaces and state
+//!   machine;
 //! - `gait`: how fast the ground passes under a clip, measured.
 
 mod apply;
@@ -45,8 +46,8 @@ const MAX_SOCKETS: usize = 1024;
 /// The most different names of events: what an [`EventId`] can count.
 const MAX_EVENT_NAMES: usize = u16::MAX as usize;
 
-/// What belongs to a character's animation besides its clips, checked against the character: made at import, of what the
-/// file says and of an [`AnimationDesc`].
+/// What belongs to a character's animation besides its clips, checked against the character: made
+/// at import, of what the file says and of an [`AnimationDesc`].
 ///
 /// ```
 /// use throng::builtin;
@@ -111,7 +112,8 @@ pub struct NamedSocket {
 }
 
 impl AnimationSet {
-    /// The masks, which [`MaskId`]s count: those of the description, then those that only the state machine has.
+    /// The masks, which [`MaskId`]s count: those of the description, then those that only the state
+    /// machine has.
     #[must_use]
     pub fn masks(&self) -> &[Mask] {
         &self.masks
@@ -159,21 +161,23 @@ impl AnimationSet {
         find(self.blend_spaces.iter().map(BlendSpace::name), name)
     }
 
-    /// What decides which clips play, if the character has it. Its samples' clips are the character's;
-    /// [`Self::state_machine_masks`] says which masks it means.
+    /// What decides which clips play, if the character has it. Its samples' clips are the
+    /// character's; [`Self::state_machine_masks`] says which masks it means.
     #[must_use]
     pub fn state_machine(&self) -> Option<&StateMachine> {
         self.state_machine.as_ref()
     }
 
-    /// For each of the state machine's own masks ([`StateMachine::masks`]), the same mask among [`Self::masks`].
+    /// For each of the state machine's own masks ([`StateMachine::masks`]), the same mask among
+    /// [`Self::masks`].
     #[must_use]
     pub fn state_machine_masks(&self) -> &[MaskId] {
         &self.machine_masks
     }
 
-    /// The events of a clip: those of the file and those of the description. [`EventHit::name_id`](crate::pose::EventHit::name_id)
-    /// is the number of an [`EventId`]. None for a clip that does not exist.
+    /// The events of a clip: those of the file and those of the description.
+    /// [`EventHit::name_id`](crate::pose::EventHit::name_id) is the number of an [`EventId`]. None
+    /// for a clip that does not exist.
     #[must_use]
     pub fn events(&self, clip: ClipId) -> &ClipEvents {
         &self.of(clip).events
@@ -204,8 +208,9 @@ impl AnimationSet {
         self.of(clip).root_motion.as_ref()
     }
 
-    /// How an instance has to move over the ground if the feet of a clip are not to slide: as the description says, else as it was
-    /// measured. None for clips under which the ground stands still, for additive ones, and where there are only curves.
+    /// How an instance has to move over the ground if the feet of a clip are not to slide: as the
+    /// description says, else as it was measured. None for clips under which the ground stands
+    /// still, for additive ones, and where there are only curves.
     #[must_use]
     pub fn gait(&self, clip: ClipId) -> Option<&Gait> {
         self.of(clip).gait.as_ref()

@@ -1,4 +1,5 @@
-//! The parts of a description that do not change clips: masks, sockets, blend spaces, the state machine.
+//! The parts of a description that do not change clips: masks, sockets, blend spaces, the state
+//! machine.
 
 use super::apply::{Draft, refused};
 use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
@@ -13,7 +14,8 @@ use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS, Mask, Socket};
 use glam::{Quat, Vec2, Vec3};
 
 impl Draft<'_> {
-    /// Everything but what belongs to single clips. The clips are those that the character will have.
+    /// Everything but what belongs to single clips. The clips are those that the character will
+    /// have.
     pub(super) fn parts(&self, source: &AnimationSource) -> Result<AnimationSet, Error> {
         let mut set = AnimationSet::default();
         let desc = source.desc();

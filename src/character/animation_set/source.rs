@@ -29,7 +29,8 @@ impl AnimationSource {
     /// Of plain data; `read` gives the file that it may name.
     ///
     /// # Errors
-    /// [`Error::Animation`] for a file that can't be read, [`Error::StateMachine`] for what is wrong in it.
+    /// [`Error::Animation`] for a file that can't be read, [`Error::StateMachine`] for what is
+    /// wrong in it.
     pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<Read<'_>>) -> Result<Self> {
         let source = Self {
             desc: desc.clone(),
@@ -120,7 +121,8 @@ impl AnimationSource {
         error.into_error()
     }
 
-    /// The state machine, and what it is made of: with masks of its own, and those of the description that its layers name.
+    /// The state machine, and what it is made of: with masks of its own, and those of the
+    /// description that its layers name.
     ///
     /// # Errors
     /// [`Error::StateMachine`].

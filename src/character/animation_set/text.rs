@@ -12,7 +12,8 @@ use toml::de::DeTable;
 
 /// A description of a character's animation that was read from text.
 ///
-/// An import of a file reads the text beside it by itself; this is for tools, and for text that comes from elsewhere.
+/// An import of a file reads the text beside it by itself; this is for tools, and for text that
+/// comes from elsewhere.
 ///
 /// ```
 /// use throng::character::AnimationText;
@@ -42,9 +43,10 @@ impl AnimationText {
     /// Reads `text`; `file` is what errors call it.
     ///
     /// # Errors
-    /// [`Error::Animation`](crate::Error::Animation) for text that is not TOML or not of a description's form, with the line,
-    /// and with the part as far as it can be told; for more than [`MAX_TEXT_BYTES`].
-    /// [`Error::StateMachine`](crate::Error::StateMachine) likewise for what is wrong in a state machine that it holds.
+    /// [`Error::Animation`](crate::Error::Animation) for text that is not TOML or not of a
+    /// description's form, with the line, and with the part as far as it can be told; for more than
+    /// [`MAX_TEXT_BYTES`]. [`Error::StateMachine`](crate::Error::StateMachine) likewise for what is
+    /// wrong in a state machine that it holds.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let whole = |line, why| AnimationError {
             file: file.into(),

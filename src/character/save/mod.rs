@@ -22,9 +22,9 @@ const VERSION: u32 = 1;
 const HEADER: usize = 32;
 
 impl Character {
-    /// The character as bytes: all of it, with its packed clips, decoded images, animation set and, where it has
-    /// them, the file's own curves. [`Self::from_bytes`] reads them in a fraction of the time that
-    /// an import takes.
+    /// The character as bytes: all of it, with its packed clips, decoded images, animation set and,
+    /// where it has them, the file's own curves. [`Self::from_bytes`] reads them in a fraction of
+    /// the time that an import takes.
     ///
     /// The format is private and may change with any version of the crate: keep the file that the
     /// character came from. Numbers are little-endian. Images are not compressed.

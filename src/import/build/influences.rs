@@ -12,7 +12,8 @@ const SUM_TOLERANCE: f64 = 1e-3;
 /// A weight of 1.
 const WHOLE: u32 = 65_535;
 
-/// An entry of the palette (by its number in [`super::palette::Entries`]) and its weight in units of 1/65,535.
+/// An entry of the palette (by its number in [`super::palette::Entries`]) and its weight in units
+/// of 1/65,535.
 pub(super) type Influence = (u32, u16);
 
 /// The influences of every vertex, of which each has at least one, strongest first.
@@ -28,8 +29,8 @@ pub(super) struct VertexInfluences {
 pub(super) struct Dropped {
     /// The raw primitive's vertex.
     pub(super) vertex: u32,
-    /// Palette entries by their number, and the weight that each has more without the limit than with it, in
-    /// units of 1/65,535.
+    /// Palette entries by their number, and the weight that each has more without the limit than
+    /// with it, in units of 1/65,535.
     pub(super) change: Box<[(u32, i32)]>,
 }
 
@@ -116,7 +117,8 @@ pub(super) fn read(
             };
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }
-        // Of equal weights, that of the lower joint, and so of the lower palette entry, comes first.
+        // Of equal weights, that of the lower joint, and so of the lower palette entry, comes
+        // first.
         scratch.sort_by(|a, b| b.1.total_cmp(&a.1).then(all_entries.order(a.0, b.0)));
         full.clear();
         tally.renormalised += u64::from(quantise(&scratch, &mut full));
@@ -220,9 +222,9 @@ fn change(full: &[Influence], limited: &[Influence]) -> Box<[(u32, i32)]> {
     full.iter().enumerate().filter_map(change).collect()
 }
 
-/// Appends the influences, which come strongest first, with weights that sum to exactly 65,535: each is cut
-/// to a whole number, and the units left over go to the largest remainders, so that none is off by
-/// a unit or more. What comes out as 0 is left out. Says whether the sum was not 1.
+/// Appends the influences, which come strongest first, with weights that sum to exactly 65,535:
+/// each is cut to a whole number, and the units left over go to the largest remainders, so that
+/// none is off by a unit or more. What comes out as 0 is left out. Says whether the sum was not 1.
 fn quantise(list: &[(u32, f64)], out: &mut Vec<Influence>) -> bool {
     let sum: f64 = list.iter().map(|(_, weight)| weight).sum();
     let exact = |weight: f64| weight / sum * f64::from(WHOLE);

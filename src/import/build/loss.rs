@@ -160,7 +160,8 @@ fn chosen(clips: &[CurveClip], budget: u64) -> Vec<(usize, f64)> {
     let (mut poses, mut passed) = (Vec::with_capacity(take as usize), 0_u64);
     for (clip, times) in times.iter().enumerate() {
         for step in 0..steps(times) {
-            // Step by step the whole part of `passed × take / total` grows by 0 or 1, `take` times in all.
+            // Step by step the whole part of `passed × take / total` grows by 0 or 1, `take` times
+            // in all.
             let share = |passed: u64| passed * take / total;
             passed += 1;
             if share(passed) > share(passed - 1) {

@@ -44,8 +44,8 @@ impl RawCharacter {
     /// skin it is made of all nodes.
     ///
     /// # Errors
-    /// [`Error::Asset`], naming the object at fault and the reason; [`Error::Animation`] and [`Error::StateMachine`] for an
-    /// [`ImportOptions::animation`] that does not fit.
+    /// [`Error::Asset`], naming the object at fault and the reason; [`Error::Animation`] and
+    /// [`Error::StateMachine`] for an [`ImportOptions::animation`] that does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
             self.name.clone()

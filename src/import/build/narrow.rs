@@ -10,15 +10,16 @@ use crate::import::{InfluenceLoss, Narrowing};
 const ENTRIES: usize = 256;
 /// Bytes of a palette entry.
 const ENTRY_BYTES: u64 = 48;
-/// What a part costs besides its vertices: a draw of its own, with its records. It is an estimate of what a draw is
-/// worth in bytes, and keeps primitives from being cut to shreds.
+/// What a part costs besides its vertices: a draw of its own, with its records. It is an estimate
+/// of what a draw is worth in bytes, and keeps primitives from being cut to shreds.
 const PART_BYTES: u64 = 4096;
-/// Joint indices of all triangles beyond which no cut is tried, and those of all distinct sets of them.
+/// Joint indices of all triangles beyond which no cut is tried, and those of all distinct sets of
+/// them.
 const MAX_SLOTS: usize = 1 << 28;
 const MAX_LISTED: usize = 1 << 25;
 
-/// Gives primitives with 16-bit indices 8-bit ones where that saves more than it costs, and says what it did.
-/// The loss goes on naming its vertex.
+/// Gives primitives with 16-bit indices 8-bit ones where that saves more than it costs, and says
+/// what it did. The loss goes on naming its vertex.
 pub(super) fn narrow(
     character: &mut Character,
     instances: u32,

@@ -3,8 +3,8 @@
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 
-/// How far from 1 the length of a normal or tangent may lie without a report: normalised 8-bit components
-/// are off by up to 0.007.
+/// How far from 1 the length of a normal or tangent may lie without a report: normalised 8-bit
+/// components are off by up to 0.007.
 pub(super) const UNIT_TOLERANCE: f64 = 0.02;
 
 /// Smooth normals: at every position the sum of the normals of the triangles around it, each

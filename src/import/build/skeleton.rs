@@ -9,8 +9,8 @@ use glam::{Affine3A, DQuat, Mat4, Quat};
 
 /// How far from 0, 0, 0, 1 the last row of a matrix may lie.
 const LAST_ROW_TOLERANCE: f32 = 1e-4;
-/// Greatest cosine between two axes of a matrix that still counts as free of shear: what products of a few 32-bit
-/// matrices leave of it.
+/// Greatest cosine between two axes of a matrix that still counts as free of shear: what products
+/// of a few 32-bit matrices leave of it.
 const SHEAR_TOLERANCE: f32 = 1e-5;
 /// Greatest cosine that still counts as a slip, of matrices written with few digits; it is
 /// removed, and reported. Beyond it a matrix is meant to shear, which no joint can.

@@ -68,8 +68,8 @@ impl Streams {
     }
 }
 
-/// A number for every vertex, the same for two of them at one position only if all targets add the same
-/// to both. Empty without targets.
+/// A number for every vertex, the same for two of them at one position only if all targets add the
+/// same to both. Empty without targets.
 pub(super) fn classes(raw: &RawPrimitive, streams: Streams) -> Vec<u64> {
     if raw.targets.is_empty() {
         return Vec::new();

@@ -3,7 +3,8 @@
 use crate::character::Affine;
 use glam::{DMat3, Mat3};
 
-/// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their sign.
+/// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their
+/// sign.
 pub(super) fn linear(affine: &Affine) -> DMat3 {
     Mat3::from(affine.matrix3).as_dmat3()
 }

@@ -120,8 +120,9 @@ impl Elements<'_> {
 }
 
 impl<'a> Source<'a> {
-    /// The first `count` elements of an accessor, at most all of them. What is allocated for them is
-    /// charged together with `decoded_size` bytes an element that the caller is about to allocate.
+    /// The first `count` elements of an accessor, at most all of them. What is allocated for them
+    /// is charged together with `decoded_size` bytes an element that the caller is about to
+    /// allocate.
     pub(super) fn elements(
         &mut self,
         index: usize,

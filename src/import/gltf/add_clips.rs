@@ -8,12 +8,13 @@ use crate::error::{Error, Result};
 use crate::import::{AddedClips, ClipsFor, ImportOptions, RawCharacter, Repair};
 use std::path::Path;
 
-/// The character with the clips of another `.glb` or `.gltf` file, which refers to no other files: matched by the
-/// names of the joints and of the morph targets.
+/// The character with the clips of another `.glb` or `.gltf` file, which refers to no other files:
+/// matched by the names of the joints and of the morph targets.
 ///
-/// Only the nodes, skins, animations and the names of morph targets are read of the file, in all of its scenes:
-/// it needs no mesh and no skin, and what it draws is not decoded. Everything else is as
-/// [`RawCharacter::add_clips`] says, which tells what is matched, how clips are named and what is reported.
+/// Only the nodes, skins, animations and the names of morph targets are read of the file, in all of
+/// its scenes: it needs no mesh and no skin, and what it draws is not decoded. Everything else is
+/// as [`RawCharacter::add_clips`] says, which tells what is matched, how clips are named and what
+/// is reported.
 ///
 /// ```no_run
 /// use throng::import::{ImportOptions, add_clips, gltf};
@@ -91,9 +92,9 @@ pub fn add_clips_with(
     run().map_err(|error: Error| error.in_file(&options.name))
 }
 
-/// The clips of a `.glb` or `.gltf` file that refers to no other files, on a skeleton of another one: for those who
-/// have no [`Character`]. Where there is one, [`add_clips`] is the way: it knows the morph weights, too, keeps the
-/// names of clips apart and finds anew what depends on clips.
+/// The clips of a `.glb` or `.gltf` file that refers to no other files, on a skeleton of another
+/// one: for those who have no [`Character`]. Where there is one, [`add_clips`] is the way: it knows
+/// the morph weights, too, keeps the names of clips apart and finds anew what depends on clips.
 ///
 /// # Errors
 /// As [`add_clips`].

@@ -1,4 +1,5 @@
-//! The JSON of morph targets: their attributes, kept small, and their names, which stand where anything may stand.
+//! The JSON of morph targets: their attributes, kept small, and their names, which stand where
+//! anything may stand.
 
 use super::json::{List, MAX_ATTRIBUTES, MAX_LIST, Whole};
 use core::fmt::Formatter;
@@ -75,8 +76,8 @@ impl<'de> Deserialize<'de> for Target {
     }
 }
 
-/// The names of a mesh's morph targets, by a convention that most writers follow: `extras.targetNames`.
-/// Extras may be of any form, so what is of another is passed over.
+/// The names of a mesh's morph targets, by a convention that most writers follow:
+/// `extras.targetNames`. Extras may be of any form, so what is of another is passed over.
 #[derive(Debug, Default)]
 pub(super) struct MeshExtras {
     pub(super) target_names: Vec<String>,

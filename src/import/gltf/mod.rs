@@ -43,20 +43,21 @@ use std::path::Path;
 /// Read are: the chosen scene's meshes with all sets of joints and weights, normals, tangents, one
 /// set of colours and the texture coordinates that the material's textures name (`TEXCOORD_0` if
 /// there are no textures); morph targets of positions, normals and tangents, with their weights and
-/// names (`extras.targetNames` of the mesh); skins, whether or not their joints are in the scene; all
-/// animations of translation, rotation, scale and weights; metallic-roughness materials with their
-/// textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly; so, with a
-/// [`Repair`], does one with a skin but without joints and weights. A primitive without a material
-/// gets the format's own, which is white, metallic and rough.
+/// names (`extras.targetNames` of the mesh); skins, whether or not their joints are in the scene;
+/// all animations of translation, rotation, scale and weights; metallic-roughness materials with
+/// their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly; so, with
+/// a [`Repair`], does one with a skin but without joints and weights. A primitive without a
+/// material gets the format's own, which is white, metallic and rough.
 ///
 /// A material's textures may use two sets of coordinates, whichever these are: the first that one
 /// of [`Material::textures`](crate::character::Material::textures) names becomes
 /// [`uvs`](crate::character::Primitive::uvs), the second
 /// [`uvs1`](crate::character::Primitive::uvs1). A texture over a third one is left out.
 ///
-/// Left out, with a [`Repair`], are points and lines, what morph targets do to other attributes or to
-/// ones that the primitive lacks, and of the materials in use textures whose pixels only an extension gives, and the `KHR_materials_*`
-/// extensions that are not read and change how a surface looks.
+/// Left out, with a [`Repair`], are points and lines, what morph targets do to other attributes or
+/// to ones that the primitive lacks, and of the materials in use textures whose pixels only an
+/// extension gives, and the `KHR_materials_*` extensions that are not read and change how a surface
+/// looks.
 ///
 /// Of extensions, `KHR_mesh_quantization`, `KHR_texture_transform`,
 /// `KHR_materials_emissive_strength` and `KHR_materials_unlit` are read. Those that the model can
@@ -90,14 +91,16 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// from its folder and the folders in that, never from elsewhere: relative, percent-decoded paths
 /// without `..` that still lie in the folder after all links are followed, and plain files only.
 ///
-/// What belongs to the character's animation and glTF has no place for may lie beside the file as TOML under the same name:
-/// `knight.toml` beside `knight.glb`. [`AnimationDesc`](crate::character::AnimationDesc) says what is in it,
+/// What belongs to the character's animation and glTF has no place for may lie beside the file as
+/// TOML under the same name: `knight.toml` beside `knight.glb`.
+/// [`AnimationDesc`](crate::character::AnimationDesc) says what is in it,
 /// [`ImportOptions::sidecar`] whether it is read.
 ///
 /// # Errors
-/// [`Error::Animation`] and [`Error::StateMachine`] for such a file that does not fit, with file, line and part.
-/// [`Error::Io`] if the file itself can't be read; [`Error::Asset`], naming the object at fault and
-/// the reason; [`Error::NotFound`] if [`ImportOptions::scene`] names a scene that the file lacks.
+/// [`Error::Animation`] and [`Error::StateMachine`] for such a file that does not fit, with file,
+/// line and part. [`Error::Io`] if the file itself can't be read; [`Error::Asset`], naming the
+/// object at fault and the reason; [`Error::NotFound`] if [`ImportOptions::scene`] names a scene
+/// that the file lacks.
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let mut options = options.clone();

@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::import::ImportOptions;
 use std::path::Path;
 
-/// What lies beside the file under its name, with the ending `toml`; none if nothing does, or nothing is wanted.
+/// What lies beside the file under its name, with the ending `toml`; none if nothing does, or
+/// nothing is wanted.
 #[cfg(feature = "toml")]
 pub(super) fn read(
     path: &Path,

@@ -60,8 +60,8 @@ impl Stored<'_> {
 }
 
 impl<'a> Source<'a> {
-    /// The elements of an accessor where they lie in the file. Allocates nothing but a buffer that has
-    /// not been loaded yet.
+    /// The elements of an accessor where they lie in the file. Allocates nothing but a buffer that
+    /// has not been loaded yet.
     pub(super) fn stored(&mut self, index: usize) -> Result<Stored<'a>> {
         let object = object(ObjectKind::Accessor, index, "");
         let accessor = &self.doc.accessors[index];

@@ -22,8 +22,9 @@ use std::sync::Arc;
 pub enum ClipPacking {
     /// As `f32`: the fastest to read, the largest.
     None,
-    /// As whole numbers of as few bits as the error bound allows, chosen for each component of each joint; where that
-    /// cannot be had, or gains nothing, as `f32`. See [`Clip::packed_words`] for the format.
+    /// As whole numbers of as few bits as the error bound allows, chosen for each component of each
+    /// joint; where that cannot be had, or gains nothing, as `f32`. See [`Clip::packed_words`] for
+    /// the format.
     #[default]
     Quantised,
 }
@@ -33,26 +34,29 @@ pub enum ClipPacking {
 pub struct ClipOptions {
     /// How its keys are stored.
     pub packing: ClipPacking,
-    /// How far, in metres of character space, a point 3 cm from a joint may lie from where the file's curves put
-    /// it. `None` is 0.01 cm. Both lengths are for a character of 1.8 m, and are scaled by the largest edge of
-    /// [`Character::rest_bounds`] over that; a given bound is taken as it is.
+    /// How far, in metres of character space, a point 3 cm from a joint may lie from where the
+    /// file's curves put it. `None` is 0.01 cm. Both lengths are for a character of 1.8 m, and are
+    /// scaled by the largest edge of [`Character::rest_bounds`] over that; a given bound is taken
+    /// as it is.
     ///
-    /// As far, at most, the morph weights of a mesh together may move a vertex from where the file's curves have it, in the
-    /// rest pose; and no weight is off by more than 1e-3, nor must it be nearer than 1e-6.
+    /// As far, at most, the morph weights of a mesh together may move a vertex from where the
+    /// file's curves have it, in the rest pose; and no weight is off by more than 1e-3, nor must it
+    /// be nearer than 1e-6.
     pub error_m: Option<f32>,
 }
 
 /// What a [`Clip`] came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipReport {
-    /// How its keys are stored, which is not what was asked where that was impossible or gained nothing.
+    /// How its keys are stored, which is not what was asked where that was impossible or gained
+    /// nothing.
     pub packing: ClipPacking,
     /// Keys a second; 0 for a clip of a single frame.
     pub rate_hz: f64,
     /// How many frames of keys there are.
     pub frames: usize,
-    /// What it takes, keys as they are packed: all that it holds, but for the skeleton's rest pose, which it shares with its
-    /// character.
+    /// What it takes, keys as they are packed: all that it holds, but for the skeleton's rest pose,
+    /// which it shares with its character.
     pub bytes: usize,
     /// What it takes in memory: the same with the tables of packed keys unfolded, ready to be read.
     pub memory_bytes: usize,
@@ -64,9 +68,11 @@ pub struct ClipReport {
     pub error_joint: JointId,
     /// The time that it was found at, in seconds.
     pub error_time_s: f64,
-    /// How many tracks of joints are kept as the file has them: those that step, and those that no even sampling follows.
+    /// How many tracks of joints are kept as the file has them: those that step, and those that no
+    /// even sampling follows.
     pub kept_tracks: usize,
-    /// How far the worst morph weight is from the file's curves, as measured at all keys and between them.
+    /// How far the worst morph weight is from the file's curves, as measured at all keys and
+    /// between them.
     pub weight_error: f32,
 }
 
@@ -78,24 +84,26 @@ impl ClipReport {
     }
 }
 
-/// A clip for [`BatchPoser`](super::BatchPoser): sampled at even times at a rate of its own, so that any time is found at
-/// once. What does not move is stored once. Made for one skeleton.
+/// A clip for [`BatchPoser`](super::BatchPoser): sampled at even times at a rate of its own, so
+/// that any time is found at once. What does not move is stored once. Made for one skeleton.
 ///
-/// Between two keys, translations and scales are interpolated linearly, rotations on the shorter arc at an even speed: their
-/// components linearly, at a time that makes up for the arc's curvature (to 2e-7 rad for keys an eighth of a turn apart). The rate
-/// is chosen of a few usual ones and the file's own, for which the measured error stays in the bound of
-/// [`ClipOptions::error_m`]. Tracks that step, and those that even the highest rate does not follow, are kept as the
-/// file has them and evaluated as [`CurveClip::sample`] does. On the first and the last key the clip has the
+/// Between two keys, translations and scales are interpolated linearly, rotations on the shorter
+/// arc at an even speed: their components linearly, at a time that makes up for the arc's curvature
+/// (to 2e-7 rad for keys an eighth of a turn apart). The rate is chosen of a few usual ones and the
+/// file's own, for which the measured error stays in the bound of [`ClipOptions::error_m`]. Tracks
+/// that step, and those that even the highest rate does not follow, are kept as the file has them
+/// and evaluated as [`CurveClip::sample`] does. On the first and the last key the clip has the
 /// curves' own values, within what packing costs; what loops in the file loops here, to the bit.
-/// Keys half a turn apart turn the way that [`Interpolation::Linear`](crate::character::Interpolation::Linear)
-/// says, on every SIMD level.
+/// Keys half a turn apart turn the way that
+/// [`Interpolation::Linear`](crate::character::Interpolation::Linear) says, on every SIMD level.
 ///
-/// A clip takes at most 16,384 frames, nine minutes at 30 Hz, and fewer beyond 400 joints: what needs more is kept as the file has
-/// it, which is exact, larger and slower. Cut longer ones.
+/// A clip takes at most 16,384 frames, nine minutes at 30 Hz, and fewer beyond 400 joints: what
+/// needs more is kept as the file has it, which is exact, larger and slower. Cut longer ones.
 ///
-/// Its morph weights are sampled in the same way, at a rate of their own for each mesh, as whole numbers of steps that are powers
-/// of 2: so a weight that is 0, 1/2 or 1 in the file is that here. Those that step are kept as the file has them, and those
-/// that take less so. See [`Clip::sample_weights`].
+/// Its morph weights are sampled in the same way, at a rate of their own for each mesh, as whole
+/// numbers of steps that are powers of 2: so a weight that is 0, 1/2 or 1 in the file is that here.
+/// Those that step are kept as the file has them, and those that take less so. See
+/// [`Clip::sample_weights`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
     pub(super) name: Box<str>,
@@ -120,7 +128,8 @@ pub struct Clip {
 /// What moves.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Keys {
-    /// `[frame][row][lane]`, and the rows a frame: each block's moving properties, component by component.
+    /// `[frame][row][lane]`, and the rows a frame: each block's moving properties, component by
+    /// component.
     Plain(Vec<Row>, usize),
     Packed(Packed),
 }
@@ -153,12 +162,12 @@ impl Property {
 /// What is known of eight joints of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// For each property: the number of its first row of keys if it moves, else that of its first row of constants if it is
-    /// not at rest.
+    /// For each property: the number of its first row of keys if it moves, else that of its first
+    /// row of constants if it is not at rest.
     pub(super) rows: [u32; 3],
-    /// Bit `p`: property `p` moves. Bit `REST << p`: it is as in the rest pose. `KEPT`: tracks are kept,
-    /// of properties that are not at rest. `NEAR`: rotations are near to the rest pose and to the
-    /// neighbouring keys, see [`Clip::mark_near`].
+    /// Bit `p`: property `p` moves. Bit `REST << p`: it is as in the rest pose. `KEPT`: tracks are
+    /// kept, of properties that are not at rest. `NEAR`: rotations are near to the rest pose and to
+    /// the neighbouring keys, see [`Clip::mark_near`].
     pub(super) flags: u8,
 }
 
@@ -183,20 +192,22 @@ impl Clip {
     /// `clip`, one of `character` or another for its skeleton.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint or a morph weight that the character lacks;
-    /// [`Error::Argument`](crate::Error::Argument) if the error bound is not positive and finite.
+    /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint or a morph weight
+    /// that the character lacks; [`Error::Argument`](crate::Error::Argument) if the error bound is
+    /// not positive and finite.
     pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
         let skeleton = character.skeleton();
         let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
         build::clip(character, clip, options, Base::Rest(&rest))
     }
 
-    /// The difference of `clip` from a reference pose, to be added to what other clips make of a character: a recoil,
-    /// a breath, a lean. What the clip does not drive is no difference.
+    /// The difference of `clip` from a reference pose, to be added to what other clips make of a
+    /// character: a recoil, a breath, a lean. What the clip does not drive is no difference.
     ///
-    /// The differences are taken of the file's keys, exactly but for rounding, and packed as any clip's; the error is
-    /// that of the clip put back onto its reference. Its morph weights are differences from the reference's: those at rest, or of the
-    /// clip itself at the reference's time; a pose has none, and stands for those at rest.
+    /// The differences are taken of the file's keys, exactly but for rounding, and packed as any
+    /// clip's; the error is that of the clip put back onto its reference. Its morph weights are
+    /// differences from the reference's: those at rest, or of the clip itself at the reference's
+    /// time; a pose has none, and stands for those at rest.
     ///
     /// ```
     /// use throng::pose::{AdditiveReference, Clip, ClipOptions};
@@ -210,8 +221,9 @@ impl Clip {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::new`]; [`Error::Each`](crate::Error::Each) with the first joint that the clip drives and whose reference is not finite, or
-    /// has a scale of 0 where the clip drives the scale; [`Error::Argument`](crate::Error::Argument) for a reference pose that does not have
+    /// As [`Self::new`]; [`Error::Each`](crate::Error::Each) with the first joint that the clip
+    /// drives and whose reference is not finite, or has a scale of 0 where the clip drives the
+    /// scale; [`Error::Argument`](crate::Error::Argument) for a reference pose that does not have
     /// one transform a joint.
     pub fn additive(
         character: &Character,
@@ -273,9 +285,9 @@ impl Clip {
         &self.report
     }
 
-    /// The local pose at `time_s`, clamped to the clip: one transform a joint, all overwritten. Not a number counts as 0.
-    /// Of an additive clip, the difference from its reference pose.
-    /// The plain code that tests hold the batch against; up to rounding, the same.
+    /// The local pose at `time_s`, clamped to the clip: one transform a joint, all overwritten. Not
+    /// a number counts as 0. Of an additive clip, the difference from its reference pose. The plain
+    /// code that tests hold the batch against; up to rounding, the same.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `local` does not have one element per joint.
@@ -289,8 +301,8 @@ impl Clip {
         Ok(())
     }
 
-    /// The local transform of one joint at `time_s`, as [`Self::sample`] has it. It takes as long however many joints there are.
-    /// The identity for a joint that the skeleton lacks.
+    /// The local transform of one joint at `time_s`, as [`Self::sample`] has it. It takes as long
+    /// however many joints there are. The identity for a joint that the skeleton lacks.
     #[must_use]
     pub fn sample_joint(&self, joint: JointId, time_s: f64) -> Transform {
         let index = usize::from(joint);
@@ -308,7 +320,8 @@ impl Clip {
         one[0]
     }
 
-    /// The times of all keys, ascending, each once: of the even ones and of the tracks that are kept.
+    /// The times of all keys, ascending, each once: of the even ones and of the tracks that are
+    /// kept.
     pub(crate) fn key_times(&self) -> Vec<f64> {
         let mut times: Vec<f64> = (0..self.timing.frames)
             .map(|frame| self.timing.time_s(frame))
@@ -320,8 +333,8 @@ impl Clip {
         times
     }
 
-    /// Whether the clip drives a joint's rotation and its scale; told of eight joints together, so `true` may also
-    /// mean that a neighbour's is driven.
+    /// Whether the clip drives a joint's rotation and its scale; told of eight joints together, so
+    /// `true` may also mean that a neighbour's is driven.
     pub(crate) fn may_turn_and_scale(&self, joint: usize) -> [bool; 2] {
         let block = self.blocks.get(joint / WIDTH);
         [Property::Rotation, Property::Scale]
@@ -398,7 +411,8 @@ fn pairs(ends: &mut [[f32; 4]; 2]) -> impl Iterator<Item = (&mut f32, &mut f32)>
     from.iter_mut().zip(to)
 }
 
-/// A number that skeletons of other parents or rest poses do not have, but for a chance of 1 to 2⁶⁴ (FNV-1a).
+/// A number that skeletons of other parents or rest poses do not have, but for a chance of 1 to 2⁶⁴
+/// (FNV-1a).
 pub(super) fn fingerprint(skeleton: &Skeleton) -> u64 {
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
     let mut add = |word: u32| {

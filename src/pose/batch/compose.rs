@@ -6,11 +6,13 @@ use super::lanes::{WIDTH, Wide};
 use super::rig::Joint;
 use super::sample::rests;
 
-/// The matrices of a block's joints in the instances from number `part` on: `model[parent] × local`.
+/// The matrices of a block's joints in the instances from number `part` on: `model[parent] ×
+/// local`.
 ///
 /// # Safety
-/// The CPU has what `W` needs; there are no more joints than in a block, of the rig that the scratch was made for, and
-/// their parents' matrices are there; rows are of `ROW` instances, which `part` and the unit's width lie in.
+/// The CPU has what `W` needs; there are no more joints than in a block, of the rig that the
+/// scratch was made for, and their parents' matrices are there; rows are of `ROW` instances, which
+/// `part` and the unit's width lie in.
 #[inline(always)]
 pub(super) unsafe fn compose_block<W: Wide, const ROW: usize>(
     joints: &[Joint],
@@ -122,8 +124,8 @@ impl Locals<'_> {
 /// How far apart two components of a local pose lie.
 const LOCAL: usize = WIDTH * super::kernel::GROUP;
 
-/// The rotation matrix of a quaternion of any length but 0, by rows. With the length in the factor 2 / |q|², no square root
-/// is needed.
+/// The rotation matrix of a quaternion of any length but 0, by rows. With the length in the factor
+/// 2 / |q|², no square root is needed.
 ///
 /// # Safety
 /// The CPU has what `W` needs.

@@ -8,7 +8,8 @@ use super::lanes::{Eight, Row, WIDTH};
 use crate::character::{Track, Transform};
 use crate::pose::animate::animate_tracks;
 
-/// The rotations of a block's joints in a clip, between two keys; at most a few percent shorter than 1.
+/// The rotations of a block's joints in a clip, between two keys; at most a few percent shorter
+/// than 1.
 ///
 /// # Safety
 /// As [`super::sample::sample_block`].
@@ -140,7 +141,8 @@ unsafe fn ends<L: Eight, const N: usize>(
 ) -> [[L; N]; 2] {
     let place = &played.place;
     let first = info.rows[property as usize] as usize;
-    // SAFETY: a block's rows lie in the clip's frames, of which both of the place's exist; packed frames have padding.
+    // SAFETY: a block's rows lie in the clip's frames, of which both of the place's exist; packed
+    // frames have padding.
     unsafe {
         let zero = L::splat(0.0);
         let [mut a, mut b] = [[zero; N]; 2];

@@ -16,12 +16,13 @@ use super::lanes::Neon;
 use super::lanes::{Avx2, Sse2};
 
 impl BatchPoser {
-    /// The palettes of model poses, one instance after the other. Each is written in ascending order, and never read. They
-    /// have the bits that [`Self::run_planned`] gives for the same model poses.
+    /// The palettes of model poses, one instance after the other. Each is written in ascending
+    /// order, and never read. They have the bits that [`Self::run_planned`] gives for the same
+    /// model poses.
     ///
     /// # Safety
-    /// There is a start for each instance; it is aligned to 16 bytes, and valid for writing a palette of the format
-    /// during the call, by any thread. The palettes do not overlap.
+    /// There is a start for each instance; it is aligned to 16 bytes, and valid for writing a
+    /// palette of the format during the call, by any thread. The palettes do not overlap.
     pub(crate) unsafe fn finish_to(
         &self,
         models: &[Affine],
@@ -83,8 +84,8 @@ unsafe fn palette_avx2(list: &[Entry], model: &[Affine], format: PaletteFormat, 
 /// The palette of an instance.
 ///
 /// # Safety
-/// The CPU has what `W` needs. Every entry's joint is one of `model`; `to` is valid for writing all entries, and
-/// aligned to 16 bytes.
+/// The CPU has what `W` needs. Every entry's joint is one of `model`; `to` is valid for writing all
+/// entries, and aligned to 16 bytes.
 #[inline(always)]
 unsafe fn write_palette<W: Wide>(
     list: &[Entry],
@@ -109,7 +110,8 @@ struct Aside([u8; size_of::<Mat3x4>()]);
 
 /// Entries of as many lanes as `W` has, or fewer.
 struct Lot {
-    /// The first eight numbers of a model matrix and of an inverse bind matrix, by rows; one row an entry.
+    /// The first eight numbers of a model matrix and of an inverse bind matrix, by rows; one row an
+    /// entry.
     low: [Row; WIDTH],
     /// The last four.
     high: [Row; WIDTH],

@@ -13,7 +13,8 @@ pub(super) enum Fate {
     Rest,
 }
 
-/// `clip`, whose keys are plain and have these lanes, with less that moves; `fate` says for the lanes of a property's components.
+/// `clip`, whose keys are plain and have these lanes, with less that moves; `fate` says for the
+/// lanes of a property's components.
 pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) -> Fate) -> Clip {
     let Keys::Plain(keys, stride) = &clip.keys else {
         return clip.clone();

@@ -101,8 +101,8 @@ impl Line {
     pub(super) const ZERO: Self = Self([0.0; GROUP]);
 }
 
-/// What the kernel needs besides: made for one rig, kept from call to call. The rows of `local` and `model` are as long as
-/// the unit takes them.
+/// What the kernel needs besides: made for one rig, kept from call to call. The rows of `local` and
+/// `model` are as long as the unit takes them.
 #[derive(Debug)]
 pub(super) struct Scratch {
     /// `[component][instance]`, joints in the lanes.
@@ -111,7 +111,8 @@ pub(super) struct Scratch {
     pub(super) local: [[Line; WIDTH]; COMPONENTS],
     /// For each slot a matrix by rows, instances in the lanes.
     pub(super) model: Vec<[Line; 12]>,
-    /// Where lanes without an instance write: as much as one instance takes of any product, and a line.
+    /// Where lanes without an instance write: as much as one instance takes of any product, and a
+    /// line.
     pub(super) spill: Vec<Line>,
     /// Of the group at hand.
     pub(super) played: Vec<Played<'static>>,
@@ -142,9 +143,10 @@ pub(super) const fn group_size(unit: Unit) -> usize {
 /// Evaluates a group and writes what is made of it, each instance's in ascending order.
 ///
 /// # Safety
-/// The CPU has `unit`. The group has no more instances than [`group_size`] says. The clips were made for the rig's
-/// skeleton, and so was the scratch for the rig. Each pointer is valid for writing as many of the product as there are joints or
-/// entries, and aligned to 16 bytes (for local poses, to their elements).
+/// The CPU has `unit`. The group has no more instances than [`group_size`] says. The clips were
+/// made for the rig's skeleton, and so was the scratch for the rig. Each pointer is valid for
+/// writing as many of the product as there are joints or entries, and aligned to 16 bytes (for
+/// local poses, to their elements).
 pub(super) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     // SAFETY: the caller's contract. No part is wider than the group's rows.
     unsafe {
@@ -212,10 +214,12 @@ unsafe fn run_either<L: Eight, W: Wide, const ROW: usize>(
     }
 }
 
-/// Samples with joints in the lanes of `L`, and composes with instances in those of `W`, in rows of `ROW` instances.
+/// Samples with joints in the lanes of `L`, and composes with instances in those of `W`, in rows of
+/// `ROW` instances.
 ///
 /// # Safety
-/// As [`run`]; the CPU has what `L` and `W` need; `W` is no wider than `ROW`, and the group no larger.
+/// As [`run`]; the CPU has what `L` and `W` need; `W` is no wider than `ROW`, and the group no
+/// larger.
 #[inline(always)]
 unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
     rig: &Rig,
@@ -225,7 +229,8 @@ unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
     let mut written = 0;
     for first in (0..rig.joints.len()).step_by(WIDTH) {
         let end = (first + WIDTH).min(rig.joints.len());
-        // SAFETY: the caller's contract. Every clip has as many blocks as the rig; parents come before children.
+        // SAFETY: the caller's contract. Every clip has as many blocks as the rig; parents come
+        // before children.
         unsafe {
             let resting = sample_block::<L, W, ROW>(rig, group, first / WIDTH, scratch);
             let joints = rig.joints.get_unchecked(first..end);

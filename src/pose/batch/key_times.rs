@@ -4,13 +4,13 @@ use crate::character::{CurveClip, Interpolation, Keys, Track, TrackValues, Trans
 use crate::pose::animate::animate_tracks;
 use glam::Vec4;
 
-/// Where a spline is looked at between two of its keys. It leaves the line between them by two bows, one for each tangent: these
-/// times see at least 0.9 of what any two amount to.
+/// Where a spline is looked at between two of its keys. It leaves the line between them by two
+/// bows, one for each tangent: these times see at least 0.9 of what any two amount to.
 const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
 
-/// All keys and, of splines, times between them: ascending, at most `most`. Where there are more, that many stretches of
-/// them, and of each the time at which a curve bends the most, each counted by what a unit of its track is `worth`: so what
-/// happens in few keys is not missed.
+/// All keys and, of splines, times between them: ascending, at most `most`. Where there are more,
+/// that many stretches of them, and of each the time at which a curve bends the most, each counted
+/// by what a unit of its track is `worth`: so what happens in few keys is not missed.
 pub(super) fn key_times_s(raw: &CurveClip, most: usize, worth: impl Fn(&Track) -> f32) -> Vec<f64> {
     let asks = |track: &Track| (is_spline(track), track.values.times_s().to_vec());
     let mut times: Vec<f64> = Vec::new();
@@ -65,8 +65,8 @@ fn is_spline(track: &Track) -> bool {
     }
 }
 
-/// Raises `bends` to how far the track's value at each of its own times is from the middle of those before and after, times
-/// `worth`.
+/// Raises `bends` to how far the track's value at each of its own times is from the middle of those
+/// before and after, times `worth`.
 fn bend(track: &Track, worth: f32, times: &[f64], bends: &mut [f32]) {
     let mut own = own_times_s(track);
     own.sort_by(f64::total_cmp);

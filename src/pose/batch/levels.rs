@@ -1,5 +1,5 @@
-//! Instances with masks, levels or additive clips, joints in the lanes: the rule that [`ClipSample`](super::super::ClipSample)
-//! words, step by step.
+//! Instances with masks, levels or additive clips, joints in the lanes: the rule that
+//! [`ClipSample`](super::super::ClipSample) words, step by step.
 
 use super::clip::{COMPONENTS, Property};
 use super::fetch::{fetch3, fetch4};
@@ -180,9 +180,10 @@ unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
     q
 }
 
-/// From none of a turn to all of it by `weight`, along the shorter arc, at length 1. The sum is that of 1 − w and w
-/// times the turn, over the larger of w and 1: so it does not overflow. Its real part is 1 + w times what the turn's lacks
-/// to 1, since w less w would leave nothing of no turn at all where w is large.
+/// From none of a turn to all of it by `weight`, along the shorter arc, at length 1. The sum is
+/// that of 1 − w and w times the turn, over the larger of w and 1: so it does not overflow. Its
+/// real part is 1 + w times what the turn's lacks to 1, since w less w would leave nothing of no
+/// turn at all where w is large.
 ///
 /// # Safety
 /// The CPU has what `L` needs.

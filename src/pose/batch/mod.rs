@@ -6,10 +6,11 @@
 //!   `widths`: how many bits that leaves for each key;
 //! - `weights`, `build_weights`: the morph weights of a clip; `save`: clips as bytes;
 //! - `plan`: what a group of instances plays; `rig`: the character as the kernel needs it;
-//! - `kernel`: the loop over blocks of joints, for every vector unit; `fetch`: reading keys and `sample`: blending them, joints
-//!   in the lanes, `levels`: with masks, levels and additive clips; then a transpose puts the instances into the lanes,
-//!   `compose` takes them from local to model, and `write` to the palette and out. Inside one skeleton that would be a
-//!   chain of products that wait for each other;
+//! - `kernel`: the loop over blocks of joints, for every vector unit; `fetch`: reading keys and
+//!   `sample`: blending them, joints in the lanes, `levels`: with masks, levels and additive clips;
+//!   then a transpose puts the instances into the lanes, `compose` takes them from local to model,
+//!   and `write` to the palette and out. Inside one skeleton that would be a chain of products that
+//!   wait for each other;
 //! - `run`: the loop over groups, on one thread or on all.
 
 mod base;
@@ -66,17 +67,18 @@ use plan::Library;
 use rig::Rig;
 use run::{Output, Spare};
 
-/// Computes the poses and palettes of many instances of a character: made once for it, then used for any number of
-/// instances, from any number of threads at once.
+/// Computes the poses and palettes of many instances of a character: made once for it, then used
+/// for any number of instances, from any number of threads at once.
 ///
-/// It keeps nothing from call to call: any time costs the same, forward or back, and instances may play whatever clips at
-/// whatever times, as [`ClipSample`](super::ClipSample) says. For one clip, the result is that of [`Clip::sample`],
-/// [`model_pose`](super::model_pose()) and [`palette`](super::palette()) but for rounding. The best [`SimdLevel`] of
-/// the CPU is used. With one level, an instance has the same bits whatever else is in the batch,
-/// and on any number of threads.
+/// It keeps nothing from call to call: any time costs the same, forward or back, and instances may
+/// play whatever clips at whatever times, as [`ClipSample`](super::ClipSample) says. For one clip,
+/// the result is that of [`Clip::sample`], [`model_pose`](super::model_pose()) and
+/// [`palette`](super::palette()) but for rounding. The best [`SimdLevel`] of the CPU is used. With
+/// one level, an instance has the same bits whatever else is in the batch, and on any number of
+/// threads.
 ///
-/// After the first calls nothing is allocated: what a call needs besides its output is kept, once for each
-/// thread that was ever in a call at the same time.
+/// After the first calls nothing is allocated: what a call needs besides its output is kept, once
+/// for each thread that was ever in a call at the same time.
 ///
 /// ```
 /// use throng::pose::{BatchPoser, ClipSample, Mat3x4, SampleList, WriteOnly};
@@ -161,8 +163,8 @@ impl BatchPoser {
         Ok(self)
     }
 
-    /// The same with another threshold of the first level than 0.1: where the weights of an instance's clips sum to less, the
-    /// rest pose has what is missing.
+    /// The same with another threshold of the first level than 0.1: where the weights of an
+    /// instance's clips sum to less, the rest pose has what is missing.
     ///
     /// # Errors
     /// [`Error::Argument`] if it is not positive and finite.
@@ -202,15 +204,18 @@ impl BatchPoser {
         self.threads = threads;
     }
 
-    /// The palettes of the instances of `list`, whose clips are of `clips`, one after the other in `out`, in the
-    /// format of its elements: what that cannot hold is left out, as [`PaletteEntry::project`] says.
+    /// The palettes of the instances of `list`, whose clips are of `clips`, one after the other in
+    /// `out`, in the format of its elements: what that cannot hold is left out, as
+    /// [`PaletteEntry::project`] says.
     ///
-    /// Up to sixteen palettes are written alongside each other, each in ascending order. Nothing is read.
+    /// Up to sixteen palettes are written alongside each other, each in ascending order. Nothing is
+    /// read.
     ///
     /// # Errors
-    /// [`Error::Each`] with the first instance that plays a clip or has a mask that does not exist ([`Error::NotFound`]),
-    /// or a clip of another skeleton, or has a weight that is negative or not finite, or a level that descends
-    /// ([`Error::Argument`]); [`Error::Argument`] if `out` is not as long as all palettes. Nothing is written then.
+    /// [`Error::Each`] with the first instance that plays a clip or has a mask that does not exist
+    /// ([`Error::NotFound`]), or a clip of another skeleton, or has a weight that is negative or
+    /// not finite, or a level that descends ([`Error::Argument`]); [`Error::Argument`] if `out` is
+    /// not as long as all palettes. Nothing is written then.
     pub fn palettes<E: PaletteEntry>(
         &self,
         clips: &[Clip],
@@ -221,7 +226,8 @@ impl BatchPoser {
         unsafe { self.run(self.library(clips), list, Output::palettes(out)) }
     }
 
-    /// The local poses of the instances of `list`, one transform a joint, one instance after the other.
+    /// The local poses of the instances of `list`, one transform a joint, one instance after the
+    /// other.
     ///
     /// # Errors
     /// As [`Self::palettes`].
@@ -235,8 +241,8 @@ impl BatchPoser {
         unsafe { self.run(self.library(clips), list, Output::local(out)) }
     }
 
-    /// The model poses of the instances of `list`, one matrix a joint, one instance after the other: character space from
-    /// each joint's.
+    /// The model poses of the instances of `list`, one matrix a joint, one instance after the
+    /// other: character space from each joint's.
     ///
     /// # Errors
     /// As [`Self::palettes`].
@@ -245,11 +251,13 @@ impl BatchPoser {
         unsafe { self.run(self.library(clips), list, Output::models(out)) }
     }
 
-    /// The palettes of model poses, one instance after the other: the last step of [`Self::palettes`] alone, for poses that
-    /// were changed. For poses that were not, the result has the same bits.
+    /// The palettes of model poses, one instance after the other: the last step of
+    /// [`Self::palettes`] alone, for poses that were changed. For poses that were not, the result
+    /// has the same bits.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `models` is not a whole number of instances long, or `out` is not as long as their palettes.
+    /// [`Error::Argument`] if `models` is not a whole number of instances long, or `out` is not as
+    /// long as their palettes.
     pub fn finish<E: PaletteEntry>(
         &self,
         models: &[Affine],

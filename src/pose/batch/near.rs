@@ -3,20 +3,22 @@
 use super::clip::{Block, Clip, Property, components};
 use super::lanes::WIDTH;
 
-/// What is missing from the squared length of rotations to 1, at most, at keys and between them: up to
-/// there the kernel's short fit of the reciprocal length is good to 1.7e-7. Between keys that are 27°
-/// apart, so much is missing.
+/// What is missing from the squared length of rotations to 1, at most, at keys and between them: up
+/// to there the kernel's short fit of the reciprocal length is good to 1.7e-7. Between keys that
+/// are 27° apart, so much is missing.
 const MOST_MISSING: f32 = 0.0145;
 /// The least that may be missing: packed keys can be longer than 1.
 const LEAST_MISSING: f32 = -0.01;
-/// The square of the cosine between a key and the rest pose, a little more than that of 45°: any two
-/// rotations that are as near to the rest pose lie in one half space, and so does what is between.
+/// The square of the cosine between a key and the rest pose, a little more than that of 45°: any
+/// two rotations that are as near to the rest pose lie in one half space, and so does what is
+/// between.
 const LEAST_COSINE_SQUARED: f32 = 0.5004;
 
 type Key = [f32; 4];
 
 impl Clip {
-    /// Marks the blocks whose rotations are near to the rest pose's and to their neighbours in time.
+    /// Marks the blocks whose rotations are near to the rest pose's and to their neighbours in
+    /// time.
     pub(super) fn mark_near(&mut self) {
         for number in 0..self.blocks.len() {
             let near = self.is_near(number);

@@ -5,27 +5,30 @@ use super::lanes::{Eight, WIDTH};
 
 /// Bytes behind the last frame, so that what reads 16 from any field's own reads nothing else.
 const PADDING: usize = 32;
-/// A row's fields lie in so many bits, from the first one's byte on: what a vector register of 16 bytes holds.
+/// A row's fields lie in so many bits, from the first one's byte on: what a vector register of 16
+/// bytes holds.
 pub(super) const WINDOW_BITS: u32 = 128;
 /// The widest field: `f32` has all its values, and with up to 7 bits before it, it lies in 32 bits.
 pub(super) const MAX_BITS: u32 = 24;
 /// The upper 16 bits of the least scale: a 128th of it still has all its bits.
 pub(super) const LEAST_SCALE: u16 = 0x0400;
 
-/// What the eight fields of a row mean, ready to be read; one component of one block of joints. In the format it takes
-/// [`ROW_BYTES`].
+/// What the eight fields of a row mean, ready to be read; one component of one block of joints. In
+/// the format it takes [`ROW_BYTES`].
 #[repr(C, align(32))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PackedRow {
     /// What a field of 0 stands for.
     pub(super) min: [f32; WIDTH],
-    /// What a lane's masked bits are multiplied by. A field's own scale has 8 significant bits, so that the product with a
-    /// field of up to 16 bits is exact, whether it is fused with the sum or not; this is that, less the bits below the field.
+    /// What a lane's masked bits are multiplied by. A field's own scale has 8 significant bits, so
+    /// that the product with a field of up to 16 bits is exact, whether it is fused with the sum or
+    /// not; this is that, less the bits below the field.
     scale: [f32; WIDTH],
-    /// Which of the 32 bits are a lane's field, which no shift brings down: at most bits 0 to 30, of which 24 are
-    /// converted exactly wherever they lie.
+    /// Which of the 32 bits are a lane's field, which no shift brings down: at most bits 0 to 30,
+    /// of which 24 are converted exactly wherever they lie.
     mask: [u32; WIDTH],
-    /// The four bytes that hold a lane's field, by their numbers in the row's window: one after the other.
+    /// The four bytes that hold a lane's field, by their numbers in the row's window: one after the
+    /// other.
     bytes: [[u8; 4]; WIDTH],
 }
 
@@ -48,8 +51,9 @@ pub(super) struct Packed {
 }
 
 impl PackedRow {
-    /// A row of fields of `widths` bits, the first of them at bit `start_bit` of a frame, or at the next byte's first where they
-    /// would not lie in a window else; the window, and the bit behind the fields. None if that is not enough.
+    /// A row of fields of `widths` bits, the first of them at bit `start_bit` of a frame, or at the
+    /// next byte's first where they would not lie in a window else; the window, and the bit behind
+    /// the fields. None if that is not enough.
     pub(super) fn place(widths: [u32; WIDTH], start_bit: u32) -> Option<(Self, u32, u32)> {
         let sum: u32 = widths.iter().sum();
         let start_bit = if start_bit % 8 + sum > WINDOW_BITS {
@@ -92,7 +96,8 @@ impl PackedRow {
         self.scale[lane] * (1_u32 << self.shift(lane)) as f32
     }
 
-    /// Sets what a field is multiplied by, of which these are the upper 16 bits: none, or at least [`LEAST_SCALE`].
+    /// Sets what a field is multiplied by, of which these are the upper 16 bits: none, or at least
+    /// [`LEAST_SCALE`].
     pub(super) fn set_scale(&mut self, lane: usize, upper: u16) {
         let scale = f32::from_bits(u32::from(upper) << 16);
         self.scale[lane] = scale / (1_u32 << self.shift(lane)) as f32;
@@ -157,7 +162,8 @@ impl Packed {
         }
     }
 
-    /// The same with the bytes of all frames, without the padding. None if they are not as many as that takes.
+    /// The same with the bytes of all frames, without the padding. None if they are not as many as
+    /// that takes.
     pub(super) fn of_frames(
         rows: Vec<PackedRow>,
         windows: Vec<u32>,
@@ -207,11 +213,13 @@ const MOVES: u32 = 1 << 31;
 const HEADER_WORDS: usize = 11;
 
 impl Clip {
-    /// All of the clip in 32-bit words, to be uploaded as it is: any time is found at once, with a few shifts. `None` unless
-    /// its keys are [`ClipPacking::Quantised`](super::ClipPacking::Quantised).
+    /// All of the clip in 32-bit words, to be uploaded as it is: any time is found at once, with a
+    /// few shifts. `None` unless its keys are
+    /// [`ClipPacking::Quantised`](super::ClipPacking::Quantised).
     ///
-    /// Bytes lie in words as little-endian machines have them, and bits in bytes: bit `i` of all is bit `i % 32` of word `i / 32`.
-    /// Joints are in blocks of eight: joint `j` is lane `j % 8` of block `j / 8`.
+    /// Bytes lie in words as little-endian machines have them, and bits in bytes: bit `i` of all is
+    /// bit `i % 32` of word `i / 32`. Joints are in blocks of eight: joint `j` is lane `j % 8` of
+    /// block `j / 8`.
     ///
     /// | word | what |
     /// |---|---|
@@ -226,18 +234,21 @@ impl Clip {
     /// | 9 | frames a second, as `f32`; 0 for a single frame |
     /// | 10 | first word of the offsets; 0: there are none |
     ///
-    /// Frame `i` is at the time of frame 0 plus `(i + offset / 65536)` over word 9, but the last, which is at the time of word 8. Offsets
-    /// are signed and of 16 bits, less than 2¹⁵ in size, one a frame. So a time lies after the frame that it would lie
-    /// after without offsets, or after a neighbour of that.
+    /// Frame `i` is at the time of frame 0 plus `(i + offset / 65536)` over word 9, but the last,
+    /// which is at the time of word 8. Offsets are signed and of 16 bits, less than 2¹⁵ in size,
+    /// one a frame. So a time lies after the frame that it would lie after without offsets, or
+    /// after a neighbour of that.
     ///
-    /// The table has three words a block: for rotation (components x, y, z, w), translation (x, y, z) and scale (x, y, z).
+    /// The table has three words a block: for rotation (components x, y, z, w), translation (x, y,
+    /// z) and scale (x, y, z).
     ///
     /// - `0xFFFFFFFF`: as in the rest pose; no difference, if the clip is additive.
-    /// - Less than 2³¹: constant. It is the number of the first of the components' constants, each of 8 words, which are the
-    ///   lanes' values as `f32`.
+    /// - Less than 2³¹: constant. It is the number of the first of the components' constants, each
+    ///   of 8 words, which are the lanes' values as `f32`.
     /// - Otherwise it moves, and less 2³¹ it is the number of the first of the components' rows.
     ///
-    /// Tracks that are kept as the file has them ([`ClipReport::kept_tracks`](super::ClipReport::kept_tracks)) are not part of this, and what
+    /// Tracks that are kept as the file has them
+    /// ([`ClipReport::kept_tracks`](super::ClipReport::kept_tracks)) are not part of this, and what
     /// stands here for what they drive means nothing.
     ///
     /// A row has 19 words:
@@ -252,12 +263,13 @@ impl Clip {
     /// | 72..76 | `window` |
     ///
     /// A lane's field has `32 - down` bits, from none to 24. Its first bit in a frame is bit
-    /// `(window + byte) * 8 + down - up`; or, take the 32 bits from byte `window + byte` on, shift them up by `up` and then down by
-    /// `down`, where a shift by 32 gives 0. The key's value is `min + scale * field`.
+    /// `(window + byte) * 8 + down - up`; or, take the 32 bits from byte `window + byte` on, shift
+    /// them up by `up` and then down by `down`, where a shift by 32 gives 0. The key's value is
+    /// `min + scale * field`.
     ///
-    /// Between the frames before and after a time, with `u` the part of the way, translations and scales are `a + (b - a) u`.
-    /// Rotations are that with `u + w (k / 3 + w k (0.14148876 - 0.2885359 u (1 - u)))` instead, where
-    /// `w = 1 - a·b` and `k = u (1 - u) (1 - 2u)`, brought to length 1.
+    /// Between the frames before and after a time, with `u` the part of the way, translations and
+    /// scales are `a + (b - a) u`. Rotations are that with `u + w (k / 3 + w k (0.14148876 - 0.2885359
+    /// u (1 - u)))` instead, where `w = 1 - a·b` and `k = u (1 - u) (1 - 2u)`, brought to length 1.
     #[must_use]
     pub fn packed_words(&self) -> Option<Vec<u32>> {
         let Keys::Packed(packed) = &self.keys else {

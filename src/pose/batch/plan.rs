@@ -15,7 +15,8 @@ pub(super) struct Library<'a> {
     pub(super) masks: usize,
 }
 
-/// Weights that sum to more than this within a level are scaled down to it, so that no sum of products overflows.
+/// Weights that sum to more than this within a level are scaled down to it, so that no sum of
+/// products overflows.
 const MOST: f64 = 1e18;
 
 impl Library<'_> {
@@ -105,8 +106,8 @@ impl PlanSource for Listed<'_> {
     }
 }
 
-/// Where a batch finds what its instances play. Whoever implements it has checked everything once: the kernel reads clips
-/// and masks without looking again.
+/// Where a batch finds what its instances play. Whoever implements it has checked everything once:
+/// the kernel reads clips and masks without looking again.
 pub(crate) trait PlanSource: Sync {
     /// How many instances there are.
     fn len(&self) -> usize;
@@ -140,7 +141,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
-    /// A clip of the rig's skeleton at a time, with a positive, finite weight, and a mask that the batch has.
+    /// A clip of the rig's skeleton at a time, with a positive, finite weight, and a mask that the
+    /// batch has.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
@@ -177,7 +179,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
-    /// Brings weights of one level to a sum of 1, with the rest pose where they are less than the threshold.
+    /// Brings weights of one level to a sum of 1, with the rest pose where they are less than the
+    /// threshold.
     #[inline(always)]
     fn normalize(&mut self) {
         let threshold = f64::from(self.threshold);
@@ -224,7 +227,8 @@ fn bound(played: &mut [Played<'_>]) {
 /// At most so many different clips of a group are told apart.
 const DISTINCT: usize = 12;
 
-/// The clips that a group plays, each once: their flags are asked for once a block. Where there are many, none.
+/// The clips that a group plays, each once: their flags are asked for once a block. Where there are
+/// many, none.
 #[derive(Clone, Copy)]
 pub(super) struct Distinct<'a> {
     clips: [&'a Clip; DISTINCT],

@@ -74,8 +74,9 @@ impl Rig {
     }
 }
 
-/// A place for each joint's model matrix, and how many there are: a place is free for others once the joint's children are
-/// composed and its entries written. So what is needed at a time stays in the nearest cache, whatever the skeleton's size.
+/// A place for each joint's model matrix, and how many there are: a place is free for others once
+/// the joint's children are composed and its entries written. So what is needed at a time stays in
+/// the nearest cache, whatever the skeleton's size.
 fn slots(character: &Character) -> (Vec<u32>, usize) {
     let joints = character.skeleton().joints();
     // The last block that needs each joint's matrix.

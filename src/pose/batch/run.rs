@@ -96,8 +96,9 @@ impl<S: PlanSource> Job<'_, S> {
         size.min(self.source.len() - number * size)
     }
 
-    /// Which instance stands in a lane of a group. Where instances lie side by side, and each starts at another place of
-    /// a line of 64 bytes, a group has every fourth: they start at the same place, so that whole lines can be stored.
+    /// Which instance stands in a lane of a group. Where instances lie side by side, and each
+    /// starts at another place of a line of 64 bytes, a group has every fourth: they start at the
+    /// same place, so that whole lines can be stored.
     #[inline]
     fn instance(&self, number: usize, lane: usize) -> usize {
         let size = kernel::group_size(self.unit());
@@ -112,8 +113,8 @@ impl<S: PlanSource> Job<'_, S> {
         }
     }
 
-    /// Where the instances of a group go, and how far into a line of 64 bytes if all go equally far. Lanes without an
-    /// instance go to the spill.
+    /// Where the instances of a group go, and how far into a line of 64 bytes if all go equally
+    /// far. Lanes without an instance go to the spill.
     fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], Option<usize>) {
         let count = self.count(number);
         let mut out = [std::ptr::null_mut(); GROUP];
@@ -128,7 +129,8 @@ impl<S: PlanSource> Job<'_, S> {
     }
 
     /// # Safety
-    /// The group exists, and was checked. The output has room for all instances, and no one else writes to this group's.
+    /// The group exists, and was checked. The output has room for all instances, and no one else
+    /// writes to this group's.
     unsafe fn run(&self, number: usize, scratch: &mut Scratch) {
         let count = self.count(number);
         let (out, phase) = self.out(number, scratch);
@@ -151,8 +153,8 @@ impl<S: PlanSource> Job<'_, S> {
             out,
             phase,
         };
-        // SAFETY: the unit was detected; all clips and masks were checked; the scratch was made for the rig; the caller's
-        // contract.
+        // SAFETY: the unit was detected; all clips and masks were checked; the scratch was made for
+        // the rig; the caller's contract.
         unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         played.clear();
         // SAFETY: nothing of the shorter lifetime is in it any more.
@@ -191,13 +193,14 @@ impl BatchPoser {
         Ok(())
     }
 
-    /// Evaluates what a source says, which was checked: groups have at most `samples` samples, or memory is allocated.
-    /// Each instance's part is written in ascending order, and never read.
+    /// Evaluates what a source says, which was checked: groups have at most `samples` samples, or
+    /// memory is allocated. Each instance's part is written in ascending order, and never read.
     ///
     /// # Safety
-    /// The clips were made for the rig's skeleton, the masks exist, levels ascend, weights are positive and finite. There
-    /// is a start for each instance; it is aligned to 16 bytes (for local poses, to their elements), and valid for
-    /// writing [`Product::bytes`] during the call, by any thread. The parts do not overlap.
+    /// The clips were made for the rig's skeleton, the masks exist, levels ascend, weights are
+    /// positive and finite. There is a start for each instance; it is aligned to 16 bytes (for
+    /// local poses, to their elements), and valid for writing [`Product::bytes`] during the call,
+    /// by any thread. The parts do not overlap.
     pub(crate) unsafe fn run_planned<S: PlanSource>(
         &self,
         source: &S,
@@ -272,8 +275,8 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes as many as there are threads, each with room for a group's samples: so that nothing is allocated later,
-    /// whichever threads are there then.
+    /// Makes as many as there are threads, each with room for a group's samples: so that nothing is
+    /// allocated later, whichever threads are there then.
     fn make_room(&self, poser: &BatchPoser, threads: usize, samples: usize) {
         let mut kept = self.lock();
         while kept.made < threads {

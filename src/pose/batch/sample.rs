@@ -9,8 +9,8 @@ use super::rig::Rig;
 use crate::character::Transform;
 use glam::{Quat, Vec3};
 
-/// The local poses of a block's joints, instances in the lanes. What is at rest in all of them is left out; its flags are
-/// the result.
+/// The local poses of a block's joints, instances in the lanes. What is at rest in all of them is
+/// left out; its flags are the result.
 ///
 /// # Safety
 /// As [`super::kernel::run`]; the CPU has what `L` and `W` need, and the clips have such a block.
@@ -69,8 +69,8 @@ unsafe fn transpose<W: Wide, const ROW: usize>(
     }
 }
 
-/// The rotations of all instances, joints in the lanes. The flags are all that any clip of the group
-/// has, and `all` those that all have.
+/// The rotations of all instances, joints in the lanes. The flags are all that any clip of the
+/// group has, and `all` those that all have.
 ///
 /// # Safety
 /// As [`sample_block`].
@@ -141,8 +141,8 @@ fn layers<'a>(
     }
 }
 
-/// All of them, or one where they all are in the rest pose: then the result has that one's bits, whatever other
-/// instances do. The flags are all that any clip of the group has.
+/// All of them, or one where they all are in the rest pose: then the result has that one's bits,
+/// whatever other instances do. The flags are all that any clip of the group has.
 ///
 /// # Safety
 /// The clips have such a block.
@@ -195,8 +195,8 @@ unsafe fn is_near(all: &[Played<'_>], block: usize) -> bool {
     true
 }
 
-/// The blended rotations of a block's joints, at any length. Where all clips are near, all lie in one
-/// half space.
+/// The blended rotations of a block's joints, at any length. Where all clips are near, all lie in
+/// one half space.
 ///
 /// # Safety
 /// As [`super::kernel::run`].
@@ -247,7 +247,8 @@ unsafe fn weighed<L: Lanes>(played: &Played<'_>, rotation: [L; 4], near: bool) -
     }
 }
 
-/// One over the length of what lies between two keys that are near: a fit that is off by 1.7e-7 at most.
+/// One over the length of what lies between two keys that are near: a fit that is off by 1.7e-7 at
+/// most.
 ///
 /// # Safety
 /// The CPU has what `L` needs.
@@ -267,8 +268,9 @@ unsafe fn near_inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
     less.times_plus(less.times_plus(c, b), a)
 }
 
-/// One over the length of what lies between two neighbouring keys: a fit for lengths from that between keys a quarter of a turn
-/// apart, which is as far as they are unless no rate brings them closer, to a little over 1. Off by 1e-7.
+/// One over the length of what lies between two neighbouring keys: a fit for lengths from that
+/// between keys a quarter of a turn apart, which is as far as they are unless no rate brings them
+/// closer, to a little over 1. Off by 1e-7.
 ///
 /// # Safety
 /// The CPU has what `L` needs.

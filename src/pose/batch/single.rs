@@ -26,7 +26,8 @@ impl BatchPoser {
 }
 
 impl Clip {
-    /// Changes the pose of a clip that [`BatchPoser::single_clip`] made: one transform for each joint.
+    /// Changes the pose of a clip that [`BatchPoser::single_clip`] made: one transform for each
+    /// joint.
     pub(crate) fn set_single(&mut self, local: &[Transform]) {
         let rows = self.constants.chunks_exact_mut(COMPONENTS);
         for (rows, joints) in rows.zip(local.chunks(WIDTH)) {

@@ -2,8 +2,9 @@
 
 use crate::character::CurveClip;
 
-/// When the frames of a clip are: from `start_s` on `rate` a second, but for the last, which is at `end_s`. So a clip whose
-/// length is no whole number of intervals still has its keys on the file's grid.
+/// When the frames of a clip are: from `start_s` on `rate` a second, but for the last, which is at
+/// `end_s`. So a clip whose length is no whole number of intervals still has its keys on the file's
+/// grid.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Timing {
     pub(super) start_s: f64,
@@ -12,8 +13,8 @@ pub(super) struct Timing {
     pub(super) frames: usize,
     /// Frames a second; 0 for a single frame.
     pub(super) rate: f64,
-    /// How much later than that each frame is, in 65536ths of an interval, which is less than half of one: for files whose keys
-    /// are near a grid. Empty if all are on it.
+    /// How much later than that each frame is, in 65536ths of an interval, which is less than half
+    /// of one: for files whose keys are near a grid. Empty if all are on it.
     pub(super) offsets: Vec<i16>,
 }
 
@@ -29,10 +30,11 @@ pub(super) struct Place {
     pub(super) time_s: f64,
 }
 
-/// How far `u` is moved so that rotations turn at an even speed although their components are interpolated linearly: with `w`,
-/// one minus the cosine between the keys, the part of the way is `u + w (one + w two)`. That is the first terms of the series in
-/// `w` of `sin(uφ) / (sin(uφ) + sin((1-u)φ))`, where `cos φ = 1 - w`; the second is a fit for φ up to 0.6. The rotation is off by
-/// 1.1e-6 rad for keys an eighth of a turn apart, and by 8e-5 for a quarter.
+/// How far `u` is moved so that rotations turn at an even speed although their components are
+/// interpolated linearly: with `w`, one minus the cosine between the keys, the part of the way is
+/// `u + w (one + w two)`. That is the first terms of the series in `w` of `sin(uφ) / (sin(uφ) +
+/// sin((1-u)φ))`, where `cos φ = 1 - w`; the second is a fit for φ up to 0.6. The rotation is off
+/// by 1.1e-6 rad for keys an eighth of a turn apart, and by 8e-5 for a quarter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slerp {
     pub(super) one: f32,
@@ -89,7 +91,8 @@ impl Timing {
     #[inline]
     pub(super) fn place(&self, time_s: f64) -> Place {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-        // Not `clamp`, which panics where it is unsure of its bounds, nor `max` and `min`, which ask for more than that.
+        // Not `clamp`, which panics where it is unsure of its bounds, nor `max` and `min`, which
+        // ask for more than that.
         let least = |a: f64, b: f64| if a < b { a } else { b };
         let time_s = if time_s > self.start_s {
             time_s
@@ -116,7 +119,8 @@ impl Timing {
         }
     }
 
-    /// The frame before a time, and the part of the way to the next; `near` is that frame or one of its neighbours.
+    /// The frame before a time, and the part of the way to the next; `near` is that frame or one of
+    /// its neighbours.
     fn between(&self, near: usize, time_s: f64) -> (usize, f64) {
         let last = self.frames - 1;
         if time_s >= self.end_s {

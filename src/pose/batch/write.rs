@@ -119,8 +119,8 @@ impl Part {
         }
     }
 
-    /// Matrices, two rows in each store: no more of them fit into sixteen registers. No store straddles
-    /// two lines, if all start as far into a line as `phase` says.
+    /// Matrices, two rows in each store: no more of them fit into sixteen registers. No store
+    /// straddles two lines, if all start as far into a line as `phase` says.
     #[inline(always)]
     unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
         let start = first * size_of::<Mat3x4>();
@@ -173,7 +173,8 @@ impl Part {
         }
     }
 
-    /// Entries of any format, four at a time: whole lines, except for the first and the last entries.
+    /// Entries of any format, four at a time: whole lines, except for the first and the last
+    /// entries.
     #[inline(always)]
     unsafe fn fours<W: Wide, E: LaneFormat, const ROW: usize>(
         &self,

@@ -25,8 +25,8 @@ impl JointPart {
 /// So many parts are kept, so that each is made once.
 const FEW: usize = 8;
 
-/// [`blend`](super::blend()) for one joint: `parts` ascend in level, and their weights are finite and not negative.
-/// If there are many, they are gone through several times.
+/// [`blend`](super::blend()) for one joint: `parts` ascend in level, and their weights are finite
+/// and not negative. If there are many, they are gone through several times.
 pub(crate) fn blend_joint(
     rest: &Transform,
     threshold: f32,

@@ -1,7 +1,7 @@
 //! Blending local poses: levels of weighted means and added differences, joint by joint.
 //!
-//! On one level of poses that are not additive this is the rule of ozz-animation's `BlendingJob`, with its threshold; more
-//! levels lay layers over it.
+//! On one level of poses that are not additive this is the rule of ozz-animation's `BlendingJob`,
+//! with its threshold; more levels lay layers over it.
 
 mod joint;
 
@@ -94,20 +94,21 @@ impl<'a> PoseLayer<'a> {
     }
 }
 
-/// Blends local poses into `out`, one transform a joint, as [`ClipSample`](super::ClipSample) says, for each joint:
+/// Blends local poses into `out`, one transform a joint, as [`ClipSample`](super::ClipSample) says,
+/// for each joint:
 ///
-/// - The first level lies over `rest`, each level over the one below it. Its layers that are not additive, with the
-///   weights `w` (the layer's, times the mask's for the joint), give the mean of their poses where the `w` sum to the
-///   threshold or more; where they sum to less, what is below has the weight that is missing. The threshold is
-///   `threshold` on level 0 and 1 on those above.
-/// - Then additive layers: each adds `w` times its translation, turns by its rotation, in the joint's own space, of
-///   which it takes the part `w` (normalised linear interpolation from none, on the shorter arc), and scales by 1 + w
-///   · (its scale − 1).
+/// - The first level lies over `rest`, each level over the one below it. Its layers that are not
+///   additive, with the weights `w` (the layer's, times the mask's for the joint), give the mean of
+///   their poses where the `w` sum to the threshold or more; where they sum to less, what is below
+///   has the weight that is missing. The threshold is `threshold` on level 0 and 1 on those above.
+/// - Then additive layers: each adds `w` times its translation, turns by its rotation, in the
+///   joint's own space, of which it takes the part `w` (normalised linear interpolation from none,
+///   on the shorter arc), and scales by 1 + w · (its scale − 1).
 ///
-/// Rotations are unit quaternions; in a mean, each is turned to the half space of the sum so far, which starts with
-/// what lies below. Sums are `f64`. A pose blended with itself is that pose, and a difference of none changes
-/// nothing. The order of layers in a level matters to rounding only, unless rotations are half a turn or more apart,
-/// or added about different axes.
+/// Rotations are unit quaternions; in a mean, each is turned to the half space of the sum so far,
+/// which starts with what lies below. Sums are `f64`. A pose blended with itself is that pose, and
+/// a difference of none changes nothing. The order of layers in a level matters to rounding only,
+/// unless rotations are half a turn or more apart, or added about different axes.
 ///
 /// ```
 /// use throng::character::Transform;
@@ -124,8 +125,9 @@ impl<'a> PoseLayer<'a> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] if `out` is not as long as `rest`, or the threshold is not positive and finite; [`Error::Each`] with the first layer whose pose
-/// or mask is not, whose weight is negative or not finite, or whose level is below that of a layer before. Nothing is written then.
+/// [`Error::Argument`] if `out` is not as long as `rest`, or the threshold is not positive and
+/// finite; [`Error::Each`] with the first layer whose pose or mask is not, whose weight is negative
+/// or not finite, or whose level is below that of a layer before. Nothing is written then.
 pub fn blend(
     rest: &[Transform],
     layers: &[PoseLayer<'_>],

@@ -1,15 +1,15 @@
 //! The Delaunay triangulation of points on a grid.
 //!
-//! First any triangulation: points in ascending order, each joined to the edges of the hull that it sees. Then Lawson's
-//! flips: an edge between two triangles whose four corners are not Delaunay becomes the other diagonal, until all are
-//! (C. L. Lawson, Software for C¹ surface interpolation, 1977). As the predicates are exact, every flip lowers the surface
-//! over the paraboloid, so that it ends.
+//! First any triangulation: points in ascending order, each joined to the edges of the hull that it
+//! sees. Then Lawson's flips: an edge between two triangles whose four corners are not Delaunay
+//! becomes the other diagonal, until all are (C. L. Lawson, Software for C¹ surface interpolation, 1977).
+//! As the predicates are exact, every flip lowers the surface over the paraboloid, so that it ends.
 
 use super::grid::{Cell, in_circle, turn};
 use std::collections::BTreeMap;
 
-/// Triangles counter-clockwise, and the edges around them. For points on one line there are no triangles, and the edges go
-/// from point to point; for one point there are none.
+/// Triangles counter-clockwise, and the edges around them. For points on one line there are no
+/// triangles, and the edges go from point to point; for one point there are none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Triangulation {
     pub(super) triangles: Vec<[usize; 3]>,
@@ -19,7 +19,8 @@ pub(super) struct Triangulation {
 /// For each edge of a triangle, counter-clockwise, the corner across from it.
 type Across = BTreeMap<(usize, usize), usize>;
 
-/// Of `cells`, all of them different; `order` has their indices, ascending. The result does not depend on the indices.
+/// Of `cells`, all of them different; `order` has their indices, ascending. The result does not
+/// depend on the indices.
 pub(super) fn triangulate(cells: &[Cell], order: &[usize]) -> Triangulation {
     // From here on, a point is its place in the order.
     let sorted: Vec<Cell> = order.iter().map(|index| cells[*index]).collect();

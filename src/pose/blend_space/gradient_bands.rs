@@ -5,13 +5,14 @@ use crate::error::Result;
 use crate::pose::palette::expect_len;
 use glam::Vec2;
 
-/// Clips in a plane, blended by gradient band interpolation (R. S. Johansen, Automated semi-procedural animation for
-/// character locomotion, 2009, §6.3), in Cartesian coordinates.
+/// Clips in a plane, blended by gradient band interpolation (R. S. Johansen, Automated
+/// semi-procedural animation for character locomotion, 2009, §6.3), in Cartesian coordinates.
 ///
-/// From each point towards each other, a clip's influence falls linearly from 1 to 0; the least of these counts, and
-/// influences are divided by their sum. Weights are exact at the points and continuous everywhere, outside too. More
-/// clips take part than with [`BlendSpace2`](super::BlendSpace2), the change is smoother, and there are no triangles
-/// to choose. A query costs the square of the number of points.
+/// From each point towards each other, a clip's influence falls linearly from 1 to 0; the least of
+/// these counts, and influences are divided by their sum. Weights are exact at the points and
+/// continuous everywhere, outside too. More clips take part than with
+/// [`BlendSpace2`](super::BlendSpace2), the change is smoother, and there are no triangles to
+/// choose. A query costs the square of the number of points.
 ///
 /// ```
 /// use throng::glam::Vec2;
@@ -32,9 +33,10 @@ impl GradientBands {
     /// A clip at each of `points`, in any order and unit.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for no points, [`Error::Capacity`](crate::Error::Capacity) for more than
-    /// [`MAX_BLEND_POINTS`](super::MAX_BLEND_POINTS), [`Error::Each`](crate::Error::Each) with the first point that is not
-    /// finite, or that is the same as another, which is named too.
+    /// [`Error::Argument`](crate::Error::Argument) for no points,
+    /// [`Error::Capacity`](crate::Error::Capacity) for more than
+    /// [`MAX_BLEND_POINTS`](super::MAX_BLEND_POINTS), [`Error::Each`](crate::Error::Each) with the
+    /// first point that is not finite, or that is the same as another, which is named too.
     pub fn new(points: &[Vec2]) -> Result<Self> {
         check_count(points.len())?;
         for (index, point) in points.iter().enumerate() {
@@ -53,8 +55,8 @@ impl GradientBands {
         &self.points
     }
 
-    /// The weight of every point at `at`, in the order of the points; they sum to 1. Coordinates that are not a number count
-    /// as 0.
+    /// The weight of every point at `at`, in the order of the points; they sum to 1. Coordinates
+    /// that are not a number count as 0.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `out` does not have one element a point.
@@ -67,7 +69,8 @@ impl GradientBands {
             sum += influence;
             *out = influence as f32;
         }
-        // The point nearest to the parameter has gone half the way to none of the others, so the sum is a half at least.
+        // The point nearest to the parameter has gone half the way to none of the others, so the
+        // sum is a half at least.
         for out in out {
             *out = (f64::from(*out) / sum) as f32;
         }

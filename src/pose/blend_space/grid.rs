@@ -6,10 +6,12 @@ use glam::Vec2;
 /// A point on the grid; coordinates in ±[`MOST`].
 pub(super) type Cell = [i64; 2];
 
-/// With 29 bits, a turn takes 62 and the test of a circle 125: neither overflows, so both are exact.
+/// With 29 bits, a turn takes 62 and the test of a circle 125: neither overflows, so both are
+/// exact.
 const MOST: i64 = 1 << 29;
 
-/// Rounds points so that the largest coordinate takes 29 bits: to a 32nd of the rounding that `f32` does there.
+/// Rounds points so that the largest coordinate takes 29 bits: to a 32nd of the rounding that `f32`
+/// does there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Grid {
     /// A power of two, so that scaling does not round.
@@ -22,7 +24,8 @@ impl Grid {
         let largest = points
             .iter()
             .fold(0.0, |most: f32, p| most.max(p.abs().max_element()));
-        // Of a normal number, which every `f32` is in `f64`, the exponent is that of the power of two below it.
+        // Of a normal number, which every `f32` is in `f64`, the exponent is that of the power of
+        // two below it.
         let exponent = ((f64::from(largest).to_bits() >> 52) as i32) - 1023;
         Self {
             scale: if largest > 0.0 {
@@ -51,7 +54,8 @@ pub(super) const fn turn([ax, ay]: Cell, [bx, by]: Cell, [cx, cy]: Cell) -> i64 
     (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 }
 
-/// Whether `d` lies inside the circle through `a`, `b` and `c`, which run counter-clockwise; not on it.
+/// Whether `d` lies inside the circle through `a`, `b` and `c`, which run counter-clockwise; not on
+/// it.
 pub(super) fn in_circle(a: Cell, b: Cell, c: Cell, d: Cell) -> bool {
     let from = |p: Cell| [i128::from(p[0] - d[0]), i128::from(p[1] - d[1])];
     let square = |p: [i128; 2]| p[0] * p[0] + p[1] * p[1];

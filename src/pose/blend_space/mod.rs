@@ -1,8 +1,9 @@
 //! Blend spaces: weights of clips from where a parameter, such as a velocity, lies among theirs.
 //!
-//! - [`BlendSpace1`]: points on a line; [`BlendSpace2`]: points in a plane, by the triangles of `delaunay`, which stands on
-//!   the exact predicates of `grid`;
-//! - [`GradientBands`]: points in a plane, by how far the parameter has gone from each towards all others.
+//! - [`BlendSpace1`]: points on a line; [`BlendSpace2`]: points in a plane, by the triangles of
+//!   `delaunay`, which stands on the exact predicates of `grid`;
+//! - [`GradientBands`]: points in a plane, by how far the parameter has gone from each towards all
+//!   others.
 
 mod delaunay;
 mod gradient_bands;
@@ -70,7 +71,8 @@ fn sorted_apart<K: PartialOrd + Copy>(
     }
 }
 
-/// A parameter's coordinate as it counts: 0 for what is no number, the ends of the range for infinities.
+/// A parameter's coordinate as it counts: 0 for what is no number, the ends of the range for
+/// infinities.
 const fn counted(value: f32) -> f64 {
     if value.is_nan() {
         0.0

@@ -3,8 +3,9 @@
 use super::{check_count, check_finite, counted, sorted_apart, spread};
 use crate::error::Result;
 
-/// Clips along a line, such as idle, walk and run along the speed: the two next to the parameter are blended, linearly.
-/// Left of the first point and right of the last, that one has all the weight.
+/// Clips along a line, such as idle, walk and run along the speed: the two next to the parameter
+/// are blended, linearly. Left of the first point and right of the last, that one has all the
+/// weight.
 ///
 /// ```
 /// use throng::pose::BlendSpace1;
@@ -27,9 +28,10 @@ impl BlendSpace1 {
     /// A clip at each of `points`, which are in any order, in any unit.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for no points, [`Error::Capacity`](crate::Error::Capacity) for more than
-    /// [`MAX_BLEND_POINTS`](super::MAX_BLEND_POINTS), [`Error::Each`](crate::Error::Each) with the first point that is not
-    /// finite, or that is the same as another, which is named too.
+    /// [`Error::Argument`](crate::Error::Argument) for no points,
+    /// [`Error::Capacity`](crate::Error::Capacity) for more than
+    /// [`MAX_BLEND_POINTS`](super::MAX_BLEND_POINTS), [`Error::Each`](crate::Error::Each) with the
+    /// first point that is not finite, or that is the same as another, which is named too.
     pub fn new(points: &[f32]) -> Result<Self> {
         check_count(points.len())?;
         for (index, point) in points.iter().enumerate() {
@@ -47,8 +49,8 @@ impl BlendSpace1 {
         &self.points
     }
 
-    /// The two points whose clips are blended at `x`, and their weights, which sum to 1; the second is 0 where the first has
-    /// all. Not a number counts as 0.
+    /// The two points whose clips are blended at `x`, and their weights, which sum to 1; the second
+    /// is 0 where the first has all. Not a number counts as 0.
     #[must_use]
     pub fn at(&self, x: f32) -> [(usize, f32); 2] {
         let x = counted(x);
@@ -66,7 +68,8 @@ impl BlendSpace1 {
         [(from, (1.0 - u) as f32), (to, u as f32)]
     }
 
-    /// The weight of every point at `x`, in the order of the points; they sum to 1. Not a number counts as 0.
+    /// The weight of every point at `x`, in the order of the points; they sum to 1. Not a number
+    /// counts as 0.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `out` does not have one element a point.

@@ -6,16 +6,18 @@ use super::{check_count, check_finite, sorted_apart, spread};
 use crate::error::Result;
 use glam::Vec2;
 
-/// Clips in a plane, such as walks in all directions at their velocities: the three at the corners of the triangle
-/// around the parameter are blended, by its barycentric coordinates.
+/// Clips in a plane, such as walks in all directions at their velocities: the three at the corners
+/// of the triangle around the parameter are blended, by its barycentric coordinates.
 ///
-/// The triangles are those of Delaunay. Weights are exact at the points, linear in each triangle and continuous across
-/// edges. Outside of all triangles, the nearest point of their hull counts. Points on one line are blended two by two along
-/// it, and a parameter beside it counts as the nearest point on it.
-/// Where four or more points lie on a circle, as the corners of a square do, which diagonal there is depends on the
-/// positions alone, not on the order in which they are given.
+/// The triangles are those of Delaunay. Weights are exact at the points, linear in each triangle
+/// and continuous across edges. Outside of all triangles, the nearest point of their hull counts.
+/// Points on one line are blended two by two along it, and a parameter beside it counts as the
+/// nearest point on it. Where four or more points lie on a circle, as the corners of a square do,
+/// which diagonal there is depends on the positions alone, not on the order in which they are
+/// given.
 ///
-/// Positions are rounded to a 2²⁸th of the largest coordinate or less, on which grid the geometry is exact.
+/// Positions are rounded to a 2²⁸th of the largest coordinate or less, on which grid the geometry
+/// is exact.
 ///
 /// ```
 /// use throng::glam::Vec2;
@@ -41,9 +43,11 @@ impl BlendSpace2 {
     /// A clip at each of `points`, in any order and unit.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for no points, [`Error::Capacity`](crate::Error::Capacity) for more than
-    /// [`MAX_BLEND_POINTS`](super::MAX_BLEND_POINTS), [`Error::Each`](crate::Error::Each) with the first point that is not
-    /// finite, or that is, when rounded, the same as another, which is named too.
+    /// [`Error::Argument`](crate::Error::Argument) for no points,
+    /// [`Error::Capacity`](crate::Error::Capacity) for more than
+    /// [`MAX_BLEND_POINTS`](super::MAX_BLEND_POINTS), [`Error::Each`](crate::Error::Each) with the
+    /// first point that is not finite, or that is, when rounded, the same as another, which is
+    /// named too.
     pub fn new(points: &[Vec2]) -> Result<Self> {
         check_count(points.len())?;
         for (index, point) in points.iter().enumerate() {
@@ -68,22 +72,23 @@ impl BlendSpace2 {
         &self.points
     }
 
-    /// The triangles, as indices of points, counter-clockwise (x to the right, y up); none for points on one line.
+    /// The triangles, as indices of points, counter-clockwise (x to the right, y up); none for
+    /// points on one line.
     #[must_use]
     pub fn triangles(&self) -> &[[usize; 3]] {
         &self.mesh.triangles
     }
 
-    /// The three points whose clips are blended at `at`, and their weights, which sum to 1; some may be 0.
-    /// Coordinates that are not a number count as 0.
+    /// The three points whose clips are blended at `at`, and their weights, which sum to 1; some
+    /// may be 0. Coordinates that are not a number count as 0.
     #[must_use]
     pub fn at(&self, at: Vec2) -> [(usize, f32); 3] {
         let found = self.grid.cell(at).and_then(|cell| self.inside(cell));
         found.unwrap_or_else(|| self.nearest(at))
     }
 
-    /// The weight of every point at `at`, in the order of the points; they sum to 1. Coordinates that are not a number count
-    /// as 0.
+    /// The weight of every point at `at`, in the order of the points; they sum to 1. Coordinates
+    /// that are not a number count as 0.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `out` does not have one element a point.

@@ -3,7 +3,8 @@
 use super::{ClipEvents, Passed};
 use crate::pose::LoopMode;
 
-/// A play's place in unwrapped clip time (see [`LoopMode`]), for delivering its events step by step.
+/// A play's place in unwrapped clip time (see [`LoopMode`]), for delivering its events step by
+/// step.
 ///
 /// ```
 /// use throng::pose::{ClipEvents, EventCursor, LoopMode};
@@ -22,7 +23,8 @@ pub struct EventCursor {
 }
 
 impl EventCursor {
-    /// At an unwrapped time, before its first step: what lies there is still to be delivered. Not a number counts as 0.
+    /// At an unwrapped time, before its first step: what lies there is still to be delivered. Not a
+    /// number counts as 0.
     #[must_use]
     pub fn new(unwrapped_s: f64) -> Self {
         let mut cursor = Self::default();
@@ -36,12 +38,12 @@ impl EventCursor {
         self.unwrapped_s
     }
 
-    /// Goes on to an unwrapped time, either way, and delivers what lies between, at most `max` events: those that
-    /// are passed first. [`Passed::left_out`] says how many there were beyond; they don't come again. What is not
-    /// iterated does not either.
+    /// Goes on to an unwrapped time, either way, and delivers what lies between, at most `max`
+    /// events: those that are passed first. [`Passed::left_out`] says how many there were beyond;
+    /// they don't come again. What is not iterated does not either.
     ///
-    /// The first step that has a length also delivers what lies on its start. A step without length, and one to what
-    /// is not a number, change nothing.
+    /// The first step that has a length also delivers what lies on its start. A step without
+    /// length, and one to what is not a number, change nothing.
     pub fn advance<'a>(
         &mut self,
         events: &'a ClipEvents,
@@ -60,8 +62,8 @@ impl EventCursor {
         passed.limited(max)
     }
 
-    /// Jumps to an unwrapped time and delivers nothing. The next step starts there as a play does: what lies on that
-    /// very time is delivered with it. Not a number counts as 0.
+    /// Jumps to an unwrapped time and delivers nothing. The next step starts there as a play does:
+    /// what lies on that very time is delivered with it. Not a number counts as 0.
     pub fn seek(&mut self, to_s: f64) {
         let unwrapped_s = if to_s.is_nan() { 0.0 } else { to_s };
         *self = Self {

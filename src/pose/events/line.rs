@@ -53,8 +53,8 @@ impl<'a> Line<'a> {
         (cycle, number.rem_euclid(per_cycle) as usize)
     }
 
-    /// The point of a number. Never descending in the number, rounding included: within a pass all is clamped to its
-    /// ends, which are the same products for both passes that meet there.
+    /// The point of a number. Never descending in the number, rounding included: within a pass all
+    /// is clamped to its ends, which are the same products for both passes that meet there.
     pub(super) fn point(&self, number: i128) -> Point {
         let (cycle, place) = self.place(number);
         let duration_s = self.events.duration_s;
@@ -93,8 +93,8 @@ impl<'a> Line<'a> {
         event.map_or(0.0, |event| event.time_s)
     }
 
-    /// How many points lie before a time, counted from the first of cycle 0 (which makes it negative before that);
-    /// with those on it if asked.
+    /// How many points lie before a time, counted from the first of cycle 0 (which makes it
+    /// negative before that); with those on it if asked.
     pub(super) fn before(&self, unwrapped_s: f64, and_on: bool) -> i128 {
         let is_before = |number| {
             let at = self.point(number).unwrapped_s;
@@ -104,7 +104,8 @@ impl<'a> Line<'a> {
         let (mut low, mut high) = if self.loop_mode == LoopMode::Once {
             (0, per_cycle)
         } else {
-            // The quotient is off by less than one; what lies on a seam belongs to the cycle before too.
+            // The quotient is off by less than one; what lies on a seam belongs to the cycle before
+            // too.
             let length_s = self.cycle_s();
             let cycle = (within(unwrapped_s, length_s) / length_s).floor() as i128;
             ((cycle - 2) * per_cycle, (cycle + 3) * per_cycle)
@@ -120,7 +121,8 @@ impl<'a> Line<'a> {
         low
     }
 
-    /// The first point of a forward play that starts at a time: at the seam of a loop, what ends there is left out.
+    /// The first point of a forward play that starts at a time: at the seam of a loop, what ends
+    /// there is left out.
     pub(super) fn first_from(&self, unwrapped_s: f64) -> i128 {
         let first = self.before(unwrapped_s, false);
         let (cycle, _) = self.place(first);

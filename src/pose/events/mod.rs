@@ -1,6 +1,7 @@
 //! Events: named times of a clip, each delivered exactly once a pass.
 //!
-//! - [`ClipEvents`] is the list of a clip; `line`: the events of all passes, in order, numbered through;
+//! - [`ClipEvents`] is the list of a clip; `line`: the events of all passes, in order, numbered
+//!   through;
 //! - [`Passed`] goes through those of a span of time; [`EventCursor`] remembers where a play is.
 
 mod cursor;
@@ -17,22 +18,26 @@ use std::sync::Arc;
 /// The events of a clip: named times from 0 to its duration. Several may share a time or a name.
 ///
 /// # When an event is delivered
-/// Over unwrapped clip time (see [`LoopMode`]), at the points `k·D + t` for an event at `t` of a clip of duration `D`:
+/// Over unwrapped clip time (see [`LoopMode`]), at the points `k·D + t` for an event at `t` of a
+/// clip of duration `D`:
 ///
-/// - *Forward*, a step from `a` to `b` delivers what lies in `(a, b]`, in ascending order; *backward*, what lies in
-///   `[b, a)`, in descending order. So steps that follow each other deliver each point once, whatever their lengths;
-///   a step of no length delivers nothing; and turning round on a point does not deliver it again.
-/// - *A play's first step* has its start in it too: an event at 0 is delivered when the clip starts at 0.
-/// - [`LoopMode::Loop`]: 0 and the duration are two events of a clip that lie on one point, the seam. Who reaches it is
-///   given both, forward those at the duration (of the pass that ends) before those at 0 (of the pass that begins),
-///   backward the other way round. A first step from the seam is given only those of the pass that it goes into.
-/// - [`LoopMode::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the duration is delivered
-///   when time passes it, and not again while the pose is held.
-/// - [`LoopMode::PingPong`]: odd passes are run through backward. At a turning point an event is one point, delivered
-///   once; it counts to the pass that begins there.
+/// - *Forward*, a step from `a` to `b` delivers what lies in `(a, b]`, in ascending order; *backward*,
+///   what lies in `[b, a)`, in descending order. So steps that follow each other deliver each point
+///   once, whatever their lengths; a step of no length delivers nothing; and turning round on a
+///   point does not deliver it again.
+/// - *A play's first step* has its start in it too: an event at 0 is delivered when the clip starts
+///   at 0.
+/// - [`LoopMode::Loop`]: 0 and the duration are two events of a clip that lie on one point, the
+///   seam. Who reaches it is given both, forward those at the duration (of the pass that ends)
+///   before those at 0 (of the pass that begins), backward the other way round. A first step from
+///   the seam is given only those of the pass that it goes into.
+/// - [`LoopMode::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the
+///   duration is delivered when time passes it, and not again while the pose is held.
+/// - [`LoopMode::PingPong`]: odd passes are run through backward. At a turning point an event is
+///   one point, delivered once; it counts to the pass that begins there.
 ///
-/// The points are computed in `f64` and compared as they are, always in the same way: nothing is lost or doubled to
-/// rounding.
+/// The points are computed in `f64` and compared as they are, always in the same way: nothing is
+/// lost or doubled to rounding.
 ///
 /// ```
 /// use throng::pose::{ClipEvents, EventCursor, LoopMode};
@@ -68,13 +73,13 @@ struct Event {
 }
 
 impl ClipEvents {
-    /// The events of a clip that lasts `duration_s`, in any order. A time that is the duration when rounded to
-    /// `f32`, as clips have it, counts as the duration.
+    /// The events of a clip that lasts `duration_s`, in any order. A time that is the duration when
+    /// rounded to `f32`, as clips have it, counts as the duration.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::Each`], naming the
-    /// event, with [`Error::Argument`] for a time that is not finite or lies outside `0..=duration_s`;
-    /// [`Error::Capacity`] for more than 2³² − 1 events.
+    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::Each`],
+    /// naming the event, with [`Error::Argument`] for a time that is not finite or lies outside
+    /// `0..=duration_s`; [`Error::Capacity`] for more than 2³² − 1 events.
     pub fn new<N: AsRef<str>>(
         duration_s: f64,
         events: impl IntoIterator<Item = (N, f64)>,
@@ -164,8 +169,9 @@ impl ClipEvents {
         events.map(|event| (self.name(event.name), event.time_s))
     }
 
-    /// The different names, in the order in which they were given first. [`EventHit::name_id`] counts in them. Events of a
-    /// character's clips have the names of all of them in common, which [`EventId`](crate::character::EventId)s count.
+    /// The different names, in the order in which they were given first. [`EventHit::name_id`]
+    /// counts in them. Events of a character's clips have the names of all of them in common, which
+    /// [`EventId`](crate::character::EventId)s count.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(|name| &**name)
     }
@@ -175,8 +181,9 @@ impl ClipEvents {
     }
 
     /// The events that a step from one unwrapped time to another passes, as
-    /// [above](Self#when-an-event-is-delivered); none where a time is not a number. Lazily: a step over a month of
-    /// passes costs what is taken of it. Times beyond 2⁴⁸ passes count as that; a clip without duration does not loop.
+    /// [above](Self#when-an-event-is-delivered); none where a time is not a number. Lazily: a step
+    /// over a month of passes costs what is taken of it. Times beyond 2⁴⁸ passes count as that; a
+    /// clip without duration does not loop.
     pub fn passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
         Passed::new(self, from_s, to_s, loop_mode, false)
     }

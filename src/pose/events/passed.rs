@@ -26,8 +26,8 @@ pub struct EventHit<'a> {
 /// The events of a step, in the order in which they are passed. Made by [`ClipEvents::passed`] and
 /// [`EventCursor::advance`](super::EventCursor::advance).
 ///
-/// Each is found when it is asked for: `nth`, `skip`, `count` and `last` cost the same for any number, and only who
-/// takes a billion events waits for a billion.
+/// Each is found when it is asked for: `nth`, `skip`, `count` and `last` cost the same for any
+/// number, and only who takes a billion events waits for a billion.
 #[derive(Debug, Clone)]
 #[must_use = "events are delivered by iterating"]
 pub struct Passed<'a> {

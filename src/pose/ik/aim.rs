@@ -21,13 +21,13 @@ pub struct AimJoint {
 
 /// Turns joints, such as spine, neck and head, so that an axis of the last one points at something.
 ///
-/// From the first joint to the last, each turns by its share of what is still missing, the last by all of it: what the
-/// others do moves the last one, and it makes up for that.
+/// From the first joint to the last, each turns by its share of what is still missing, the last by
+/// all of it: what the others do moves the last one, and it makes up for that.
 ///
 /// The axis never misses the target by more than it does in the animated pose, within rounding. A
 /// target nearer to the joint than the offset may be out of reach: then the joint turns so that the
-/// miss is as small as it can be. Where a limit, a weight or other joints would make the miss larger,
-/// the joints turn by less, or not at all: see [`AimReport::weight`].
+/// miss is as small as it can be. Where a limit, a weight or other joints would make the miss
+/// larger, the joints turn by less, or not at all: see [`AimReport::weight`].
 ///
 /// ```
 /// use throng::character::Affine;
@@ -63,10 +63,10 @@ pub struct Aim {
     pub up: Vec3,
     /// Where the forward axis starts, such as the eyes, in metres in the last joint's space.
     pub offset_m: Vec3,
-    /// How far from the animated forward axis the direction from the animated offset to the target may lie, in
-    /// radians, 0..=π. A target outside counts as the nearest one on the cone. Straight behind there is no nearest one, and the side changes
-    /// at once: let the weight go to 0 before. The roll by [`AimTarget::up`] and
-    /// [`AimTarget::twist_rad`] is not limited.
+    /// How far from the animated forward axis the direction from the animated offset to the target
+    /// may lie, in radians, 0..=π. A target outside counts as the nearest one on the cone. Straight
+    /// behind there is no nearest one, and the side changes at once: let the weight go to 0 before.
+    /// The roll by [`AimTarget::up`] and [`AimTarget::twist_rad`] is not limited.
     pub limit_rad: f32,
 }
 
@@ -75,7 +75,8 @@ pub struct Aim {
 pub struct AimTarget {
     /// What to look at, in metres of character space.
     pub position: Vec3,
-    /// Where [`Aim::up`] shall point, as far as looking at the target lets it, in character space. `None`: the shortest turn.
+    /// Where [`Aim::up`] shall point, as far as looking at the target lets it, in character space.
+    /// `None`: the shortest turn.
     pub up: Option<Vec3>,
     /// Rolls further about the line from the joints to the target, in radians, right-handed in
     /// character space. The joints take their shares of it, and it is weighted like the rest.
@@ -104,7 +105,8 @@ pub struct AimReport {
     /// near to the target, within what rounding makes of the direction.
     pub reached: bool,
     /// By how much it misses it, in radians, after limit and weight. 0 where the target lies on the
-    /// offset, to within 10⁻⁵ of the coordinates: there is no direction then, and it counts as reached.
+    /// offset, to within 10⁻⁵ of the coordinates: there is no direction then, and it counts as
+    /// reached.
     pub angle_rad: f32,
     /// The weight that was used. It is less than [`AimTarget::weight`] if all of that would miss by
     /// more than the animated pose does, and 0 if the pose stayed as it was.
@@ -161,7 +163,8 @@ impl IkJob for Aim {
     type Target = AimTarget;
     type Report = AimReport;
 
-    /// There are joints and not too many, each below the one before, with positive shares; axes have directions, the limit lies in 0..=π.
+    /// There are joints and not too many, each below the one before, with positive shares; axes
+    /// have directions, the limit lies in 0..=π.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         let Some(first) = self.joints.first() else {
             return Err(Error::Argument {

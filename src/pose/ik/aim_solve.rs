@@ -1,11 +1,11 @@
 //! The geometry of aiming: the rotations that point an axis at a target, and by how much it misses.
 //!
-//! The axis is a ray from the eye, which lies at an offset from the joint. A turn of the joint moves
-//! the eye on a sphere. A target outside of that sphere can always be aimed at: the point of the ray
-//! that is as far from the joint as the target is turned onto the target. A target inside can only be
-//! aimed at if the ray passes through the sphere around the joint on which the target lies. Otherwise
-//! the least possible miss is the angle between the ray and the cone from the eye that touches that
-//! sphere.
+//! The axis is a ray from the eye, which lies at an offset from the joint. A turn of the joint
+//! moves the eye on a sphere. A target outside of that sphere can always be aimed at: the point of
+//! the ray that is as far from the joint as the target is turned onto the target. A target inside
+//! can only be aimed at if the ray passes through the sphere around the joint on which the target
+//! lies. Otherwise the least possible miss is the angle between the ray and the cone from the eye
+//! that touches that sphere.
 
 use super::aim::{Aim, AimJoint, AimTarget, MAX_AIM_JOINTS};
 use super::maths::{
@@ -265,9 +265,9 @@ fn size(eye: Vec3, target: Vec3, last: &Affine) -> f64 {
     length(eye) + length(target) + length(eye - Vec3::from(last.translation))
 }
 
-/// The direction, from a joint, that has to be turned onto the goal so that the ray goes through it,
-/// or misses it by as little as any turn can. `eye` and `goal` are seen from the joint; `size_m` is
-/// what they were rounded by.
+/// The direction, from a joint, that has to be turned onto the goal so that the ray goes through
+/// it, or misses it by as little as any turn can. `eye` and `goal` are seen from the joint;
+/// `size_m` is what they were rounded by.
 fn point_at(eye: Vec3, forward: Vec3, goal: Vec3, size_m: f64) -> Option<Vec3> {
     /// Less than this part of the coordinates is rounding.
     const ROUNDING: f64 = 2e-6;

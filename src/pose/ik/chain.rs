@@ -22,16 +22,19 @@ pub struct ChainJoint {
 
 /// A chain of joints, such as a spine, a tail or a tentacle, whose last one shall come to a point.
 ///
-/// Each iteration is a pass of FABRIK (A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics
-/// problem", 2011), in which the way from the root is made of turns of the joints within their limits, so that bones keep
-/// their lengths; then, while that is not close enough, up to eight steps of damped least squares over all joints (C. Wampler, 1986), each
-/// joint held to its limit after each. A chain that no longer improves, such as a straight one whose target lies on it, is nudged, by angles that are
-/// always the same. The best pose that was seen is the result: never farther from the target than the animated pose, brought within
-/// its limits, was.
+/// Each iteration is a pass of FABRIK (A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver
+/// for the inverse kinematics problem", 2011), in which the way from the root is made of turns of
+/// the joints within their limits, so that bones keep their lengths; then, while that is not close
+/// enough, up to eight steps of damped least squares over all joints (C. Wampler, 1986), each joint
+/// held to its limit after each. A chain that no longer improves, such as a straight one whose
+/// target lies on it, is nudged, by angles that are always the same. The best pose that was seen is
+/// the result: never farther from the target than the animated pose, brought within its limits,
+/// was.
 ///
-/// Without limits, targets up to 95 % of its length away are reached to 10⁻³ of the length in 1 to 4 iterations; those
-/// farther than the length in one, by a straight chain. With limits there may be several poses that no small turn
-/// improves, and a target that could be reached may not be: with limits at random, 3 of 100.
+/// Without limits, targets up to 95 % of its length away are reached to 10⁻³ of the length in 1 to
+/// 4 iterations; those farther than the length in one, by a straight chain. With limits there may
+/// be several poses that no small turn improves, and a target that could be reached may not be:
+/// with limits at random, 3 of 100.
 ///
 /// ```
 /// use throng::character::Affine;
@@ -55,7 +58,8 @@ pub struct ChainJoint {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// From the root on, each below the one before, 2 to [`MAX_CHAIN_JOINTS`]. Joints between them that are left out do not turn.
+    /// From the root on, each below the one before, 2 to [`MAX_CHAIN_JOINTS`]. Joints between them
+    /// that are left out do not turn.
     pub joints: Vec<ChainJoint>,
     /// How close to the target the last joint has to come, in metres of character space.
     pub tolerance_m: f32,
@@ -68,7 +72,8 @@ pub struct IkChain {
 pub struct ChainTarget {
     /// Where the last joint shall be, in metres of character space.
     pub position: Vec3,
-    /// 0..=1, see the module. Between 0 and 1 a joint keeps its limit as far as the animated pose does.
+    /// 0..=1, see the module. Between 0 and 1 a joint keeps its limit as far as the animated pose
+    /// does.
     pub weight: f32,
 }
 
@@ -107,8 +112,8 @@ impl IkChain {
     /// All joints from `root` down to `tip`, free; to within 1 mm, in 32 iterations at most.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Each`] if `tip` is not below `root`, [`Error::Capacity`] if
-    /// there are more than [`MAX_CHAIN_JOINTS`].
+    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Each`] if `tip` is not below
+    /// `root`, [`Error::Capacity`] if there are more than [`MAX_CHAIN_JOINTS`].
     pub fn between(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
         let free = |joint| ChainJoint {
@@ -154,7 +159,8 @@ impl IkJob for IkChain {
     type Target = ChainTarget;
     type Report = ChainReport;
 
-    /// There are enough joints and not too many, each below the one before; limits, tolerance and iterations lie in their ranges.
+    /// There are enough joints and not too many, each below the one before; limits, tolerance and
+    /// iterations lie in their ranges.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         if self.joints.len() < 2 {
             return Err(Error::Argument {

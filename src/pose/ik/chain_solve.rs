@@ -1,4 +1,5 @@
-//! Chains of any number of joints, with limits: the iteration. All in the space of the first joint's parent.
+//! Chains of any number of joints, with limits: the iteration. All in the space of the first
+//! joint's parent.
 
 use super::chain::{ChainJoint, MAX_CHAIN_JOINTS as MAX};
 use super::maths::{direction, inverse, length, unit};
@@ -116,7 +117,8 @@ impl<'a> Chain<'a> {
         (finite && self.best_m.is_finite()).then_some(best)
     }
 
-    /// How far the tip is from the goal in character space; remembers the pose if it is the best so far.
+    /// How far the tip is from the goal in character space; remembers the pose if it is the best so
+    /// far.
     fn note(&mut self) -> f64 {
         let left = length(direction(
             &self.model,
@@ -158,8 +160,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Turns joint `at` within its limit, so that what lies at `from` comes towards `to`; both from the joint in its
-    /// parent's space.
+    /// Turns joint `at` within its limit, so that what lies at `from` comes towards `to`; both from
+    /// the joint in its parent's space.
     fn turn(&mut self, at: usize, from: Vec3, to: Vec3) {
         let rotation = &mut self.local[at].rotation;
         *rotation = self.joints[at]
@@ -201,8 +203,9 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// All joints at once by damped least squares: the small turns that together move the tip to the goal, each then held
-    /// to its limit. What a limit takes, the next time falls to the others.
+    /// All joints at once by damped least squares: the small turns that together move the tip to
+    /// the goal, each then held to its limit. What a limit takes, the next time falls to the
+    /// others.
     fn squares(&mut self) {
         let tip = self.position[self.turning];
         let left = (self.goal - tip).as_dvec3();

@@ -20,16 +20,18 @@ const FARTHEST_M: f32 = 1e6;
 pub struct Leg {
     /// Hip, knee and ankle; the knee's hinge and the softening, too.
     pub bones: TwoBone,
-    /// How high the ankle is over the sole of a foot that stands flat, in metres of character space, 0..=10⁶.
+    /// How high the ankle is over the sole of a foot that stands flat, in metres of character
+    /// space, 0..=10⁶.
     pub ankle_m: f32,
 }
 
 /// Puts the feet of a character that was animated on flat ground onto what the ground is.
 ///
-/// Per foot the caller gives where the ground is under it. The animated foot keeps its height over the ground, measured from
-/// the plane through the character's origin: a foot that is in the air there stays so. The pelvis moves by the lowest foot's need, so that every
-/// leg reaches; then each leg is a [`TwoBone`] with the knee as the pose has it, and the foot turns with the ground's slope. (After the
-/// foot IK sample of ozz-animation, G. Blanc.)
+/// Per foot the caller gives where the ground is under it. The animated foot keeps its height over
+/// the ground, measured from the plane through the character's origin: a foot that is in the air
+/// there stays so. The pelvis moves by the lowest foot's need, so that every leg reaches; then each
+/// leg is a [`TwoBone`] with the knee as the pose has it, and the foot turns with the ground's
+/// slope. (After the foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
 /// use throng::character::Affine;
@@ -82,7 +84,8 @@ pub struct FootPlacement {
 /// Where the ground is under a foot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundHit {
-    /// A point of the ground straight under (or over) the animated ankle, in character space. Only its height counts.
+    /// A point of the ground straight under (or over) the animated ankle, in character space. Only
+    /// its height counts.
     pub point: Vec3,
     /// The ground's normal there, in character space.
     pub normal: Vec3,
@@ -102,7 +105,8 @@ impl GroundHit {
 /// What an instance wants of a [`FootPlacement`] in a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeetTarget {
-    /// For each leg where the ground is; `None`: the leg is left alone, and moves with the pelvis. What is past the last leg is not looked at.
+    /// For each leg where the ground is; `None`: the leg is left alone, and moves with the pelvis.
+    /// What is past the last leg is not looked at.
     pub hits: [Option<GroundHit>; MAX_LEGS],
     /// 0..=1. How far feet, soles and pelvis move, so that at one half a foot is halfway.
     pub weight: f32,
@@ -200,7 +204,8 @@ impl IkJob for FootPlacement {
     type Target = FeetTarget;
     type Report = FeetReport;
 
-    /// The pelvis exists and every leg is a valid [`TwoBone`] below it; there are 1 to [`MAX_LEGS`]; heights lie in 0..=10⁶ m, `up` has a direction.
+    /// The pelvis exists and every leg is a valid [`TwoBone`] below it; there are 1 to
+    /// [`MAX_LEGS`]; heights lie in 0..=10⁶ m, `up` has a direction.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         rig.expect_joint(self.pelvis)?;
         if self.legs.len() > MAX_LEGS {

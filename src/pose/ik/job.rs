@@ -6,8 +6,9 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::pose::palette::expect_len;
 use rayon::prelude::*;
 
-/// The poses of an instance, or of several, one after the other: one element a joint each. Model poses are those of the
-/// local ones, as [`model_pose`](crate::pose::model_pose()) makes them, before and after.
+/// The poses of an instance, or of several, one after the other: one element a joint each. Model
+/// poses are those of the local ones, as [`model_pose`](crate::pose::model_pose()) makes them,
+/// before and after.
 #[derive(Debug)]
 pub struct IkPose<'a> {
     /// Parent's space from each joint's.
@@ -20,8 +21,9 @@ pub struct IkPose<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Checked(());
 
-/// A kind of inverse kinematics: [`TwoBone`](super::TwoBone), [`Aim`](super::Aim), [`IkChain`](super::IkChain),
-/// [`FootPlacement`](super::FootPlacement). The job is what is the same for all instances of a character.
+/// A kind of inverse kinematics: [`TwoBone`](super::TwoBone), [`Aim`](super::Aim),
+/// [`IkChain`](super::IkChain), [`FootPlacement`](super::FootPlacement). The job is what is the
+/// same for all instances of a character.
 pub trait IkJob: Sync {
     /// What an instance wants in a frame.
     type Target: Sync;
@@ -52,8 +54,8 @@ pub trait IkJob: Sync {
     /// Changes the pose of one instance.
     ///
     /// # Errors
-    /// As [`Self::validate`] and [`Self::check`]; [`Error::Argument`] if a pose does not have one element per joint of the rig. The
-    /// pose is untouched then.
+    /// As [`Self::validate`] and [`Self::check`]; [`Error::Argument`] if a pose does not have one
+    /// element per joint of the rig. The pose is untouched then.
     fn solve(&self, rig: &IkRig, target: &Self::Target, pose: IkPose<'_>) -> Result<Self::Report> {
         rig.expect_poses(1, pose.local.len(), pose.model.len())?;
         self.validate(rig)?;
@@ -62,12 +64,12 @@ pub trait IkJob: Sync {
     }
 }
 
-/// One job for many instances of a character: a target and a report for each, and the poses one after the other.
-/// Instances that want nothing of it have a target of weight 0.
+/// One job for many instances of a character: a target and a report for each, and the poses one
+/// after the other. Instances that want nothing of it have a target of weight 0.
 ///
 /// # Errors
-/// As [`IkJob::solve`], where [`Error::Each`] says which target is wrong; [`Error::Argument`] if there are not as many reports as
-/// targets. All poses are untouched then.
+/// As [`IkJob::solve`], where [`Error::Each`] says which target is wrong; [`Error::Argument`] if
+/// there are not as many reports as targets. All poses are untouched then.
 pub fn solve_many<J: IkJob>(
     job: &J,
     rig: &IkRig,
@@ -88,7 +90,8 @@ pub fn solve_many<J: IkJob>(
     Ok(())
 }
 
-/// [`solve_many`] on the threads of rayon's current pool. An instance is solved by one thread, so the bits are the same.
+/// [`solve_many`] on the threads of rayon's current pool. An instance is solved by one thread, so
+/// the bits are the same.
 ///
 /// # Errors
 /// As [`solve_many`].

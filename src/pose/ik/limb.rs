@@ -1,5 +1,5 @@
-//! The geometry of two bones, in the space of their start's parent: there a turn of the start is rigid,
-//! whatever the scales above.
+//! The geometry of two bones, in the space of their start's parent: there a turn of the start is
+//! rigid, whatever the scales above.
 
 use super::maths::{
     across, arc, direction, inverse, length, sense, square_to, turn_about, turned, unit,
@@ -202,9 +202,9 @@ fn softened(distance: f64, total: f64, soften: f32) -> f64 {
     total - soft * (-(distance - hard) / soft).exp()
 }
 
-/// Of a triangle with the sides `a` and `b` over `base`: where the corner between them lies along the base, from `a`'s end,
-/// and how far aside. The area is W. Kahan's form of Heron's, which is exact for needles ("Miscalculating Area and Angles of a
-/// Needle-like Triangle", 2014).
+/// Of a triangle with the sides `a` and `b` over `base`: where the corner between them lies along
+/// the base, from `a`'s end, and how far aside. The area is W. Kahan's form of Heron's, which is
+/// exact for needles ("Miscalculating Area and Angles of a Needle-like Triangle", 2014).
 fn triangle(a: f64, b: f64, base: f64) -> (f64, f64) {
     let along = (base * base + (a - b) * (a + b)) / (2.0 * base);
     let mut sides = [a, b, base];

@@ -6,15 +6,16 @@ use crate::error::Result;
 use core::f32::consts::{PI, TAU};
 use glam::{Mat3, Quat, Vec3};
 
-/// How far a joint may turn from its rest rotation. Axes are in the joint's own space, angles in radians from the rest
-/// pose, right-handed.
+/// How far a joint may turn from its rest rotation. Axes are in the joint's own space, angles in
+/// radians from the rest pose, right-handed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum JointLimit {
     /// Any way.
     #[default]
     Free,
-    /// Like a shoulder or a vertebra: `axis`, usually along the bone, leaves its rest direction by `swing_rad` at most, and
-    /// the joint turns about it by `twist_rad.0..=twist_rad.1` (the swing-twist decomposition: rotation = rest · swing · twist).
+    /// Like a shoulder or a vertebra: `axis`, usually along the bone, leaves its rest direction by
+    /// `swing_rad` at most, and the joint turns about it by `twist_rad.0..=twist_rad.1` (the
+    /// swing-twist decomposition: rotation = rest · swing · twist).
     Cone {
         /// What swings and is twisted about.
         axis: Vec3,
@@ -92,8 +93,8 @@ impl JointLimit {
         }
     }
 
-    /// The joint turned from `rotation` so that `from` comes as near to `to` as the limit allows; both in the parent's space,
-    /// from the joint, and `from` is carried by it.
+    /// The joint turned from `rotation` so that `from` comes as near to `to` as the limit allows;
+    /// both in the parent's space, from the joint, and `from` is carried by it.
     pub(super) fn turned(&self, rest: Quat, rotation: Quat, from: Vec3, to: Vec3) -> Quat {
         let turned = match *self {
             Self::Hinge { axis, angle_rad } => {
@@ -112,8 +113,8 @@ impl JointLimit {
         turned.filter(|q| q.is_finite()).unwrap_or(rotation)
     }
 
-    /// A little away from `rotation`, for chains that are stuck in a straight line: about the hinge to the middle of what
-    /// it may, else about anything that is square to the bone.
+    /// A little away from `rotation`, for chains that are stuck in a straight line: about the hinge
+    /// to the middle of what it may, else about anything that is square to the bone.
     pub(super) fn nudged(&self, rest: Quat, rotation: Quat, bone: Vec3, most_rad: f32) -> Quat {
         let nudged = match *self {
             Self::Hinge {
@@ -134,7 +135,8 @@ impl JointLimit {
     }
 }
 
-/// The angle of the part of `q` that turns about the unit vector `axis`, in -π..=π; 0 where the rest is half a turn.
+/// The angle of the part of `q` that turns about the unit vector `axis`, in -π..=π; 0 where the
+/// rest is half a turn.
 fn twist_angle(q: Quat, axis: Vec3) -> f32 {
     let along = q.xyz().dot(axis);
     if along == 0.0 && q.w == 0.0 {

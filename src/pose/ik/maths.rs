@@ -39,11 +39,11 @@ pub(super) fn square_to(axis: Vec3, hint: Option<Vec3>) -> Vec3 {
         .unwrap_or_else(|| axis.any_orthonormal_vector())
 }
 
-/// The shortest turn that takes the unit vector `from` to `to`. Where they are opposite, it is half a turn about
-/// `hint`, as far as that is square to them.
+/// The shortest turn that takes the unit vector `from` to `to`. Where they are opposite, it is half
+/// a turn about `hint`, as far as that is square to them.
 ///
-/// Beyond a right angle it is half a turn and a turn of less than a right angle: the usual formula loses its digits
-/// towards the half turn.
+/// Beyond a right angle it is half a turn and a turn of less than a right angle: the usual formula
+/// loses its digits towards the half turn.
 pub(super) fn arc(from: Vec3, to: Vec3, hint: Option<Vec3>) -> Quat {
     if from.dot(to) >= 0.0 {
         return acute(from, to);
@@ -72,7 +72,8 @@ pub(super) fn turn_about(axis: Vec3, angle_rad: f32) -> Quat {
     Quat::from_axis_angle(axis, angle_rad)
 }
 
-/// The angle by which `from` turns about the unit vector `axis` to lie over `to`, as seen along the axis.
+/// The angle by which `from` turns about the unit vector `axis` to lie over `to`, as seen along the
+/// axis.
 pub(super) fn angle_about(axis: Vec3, from: Vec3, to: Vec3) -> Option<f32> {
     let (from, to) = (across(from, axis)?, across(to, axis)?);
     Some(axis.dot(from.cross(to)).atan2(from.dot(to)))
@@ -83,7 +84,8 @@ pub(super) fn angle_between(a: Vec3, b: Vec3) -> f32 {
     a.cross(b).length().atan2(a.dot(b))
 }
 
-/// From `animated` towards `solved`, by components on the shorter arc. At 1, and where they are the same, the solved one's bits.
+/// From `animated` towards `solved`, by components on the shorter arc. At 1, and where they are the
+/// same, the solved one's bits.
 pub(super) fn blend(animated: Quat, solved: Quat, weight: f32) -> Quat {
     if weight >= 1.0 || solved == animated {
         return solved;
@@ -118,8 +120,8 @@ pub(super) fn direction(affine: &Affine, v: Vec3) -> Vec3 {
     affine.transform_vector3(v)
 }
 
-/// The rotation in a matrix, of its x and y axes where they are not square to each other; of its negative
-/// where it mirrors.
+/// The rotation in a matrix, of its x and y axes where they are not square to each other; of its
+/// negative where it mirrors.
 pub(super) fn rotation_of(affine: &Affine) -> Option<Quat> {
     let sign = sense(affine);
     let x = unit(Vec3::from(affine.matrix3.x_axis) * sign)?;

@@ -5,8 +5,9 @@ use crate::character::{Affine, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Quat;
 
-/// A skeleton in depth-first order, so that what hangs below a joint is one contiguous list, parents first. Made once
-/// for a character and used by all of its [`IkJob`](super::IkJob)s, from any number of threads.
+/// A skeleton in depth-first order, so that what hangs below a joint is one contiguous list,
+/// parents first. Made once for a character and used by all of its [`IkJob`](super::IkJob)s, from
+/// any number of threads.
 ///
 /// ```
 /// use throng::pose::ik::IkRig;
@@ -77,7 +78,8 @@ impl IkRig {
         self.joints.is_empty()
     }
 
-    /// The joints below one, without it: every parent before its children. Empty for a joint that does not exist.
+    /// The joints below one, without it: every parent before its children. Empty for a joint that
+    /// does not exist.
     #[must_use]
     pub fn descendants(&self, joint: JointId) -> &[JointId] {
         self.subtree(joint).get(1..).unwrap_or(&[])
@@ -112,7 +114,8 @@ impl IkRig {
     /// [`model_pose`](crate::pose::model_pose()) does for all, with the same bits.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Argument`] if a slice does not have one element per joint.
+    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Argument`] if a slice does not
+    /// have one element per joint.
     pub fn update(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) -> Result<()> {
         self.expect_joint(joint)?;
         self.expect_poses(1, local.len(), model.len())?;
@@ -144,7 +147,8 @@ impl IkRig {
         parent.map_or(Affine::IDENTITY, |parent| model[parent.index()])
     }
 
-    /// From the space of `bottom`'s parent to the space of `top`, which is above it: the product of the joints between.
+    /// From the space of `bottom`'s parent to the space of `top`, which is above it: the product of
+    /// the joints between.
     pub(super) fn between(&self, local: &[Transform], top: JointId, bottom: JointId) -> Affine {
         let mut product = None;
         let mut above = self.parent(bottom);

@@ -10,12 +10,14 @@ use glam::{Quat, Vec3};
 
 /// A limb of two bones: turns `start` and `mid` so that `end` comes to a point.
 ///
-/// The angle at `mid` follows from the law of cosines, in Heron's form, which keeps its digits where the limb is nearly
-/// straight or folded. What is out of reach is reached for: too far, the limb is straight; too near, folded.
+/// The angle at `mid` follows from the law of cosines, in Heron's form, which keeps its digits
+/// where the limb is nearly straight or folded. What is out of reach is reached for: too far, the
+/// limb is straight; too near, folded.
 ///
-/// A target on `start`, to within 10⁻⁶ of the limb's length, has no direction. Then the limb folds, and `end` comes as
-/// near to `start` as the bones let it, in the direction from `start` that it has in the pose. If it has none, because
-/// the pose is folded already, that is the direction of the upper bone.
+/// A target on `start`, to within 10⁻⁶ of the limb's length, has no direction. Then the limb folds,
+/// and `end` comes as near to `start` as the bones let it, in the direction from `start` that it
+/// has in the pose. If it has none, because the pose is folded already, that is the direction of
+/// the upper bone.
 ///
 /// ```
 /// use throng::character::Affine;
@@ -46,16 +48,18 @@ pub struct TwoBone {
     pub mid: JointId,
     /// Ankle or wrist: below `mid`, not necessarily its child.
     pub end: JointId,
-    /// What `mid` bends about, in its own space: a positive turn bends the limb. It says where a straight limb
-    /// bends to, and keeps one that is bent the wrong way from staying so. `None`: square to the limb as the pose has it; where that is straight, the
-    /// pole decides, and without one nothing does: give a hinge.
+    /// What `mid` bends about, in its own space: a positive turn bends the limb. It says where a
+    /// straight limb bends to, and keeps one that is bent the wrong way from staying so. `None`:
+    /// square to the limb as the pose has it; where that is straight, the pole decides, and without
+    /// one nothing does: give a hinge.
     pub hinge: Option<Vec3>,
-    /// How long before the limb is straight it starts to lag behind, as a share of its length: 0 not at all, until
-    /// nearly straight it follows exactly and then its knee snaps; 0.03 to 0.1 is usual. (ozz-animation's ratio is
-    /// 1 minus this.)
+    /// How long before the limb is straight it starts to lag behind, as a share of its length: 0
+    /// not at all, until nearly straight it follows exactly and then its knee snaps; 0.03 to 0.1 is
+    /// usual. (ozz-animation's ratio is 1 minus this.)
     ///
-    /// With `s` the length of that end, the distance `d` from `start` becomes `L − s·exp(−(d − (L − s)) / s)` beyond
-    /// `L − s`: continuous with its slope, rising, never quite `L` (A. Nicholas, "Soft IK", 2008).
+    /// With `s` the length of that end, the distance `d` from `start` becomes `L − s·exp(−(d − (L −
+    /// s)) / s)` beyond `L − s`: continuous with its slope, rising, never quite `L` (A. Nicholas,
+    /// "Soft IK", 2008).
     pub soften: f32,
 }
 
@@ -76,8 +80,9 @@ pub enum Pole {
 pub struct TwoBoneTarget {
     /// Where `end` shall be, in metres of character space.
     pub position: Vec3,
-    /// How `end` shall be turned in character space; `None`: its local rotation stays. Of a mirrored joint it is
-    /// the rotation of the negative of its matrix; where the scales above are uneven, of its x and y axes.
+    /// How `end` shall be turned in character space; `None`: its local rotation stays. Of a
+    /// mirrored joint it is the rotation of the negative of its matrix; where the scales above are
+    /// uneven, of its x and y axes.
     pub rotation: Option<Quat>,
     /// Where `mid` goes. What lies on the line from start to target counts as [`Pole::Animated`].
     pub pole: Pole,

@@ -28,8 +28,8 @@ pub(in crate::pose) unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
     }
 }
 
-/// Four numbers of row `row` from number `half` on, and in the upper half those of row `row + 4`. The
-/// halves come straight from memory, which costs no shuffle.
+/// Four numbers of row `row` from number `half` on, and in the upper half those of row `row + 4`.
+/// The halves come straight from memory, which costs no shuffle.
 ///
 /// # Safety
 /// The CPU has AVX2; there are eight rows; `row < 4`, `half` is 0 or 4.

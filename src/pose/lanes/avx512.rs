@@ -3,7 +3,8 @@
 use super::{Lanes, Row, WIDTH, Wide};
 use core::arch::x86_64::*;
 
-/// Sixteen numbers. Made only where there are the parts F and DQ of AVX-512, which every intrinsic below relies on.
+/// Sixteen numbers. Made only where there are the parts F and DQ of AVX-512, which every intrinsic
+/// below relies on.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pose) struct Avx512(__m512);
 

@@ -1,12 +1,12 @@
-//! Numbers side by side: what the kernels of the pose level need of a vector unit. One source for all units; what differs is
-//! in these files:
+//! Numbers side by side: what the kernels of the pose level need of a vector unit. One source for
+//! all units; what differs is in these files:
 //!
 //! - `plain`: plain code, for any CPU;
 //! - `sse2`, `avx2`, `avx512` and `neon`: registers of 4, 8, 16 and 4 numbers;
 //! - `pair`: two registers as one of twice the width.
 //!
-//! In kernels, no closure takes or returns a vector, and nothing maps arrays of them: a function that the compiler does not
-//! inline has no vector unit, and every operation in it becomes a call.
+//! In kernels, no closure takes or returns a vector, and nothing maps arrays of them: a function
+//! that the compiler does not inline has no vector unit, and every operation in it becomes a call.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -42,13 +42,15 @@ pub(super) struct Row(pub(super) [f32; WIDTH]);
 
 /// `Self::WIDTH` numbers in a vector unit's registers.
 ///
-/// A value proves that the CPU has that unit: what makes one from nothing is `unsafe` and demands it.
+/// A value proves that the CPU has that unit: what makes one from nothing is `unsafe` and demands
+/// it.
 pub(super) trait Lanes: Copy {
     /// How many numbers there are.
     const WIDTH: usize;
 
     /// # Safety
-    /// The CPU has the vector unit; `from` is valid for reading `WIDTH` numbers, and aligned to all of them.
+    /// The CPU has the vector unit; `from` is valid for reading `WIDTH` numbers, and aligned to all
+    /// of them.
     unsafe fn load(from: *const f32) -> Self;
     /// # Safety
     /// The CPU has the vector unit.
@@ -87,12 +89,13 @@ pub(super) trait Wide: Lanes {
     /// Writes the four numbers of each lane to where that lane's pointer goes, `offset` bytes on.
     ///
     /// # Safety
-    /// There are `WIDTH` pointers, each valid for writing them, and aligned to 16 bytes with `offset`.
+    /// There are `WIDTH` pointers, each valid for writing them, and aligned to 16 bytes with
+    /// `offset`.
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize);
 
-    /// How many rows of four numbers are best written at once: 1, 2 with [`Self::write8`], or 4 with
-    /// [`Self::write16`] where that fills whole lines of 64 bytes. Stores that straddle two lines
-    /// cost more than narrow ones.
+    /// How many rows of four numbers are best written at once: 1, 2 with [`Self::write8`], or 4
+    /// with [`Self::write16`] where that fills whole lines of 64 bytes. Stores that straddle two
+    /// lines cost more than narrow ones.
     const ROWS_AT_ONCE: usize = 1;
 
     /// As [`Self::write4`], of two rows.
@@ -124,11 +127,12 @@ pub(super) trait Wide: Lanes {
 
 /// Lanes of a block of joints: as many as a [`Row`] has.
 pub(super) trait Eight: Lanes {
-    /// For each lane, the 32 bits of the bytes with these numbers, one after the other from less than 16 on, as far as its mask
-    /// has them: whole numbers of at most 24 bits between their lowest and their highest, less than 2³¹. What lies beyond
-    /// 16 bytes is masked out.
+    /// For each lane, the 32 bits of the bytes with these numbers, one after the other from less
+    /// than 16 on, as far as its mask has them: whole numbers of at most 24 bits between their
+    /// lowest and their highest, less than 2³¹. What lies beyond 16 bytes is masked out.
     ///
     /// # Safety
-    /// The CPU has the vector unit; `from` is valid for reading 20 bytes; the mask is aligned to all of it, and the numbers, too.
+    /// The CPU has the vector unit; `from` is valid for reading 20 bytes; the mask is aligned to
+    /// all of it, and the numbers, too.
     unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self;
 }

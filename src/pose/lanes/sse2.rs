@@ -52,7 +52,8 @@ impl<const FUSED: bool> Sse2<FUSED> {
     }
 }
 
-// SAFETY of the intrinsics: every CPU of x86-64 has SSE2; a value of `Sse2<true>` exists only where there is FMA.
+// SAFETY of the intrinsics: every CPU of x86-64 has SSE2; a value of `Sse2<true>` exists only where
+// there is FMA.
 impl<const FUSED: bool> Lanes for Sse2<FUSED> {
     const WIDTH: usize = 4;
 

@@ -114,8 +114,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// How far a point beside the joint along one of its axes moves from one pose to another, as a part of its distance.
-/// The axis has this length at rest.
+/// How far a point beside the joint along one of its axes moves from one pose to another, as a part
+/// of its distance. The axis has this length at rest.
 fn beside(a: &Placed, b: &Placed, length: f64) -> f64 {
     let (a, b) = (a.affine.matrix3, b.affine.matrix3);
     let axes = [

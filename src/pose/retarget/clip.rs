@@ -16,13 +16,15 @@ pub struct RetargetReport {
     pub keys: usize,
     /// At how many times the source was posed for keys.
     pub times: usize,
-    /// How far from the exact pose the clip leads a joint between its keys, at most, in metres of the target's model
-    /// space: measured at a quarter, half and three quarters of the way between keys, for each joint at its own
-    /// place and a tenth of the target's size beside it along each axis.
+    /// How far from the exact pose the clip leads a joint between its keys, at most, in metres of
+    /// the target's model space: measured at a quarter, half and three quarters of the way between
+    /// keys, for each joint at its own place and a tenth of the target's size beside it along each
+    /// axis.
     pub max_error_m: f64,
     /// What it was to be at most.
     pub allowed_m: f64,
-    /// Tracks of the source's joints that reach no joint of the target: neither the joint nor one below it is followed.
+    /// Tracks of the source's joints that reach no joint of the target: neither the joint nor one
+    /// below it is followed.
     pub unused_tracks: usize,
     /// Tracks of translation that are not followed, of joints that are: see
     /// [`Translations`](super::Translations).
@@ -34,14 +36,15 @@ pub struct RetargetReport {
 impl Retarget {
     /// The clip, of the source's skeleton, on the target's: of the same name, start and duration.
     ///
-    /// Every joint that follows one gets a track of rotations; those whose place follows one of translations; those that
-    /// follow a joint with a track of scales one of scales. There are keys wherever the source has some, and between
-    /// them where the straight way would lead too far from the exact pose; what does not change has one. Where all that
-    /// a joint follows moves in steps, so does it. A clip that ends as it starts does so here, too.
+    /// Every joint that follows one gets a track of rotations; those whose place follows one of
+    /// translations; those that follow a joint with a track of scales one of scales. There are keys
+    /// wherever the source has some, and between them where the straight way would lead too far
+    /// from the exact pose; what does not change has one. Where all that a joint follows moves in
+    /// steps, so does it. A clip that ends as it starts does so here, too.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the clip drives a joint that the source lacks; [`Error::Capacity`] if the source's own keys
-    /// make more keys than [`max_keys`](super::RetargetOptions::max_keys).
+    /// [`Error::NotFound`] if the clip drives a joint that the source lacks; [`Error::Capacity`] if
+    /// the source's own keys make more keys than [`max_keys`](super::RetargetOptions::max_keys).
     pub fn clip(&mut self, clip: &CurveClip) -> Result<(CurveClip, RetargetReport)> {
         let steps = Steps::of(clip, &self.source)?;
         let driven = self.driven(clip);

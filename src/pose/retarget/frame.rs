@@ -36,9 +36,9 @@ impl Placed {
     }
 }
 
-/// The rotation in a scale: two negative factors are half a turn. Three negative ones reverse everything, which is no
-/// rotation, but the same before and behind any; so one negative factor is half a turn and that. What reverses
-/// everything cancels out of the change of a rotation.
+/// The rotation in a scale: two negative factors are half a turn. Three negative ones reverse
+/// everything, which is no rotation, but the same before and behind any; so one negative factor is
+/// half a turn and that. What reverses everything cancels out of the change of a rotation.
 pub(super) fn turn(local: &Transform) -> DQuat {
     let negative = local.scale.cmplt(glam::Vec3::ZERO);
     let mut signs = [negative.x, negative.y, negative.z];
@@ -65,8 +65,9 @@ pub(super) fn place(skeleton: &Skeleton, local: &[Transform], out: &mut Vec<Plac
     }
 }
 
-/// The rotation that leads from how one humanoid stands in its model space to how another does: up, and to which side.
-/// Spaces differ by quarter turns, so what is near one is that one: bodies are not built alike.
+/// The rotation that leads from how one humanoid stands in its model space to how another does: up,
+/// and to which side. Spaces differ by quarter turns, so what is near one is that one: bodies are
+/// not built alike.
 pub(super) fn turn_between(from: Option<DMat3>, to: Option<DMat3>) -> DQuat {
     let (Some(from), Some(to)) = (from, to) else {
         return DQuat::IDENTITY;

@@ -7,12 +7,14 @@ use crate::character::{NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The joints of a humanoid, found by their names and, where those leave a choice, by the hierarchy.
+/// The joints of a humanoid, found by their names and, where those leave a choice, by the
+/// hierarchy.
 ///
-/// Known are the names of Mixamo (`mixamorig:LeftForeArm`), Unreal (`lowerarm_l`), VRM (`J_Bip_L_LowerArm`, and the
-/// humanoid bones' own `leftLowerArm`), Blender's Rigify (`DEF-forearm.L`, `ORG-forearm.L`, the metarig's
-/// `forearm.L`), Biped (`Bip01 L Forearm`), and names that are made of the same words in another order or with
-/// other separators. Twist joints, controls and ends of chains are passed over. Sides are told by names alone.
+/// Known are the names of Mixamo (`mixamorig:LeftForeArm`), Unreal (`lowerarm_l`), VRM
+/// (`J_Bip_L_LowerArm`, and the humanoid bones' own `leftLowerArm`), Blender's Rigify
+/// (`DEF-forearm.L`, `ORG-forearm.L`, the metarig's `forearm.L`), Biped (`Bip01 L Forearm`), and
+/// names that are made of the same words in another order or with other separators. Twist joints,
+/// controls and ends of chains are passed over. Sides are told by names alone.
 ///
 /// ```
 /// use throng::builtin;
@@ -59,7 +61,8 @@ impl Humanoid {
         self.roles.iter().map(|(role, joint)| (*role, *joint))
     }
 
-    /// All joints of the spine, from the hips on and without them, of which at most three have a role.
+    /// All joints of the spine, from the hips on and without them, of which at most three have a
+    /// role.
     #[must_use]
     pub fn spine(&self) -> &[JointId] {
         &self.spine
@@ -79,8 +82,8 @@ const ENOUGH_OF_A_COPY: usize = 5;
 type Numbered = (i32, JointId);
 
 struct Search {
-    /// Of each joint: its place in a walk through the tree, children behind their parents, up to the end of its own
-    /// children.
+    /// Of each joint: its place in a walk through the tree, children behind their parents, up to
+    /// the end of its own children.
     below: Vec<Range<usize>>,
     of: BTreeMap<(Part, Option<Side>), Vec<Numbered>>,
     taken: BTreeSet<JointId>,
@@ -117,7 +120,8 @@ impl Search {
         self.of.get(&(part, side)).map_or(&[], Vec::as_slice)
     }
 
-    /// The joint of a part: below `above` if any is, then of the lowest number, then the nearest to the root.
+    /// The joint of a part: below `above` if any is, then of the lowest number, then the nearest to
+    /// the root.
     fn best(&self, part: Part, side: Option<Side>, above: Option<JointId>) -> Option<JointId> {
         let free = || {
             let all = self.list(part, side).iter().map(|(_, joint)| *joint);
@@ -147,7 +151,8 @@ impl Search {
         self.nested(joints)
     }
 
-    /// Of joints in the skeleton's order, those of which each is below the one before; all, if none is.
+    /// Of joints in the skeleton's order, those of which each is below the one before; all, if none
+    /// is.
     fn nested(&self, joints: Vec<JointId>) -> Vec<JointId> {
         let mut chain: Vec<JointId> = Vec::new();
         for joint in &joints {
@@ -203,7 +208,8 @@ impl Search {
         self.set(Role::Toes(side), toes);
     }
 
-    /// The first three numbers that there are, whether they count from 0 or 1, or name the phalanges.
+    /// The first three numbers that there are, whether they count from 0 or 1, or name the
+    /// phalanges.
     fn finger(&mut self, side: Side, finger: Finger) {
         let mut list = self.list(Part::Finger(finger), Some(side)).to_vec();
         list.dedup_by_key(|(number, _)| *number);

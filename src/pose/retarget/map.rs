@@ -15,10 +15,11 @@ pub struct JointLink {
     pub target: JointId,
     /// The joint of the source's skeleton.
     pub source: JointId,
-    /// A second one that it follows by this part, 0 to 1: where chains have different numbers of joints.
+    /// A second one that it follows by this part, 0 to 1: where chains have different numbers of
+    /// joints.
     pub toward: Option<(JointId, f32)>,
-    /// What both are to a humanoid, where their names say so; in a [humanoid](JointMap::humanoid) map, what the
-    /// target is.
+    /// What both are to a humanoid, where their names say so; in a [humanoid](JointMap::humanoid)
+    /// map, what the target is.
     pub role: Option<Role>,
 }
 
@@ -31,8 +32,8 @@ pub struct UnmatchedRole {
     pub in_source: bool,
 }
 
-/// Which joints of a source skeleton move which joints of a target skeleton. Each joint of the target follows one at
-/// most; one of the source may move several.
+/// Which joints of a source skeleton move which joints of a target skeleton. Each joint of the
+/// target follows one at most; one of the source may move several.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
     links: Vec<JointLink>,
@@ -42,9 +43,9 @@ pub struct JointMap {
 }
 
 impl JointMap {
-    /// Joints of the same name: exactly (names that several joints bear go by their place in the hierarchy); then,
-    /// of what is left, those whose names only differ in case, separators, namespaces (`Armature|Hips`, `rig:Hips`) or
-    /// Mixamo's prefix, if that leaves no choice.
+    /// Joints of the same name: exactly (names that several joints bear go by their place in the
+    /// hierarchy); then, of what is left, those whose names only differ in case, separators,
+    /// namespaces (`Armature|Hips`, `rig:Hips`) or Mixamo's prefix, if that leaves no choice.
     ///
     /// # Errors
     /// [`Error::NoCommonJoints`] if there is none.
@@ -81,11 +82,12 @@ impl JointMap {
         Self::with_roles(links.collect(), source, target)
     }
 
-    /// Joints by pairs of names, source first. Where several joints bear a name, the first is meant.
+    /// Joints by pairs of names, source first. Where several joints bear a name, the first is
+    /// meant.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for a name that no joint bears; [`Error::Argument`] if a joint of the target stands twice;
-    /// [`Error::NoCommonJoints`] for no pairs.
+    /// [`Error::UnknownName`] for a name that no joint bears; [`Error::Argument`] if a joint of the
+    /// target stands twice; [`Error::NoCommonJoints`] for no pairs.
     pub fn from_pairs(
         source: &Skeleton,
         target: &Skeleton,
@@ -111,8 +113,9 @@ impl JointMap {
         Self::with_roles(links.collect(), source, target)
     }
 
-    /// Joints of the same role, by [`Humanoid::find`]. Spines and necks of different numbers of joints share the bend:
-    /// each joint of the target follows the two of the source between which it lies, counted along the chain.
+    /// Joints of the same role, by [`Humanoid::find`]. Spines and necks of different numbers of
+    /// joints share the bend: each joint of the target follows the two of the source between which
+    /// it lies, counted along the chain.
     ///
     /// # Errors
     /// [`Error::NoCommonJoints`] if the two have no role in common.
@@ -210,7 +213,8 @@ impl JointMap {
         at.ok().and_then(|at| self.links.get(at))
     }
 
-    /// The joints of the source that move nothing by themselves; what they do reaches the joints below them that do.
+    /// The joints of the source that move nothing by themselves; what they do reaches the joints
+    /// below them that do.
     pub fn unmatched_source(&self) -> impl Iterator<Item = JointId> {
         let mut used = vec![false; self.joints[0]];
         for link in &self.links {
@@ -233,7 +237,8 @@ impl JointMap {
         all.filter(|joint| self.link(*joint).is_none())
     }
 
-    /// The roles that only one of two humanoids has; none where the map is no [`humanoid`](Self::humanoid) one.
+    /// The roles that only one of two humanoids has; none where the map is no
+    /// [`humanoid`](Self::humanoid) one.
     #[must_use]
     pub fn unmatched_roles(&self) -> &[UnmatchedRole] {
         &self.unmatched_roles
@@ -246,7 +251,8 @@ fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<JointId> 
     found.map_err(|_| unknown(what, name, names))
 }
 
-/// Joint `k` of `m` in a chain follows place `k · n / m` of one of `n`, whose place 0 is the joint before it.
+/// Joint `k` of `m` in a chain follows place `k · n / m` of one of `n`, whose place 0 is the joint
+/// before it.
 fn shared(base: Option<JointId>, chain: &[JointId], targets: &[JointId]) -> Vec<JointLink> {
     let (n, m) = (chain.len(), targets.len());
     let source = |place: usize| match place.checked_sub(1) {

@@ -5,29 +5,32 @@
 //!                                                                                 └─pose──▶ local pose
 //! ```
 //!
-//! What moves is the change from the rest pose, in model space, as in M. Gleicher, *Retargetting Motion to New
-//! Characters* (SIGGRAPH 1998), without its constraints: feet and hands are not held in place, so a
-//! character of other proportions may need inverse kinematics behind it.
+//! What moves is the change from the rest pose, in model space, as in M. Gleicher, *Retargetting
+//! Motion to New Characters* (SIGGRAPH 1998), without its constraints: feet and hands are not held
+//! in place, so a character of other proportions may need inverse kinematics behind it.
 //!
-//! With the model-space rotations `S` of a joint of the source and `S₀` of its rest pose, a joint of the target turns to
+//! With the model-space rotations `S` of a joint of the source and `S₀` of its rest pose, a joint
+//! of the target turns to
 //!
 //! ```text
 //! T = F · S · S₀⁻¹ · F⁻¹ · A · T₀
 //! ```
 //!
 //! - `T₀` is its own rest rotation;
-//! - `F` leads from how the source's body stands in its model space to how the target's does, so that up axes and facings
-//!   need not agree; it is found from the joints' places where both are humanoids, else it is none;
-//! - `A` turns its limb as the source's limb points at rest, by the shortest arc, so that an arm points where the
-//!   source's does whether it rests in a T, in an A or at the side.
+//! - `F` leads from how the source's body stands in its model space to how the target's does, so
+//!   that up axes and facings need not agree; it is found from the joints' places where both are
+//!   humanoids, else it is none;
+//! - `A` turns its limb as the source's limb points at rest, by the shortest arc, so that an arm
+//!   points where the source's does whether it rests in a T, in an A or at the side.
 //!
-//! Everything is computed in model space and then led back to the parents' spaces. So nodes above the joints with
-//! any rotation and scale come out right, joints of the source that move nothing by themselves still count for those
-//! below them, and joints of the target that follow none keep their rest transform. Rotations are exact under any scales
-//! that do not shear; mirrored ones count.
+//! Everything is computed in model space and then led back to the parents' spaces. So nodes above
+//! the joints with any rotation and scale come out right, joints of the source that move nothing by
+//! themselves still count for those below them, and joints of the target that follow none keep
+//! their rest transform. Rotations are exact under any scales that do not shear; mirrored ones
+//! count.
 //!
-//! The hips (or, without a humanoid, the joints that follow one and have none such above) also move as the source's do,
-//! times the ratio of the two legs' lengths.
+//! The hips (or, without a humanoid, the joints that follow one and have none such above) also move
+//! as the source's do, times the ratio of the two legs' lengths.
 
 mod between;
 mod clip;
@@ -54,7 +57,8 @@ use plan::{Link, Plan};
 /// Which translations of the source's joints the target's follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Translations {
-    /// Those of the hips, or of the highest joints that follow one; limbs keep the target's lengths.
+    /// Those of the hips, or of the highest joints that follow one; limbs keep the target's
+    /// lengths.
     #[default]
     Root,
     /// All: what a joint moves against the joint above that follows one, times the ratio of sizes.
@@ -76,9 +80,9 @@ pub enum Scales {
 /// Minor versions may add fields, so name those that you set and take the others as they are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetargetOptions {
-    /// Whether limbs point where the source's do even if the two rest poses differ; otherwise they turn by
-    /// what the source's turn from rest. Limbs are arms, hands, legs and fingers where the map knows roles, else
-    /// joints that have just one such below that follows one.
+    /// Whether limbs point where the source's do even if the two rest poses differ; otherwise they
+    /// turn by what the source's turn from rest. Limbs are arms, hands, legs and fingers where the
+    /// map knows roles, else joints that have just one such below that follows one.
     pub align: bool,
     /// The rotation `F` from the source's model space to the target's; `None`: found.
     pub turn: Option<glam::Quat>,
@@ -88,13 +92,13 @@ pub struct RetargetOptions {
     pub translations: Translations,
     /// Which scales are followed.
     pub scales: Scales,
-    /// The pose of the source, one transform a joint, that counts as its rest pose; empty: the skeleton's. Of use where
-    /// a file's nodes rest in the middle of a step.
+    /// The pose of the source, one transform a joint, that counts as its rest pose; empty: the
+    /// skeleton's. Of use where a file's nodes rest in the middle of a step.
     pub source_rest: Vec<Transform>,
     /// The target's, likewise. Joints that follow none keep the skeleton's.
     pub target_rest: Vec<Transform>,
-    /// How far from the exact pose a clip may lead a joint between its keys, as a part of the target's size: keys are
-    /// added until it does not.
+    /// How far from the exact pose a clip may lead a joint between its keys, as a part of the
+    /// target's size: keys are added until it does not.
     pub max_error: f32,
     /// Most keys of one clip, all of its tracks together.
     pub max_keys: usize,
@@ -146,8 +150,8 @@ impl Retarget {
     /// Prepares it for two skeletons and a map between them.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if the map is of other skeletons, a rest pose has not one
-    /// transform a joint or is not finite, or an option is out of its range.
+    /// [`Error::Argument`](crate::Error::Argument) if the map is of other skeletons, a rest pose
+    /// has not one transform a joint or is not finite, or an option is out of its range.
     pub fn new(
         source: &Skeleton,
         target: &Skeleton,
@@ -175,11 +179,12 @@ impl Retarget {
         self.plan.turn.as_quat()
     }
 
-    /// The target's local pose from the source's, one transform a joint each. Joints that come out as no finite
-    /// transform stay at rest. Allocates nothing.
+    /// The target's local pose from the source's, one transform a joint each. Joints that come out
+    /// as no finite transform stay at rest. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if a slice has another length; nothing is written then.
+    /// [`Error::Argument`](crate::Error::Argument) if a slice has another length; nothing is
+    /// written then.
     pub fn pose(&mut self, source: &[Transform], target: &mut [Transform]) -> Result<()> {
         expect_len("source pose", source.len(), self.source.len())?;
         expect_len("target pose", target.len(), self.target.len())?;

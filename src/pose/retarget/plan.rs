@@ -193,7 +193,8 @@ fn below(above: &[Option<usize>]) -> Vec<(u32, usize)> {
     below
 }
 
-/// Whether a link is the hips', or above all others, or between one above all others and the first with several below.
+/// Whether a link is the hips', or above all others, or between one above all others and the first
+/// with several below.
 fn moves(map: &JointMap, above: &[Option<usize>]) -> Vec<bool> {
     let below = below(above);
     let hips = |link: &JointLink| link.role == Some(Role::Hips);
@@ -240,7 +241,8 @@ impl Rests<'_> {
         self.target[usize::from(self.map.links()[link].target)].position()
     }
 
-    /// By legs where both have some; else by the height of the hips; else by how far the joints that follow lie apart.
+    /// By legs where both have some; else by the height of the hips; else by how far the joints
+    /// that follow lie apart.
     fn ratio(&self, bodies: &[Humanoid; 2]) -> f64 {
         let legs = leg_length(&bodies[0], &self.source).zip(leg_length(&bodies[1], &self.target));
         let spread = |at: &dyn Fn(usize) -> DVec3| {
@@ -261,8 +263,8 @@ impl Rests<'_> {
         }
     }
 
-    /// `A` of each link. A limb that was turned takes those below it along, before they are turned themselves: so
-    /// they twist as little as can be against each other.
+    /// `A` of each link. A limb that was turned takes those below it along, before they are turned
+    /// themselves: so they twist as little as can be against each other.
     fn aligned(&self, align: bool) -> Vec<DQuat> {
         let links = self.map.links();
         let ends = self.limb_ends();
@@ -280,7 +282,8 @@ impl Rests<'_> {
         turns
     }
 
-    /// The shortest arc that brings the target's limb from `at` to `end` onto the source's, behind `over`.
+    /// The shortest arc that brings the target's limb from `at` to `end` onto the source's, behind
+    /// `over`.
     fn arc(&self, at: usize, end: usize, over: DQuat) -> Option<DQuat> {
         let source = (self.source_at(end) - self.source_at(at)).try_normalize()?;
         let target = (self.target_at(end) - self.target_at(at)).try_normalize()?;

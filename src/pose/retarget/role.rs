@@ -26,9 +26,8 @@ pub enum Finger {
     Little,
 }
 
-/// What a joint is to a humanoid: the humanoid bones of
-/// [VRM 1.0](https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md), whose names
-/// are these in camel case.
+/// What a joint is to a humanoid: the humanoid bones of [VRM 1.0](https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md),
+/// whose names are these in camel case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -116,7 +115,8 @@ impl Role {
             .chain(Side::BOTH.into_iter().flat_map(side))
     }
 
-    /// The role whose joint ends the limb that starts at this one, where the limb's direction says how it is held.
+    /// The role whose joint ends the limb that starts at this one, where the limb's direction says
+    /// how it is held.
     pub(super) fn limb_end(self) -> Option<Self> {
         Some(match self {
             Self::UpperArm(side) => Self::LowerArm(side),

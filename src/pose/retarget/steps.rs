@@ -87,7 +87,8 @@ fn is_smooth(track: &Track) -> bool {
     track.values.times_s().len() > 1 && !is_step(&track.values)
 }
 
-/// All times of keys, and those just before a step where other tracks move smoothly: a jump between two neighbours.
+/// All times of keys, and those just before a step where other tracks move smoothly: a jump between
+/// two neighbours.
 pub(super) fn key_times(clip: &CurveClip, steps: &Steps) -> Vec<f32> {
     let mut times: Vec<f32> = Vec::new();
     for track in clip.tracks() {

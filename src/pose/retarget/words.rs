@@ -81,8 +81,8 @@ const NOISE: &[&str] = &[
 /// Noise behind which a number that is written on to it is noise, too: `Bip01`, `mixamorig1`.
 const NUMBERED_NOISE: &[&str] = &["bip", "mixamorig", "character", "biped"];
 
-/// Words of joints that are no part of the body's own chain: twist and other helpers, controls, ends of chains, things
-/// carried, and the bones of the palm.
+/// Words of joints that are no part of the body's own chain: twist and other helpers, controls,
+/// ends of chains, things carried, and the bones of the palm.
 const OTHERS: &[&str] = &[
     "twist",
     "roll",
@@ -322,7 +322,8 @@ fn finger(key: &str) -> Option<Finger> {
     bare(key).or_else(|| around.flatten().find_map(bare))
 }
 
-/// Biped's `Finger0`, `Finger01`, `Finger02`: the finger's number from the thumb on, then the joint's.
+/// Biped's `Finger0`, `Finger01`, `Finger02`: the finger's number from the thumb on, then the
+/// joint's.
 fn biped_finger(digits: &str) -> Option<(Finger, i32)> {
     let (first, rest) = digits.split_at_checked(1)?;
     let finger = Finger::ALL.get(first.parse::<usize>().ok()?)?;
@@ -342,7 +343,8 @@ struct Word {
     is_joined: bool,
 }
 
-/// Cut at everything but letters and digits, between these, and where case says so: `LeftForeArm`, `handIK`, `IKHand`.
+/// Cut at everything but letters and digits, between these, and where case says so: `LeftForeArm`,
+/// `handIK`, `IKHand`.
 fn cut(name: &str) -> Vec<Word> {
     let letters: Vec<char> = name.chars().collect();
     let mut words: Vec<Word> = Vec::new();
@@ -369,7 +371,8 @@ fn cut(name: &str) -> Vec<Word> {
     words
 }
 
-/// The same with `left` and `right` as words of their own, where a name of one case does not show them.
+/// The same with `left` and `right` as words of their own, where a name of one case does not show
+/// them.
 fn sides_apart(words: Vec<Word>) -> Vec<Word> {
     let mut apart = Vec::with_capacity(words.len());
     for mut word in words {

@@ -4,8 +4,8 @@ use super::RootDelta;
 use crate::character::Interpolation;
 use glam::{DVec3, DVec4};
 
-/// Keys of the motion: x, y, z in metres and yaw in radians, unwrapped. Kept in `f64`: what a key is off by comes back
-/// with every pass.
+/// Keys of the motion: x, y, z in metres and yaw in radians, unwrapped. Kept in `f64`: what a key
+/// is off by comes back with every pass.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Curve {
     /// Seconds, strictly increasing; none where the motion is still.

@@ -5,8 +5,8 @@ use crate::error::{ArgumentFault, Error, Result};
 use core::f64::consts::TAU;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 
-/// How far a character moved: a turn about +Y, then a translation, in the frame that the character had at the start.
-/// It maps a point `p` to `R(yaw) p + translation`.
+/// How far a character moved: a turn about +Y, then a translation, in the frame that the character
+/// had at the start. It maps a point `p` to `R(yaw) p + translation`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RootDelta {
     /// In metres, in the character's space as it was before the turn.
@@ -40,11 +40,12 @@ impl RootDelta {
         }
     }
 
-    /// This motion `count` times, one after the other; back for a negative count. `count` is a whole number. The cost
-    /// does not depend on it.
+    /// This motion `count` times, one after the other; back for a negative count. `count` is a
+    /// whole number. The cost does not depend on it.
     ///
-    /// The translations are a geometric series of turned vectors: with the yaw `ψ` of one motion and `n` of them,
-    /// `Σ R(iψ) p = R((n − 1) ψ/2) p · sin(nψ/2) / sin(ψ/2)`, which for whole turns is `n p`.
+    /// The translations are a geometric series of turned vectors: with the yaw `ψ` of one motion
+    /// and `n` of them, `Σ R(iψ) p = R((n − 1) ψ/2) p · sin(nψ/2) / sin(ψ/2)`, which for whole
+    /// turns is `n p`.
     #[must_use]
     pub fn repeated(&self, count: f64) -> Self {
         // Whole turns change nothing in the sum; without them the quotient is well behaved.
@@ -62,15 +63,17 @@ impl RootDelta {
         }
     }
 
-    /// The motion of a blend: the weighted mean of the translations and of the yaws, as of velocities over the same
-    /// time. Weights are normalised by their sum; where that is 0, nothing moves.
+    /// The motion of a blend: the weighted mean of the translations and of the yaws, as of
+    /// velocities over the same time. Weights are normalised by their sum; where that is 0, nothing
+    /// moves.
     ///
-    /// Motions that are the same give that motion, whatever the weights. Where clips turn at different rates, two
-    /// steps are one step but for terms of second order in the step's difference of yaw: blend once a frame.
+    /// Motions that are the same give that motion, whatever the weights. Where clips turn at
+    /// different rates, two steps are one step but for terms of second order in the step's
+    /// difference of yaw: blend once a frame.
     ///
     /// # Errors
-    /// [`Error::Each`] with [`ArgumentFault::NotFinite`] or [`ArgumentFault::OutOfRange`] for a weight that is not
-    /// finite or is negative.
+    /// [`Error::Each`] with [`ArgumentFault::NotFinite`] or [`ArgumentFault::OutOfRange`] for a
+    /// weight that is not finite or is negative.
     pub fn blend(motions: &[(Self, f32)]) -> Result<Self> {
         let mut mean = Mean::default();
         for (index, (motion, weight)) in motions.iter().enumerate() {
@@ -87,20 +90,20 @@ impl RootDelta {
         DAffine3::from_rotation_translation(turn, self.translation)
     }
 
-    /// An instance's transform after the motion: `world_from_model × motion`, so that its scale scales the
-    /// translation, and its rotation turns it. Computed in `f64` and rounded once.
+    /// An instance's transform after the motion: `world_from_model × motion`, so that its scale
+    /// scales the translation, and its rotation turns it. Computed in `f64` and rounded once.
     ///
-    /// What is rounded in every frame drifts: for long plays, see [`Self::apply_orthonormal`] or keep a
-    /// [`RootPlace`](super::RootPlace).
+    /// What is rounded in every frame drifts: for long plays, see [`Self::apply_orthonormal`] or
+    /// keep a [`RootPlace`](super::RootPlace).
     #[must_use]
     pub fn apply(&self, world_from_model: &Affine) -> Affine {
         rounded(&(wide(world_from_model) * self.to_affine()))
     }
 
-    /// The same with the rotation made orthonormal, after Gram and Schmidt from its z and x axis, and with this
-    /// scale in place of the lengths of the axes: the rotation does not drift, however many steps there are. The
-    /// scale is applied first, along the character's own axes; for a uniform scale this is [`Self::apply`] but for
-    /// rounding.
+    /// The same with the rotation made orthonormal, after Gram and Schmidt from its z and x axis,
+    /// and with this scale in place of the lengths of the axes: the rotation does not drift,
+    /// however many steps there are. The scale is applied first, along the character's own axes;
+    /// for a uniform scale this is [`Self::apply`] but for rounding.
     #[must_use]
     pub fn apply_orthonormal(&self, world_from_model: &Affine, scale: Vec3) -> Affine {
         let from = wide(world_from_model);
@@ -118,8 +121,8 @@ impl RootDelta {
     }
 }
 
-/// The angle without its whole turns: within ±π. What `TAU` is off from 2π is subtracted too, so that thousands of
-/// turns leave no error.
+/// The angle without its whole turns: within ±π. What `TAU` is off from 2π is subtracted too, so
+/// that thousands of turns leave no error.
 pub(super) fn without_turns(yaw_rad: f64) -> f64 {
     const REST_OF_TAU: f64 = 2.449_293_598_294_706_4e-16;
     let turns = (yaw_rad / TAU).round();

@@ -1,4 +1,5 @@
-//! The motion of translations alone under ancestors that do not move: everything is affine in the joint's keys.
+//! The motion of translations alone under ancestors that do not move: everything is affine in the
+//! joint's keys.
 
 use super::chain::inverse;
 use super::curve::Curve;

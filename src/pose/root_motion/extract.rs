@@ -26,19 +26,20 @@ pub enum RootReference {
 /// What [`RootMotion::extract`] takes out of a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RootMotionOptions {
-    /// The joint whose way is taken, such as [`Skeleton::joint`] has it by name. `None`: the topmost one that the clip
-    /// moves or turns, the first in the skeleton's order.
+    /// The joint whose way is taken, such as [`Skeleton::joint`] has it by name. `None`: the
+    /// topmost one that the clip moves or turns, the first in the skeleton's order.
     pub joint: Option<JointId>,
-    /// Along which axes of character space its translation is taken; by default x and z, over the ground.
+    /// Along which axes of character space its translation is taken; by default x and z, over the
+    /// ground.
     pub axes: BVec3,
     /// Whether its turn about +Y is taken; by default it is.
     pub yaw: bool,
     /// From where the motion counts.
     pub reference: RootReference,
-    /// How far a point as far from the joint as the character is large may lie from where it was, in metres, where
-    /// the joint needs new keys. `None` is 0.1 mm for a character of 1.8 m, scaled by the largest edge of
-    /// [`Character::rest_bounds`]. Never less than 2e-6 of the largest distance from the origin that takes part:
-    /// `f32` has no more.
+    /// How far a point as far from the joint as the character is large may lie from where it was,
+    /// in metres, where the joint needs new keys. `None` is 0.1 mm for a character of 1.8 m, scaled
+    /// by the largest edge of [`Character::rest_bounds`]. Never less than 2e-6 of the largest
+    /// distance from the origin that takes part: `f32` has no more.
     pub error_m: Option<f32>,
 }
 
@@ -59,10 +60,11 @@ impl Default for RootMotionOptions {
 pub struct RootMotionReport {
     /// Keys of the motion; none where it is still.
     pub keys: usize,
-    /// Whether the joint's keys were rewritten, which is exact but for rounding; else it has new ones.
+    /// Whether the joint's keys were rewritten, which is exact but for rounding; else it has new
+    /// ones.
     pub exact: bool,
-    /// The largest error that was measured between the new keys, in metres, as [`RootMotionOptions::error_m`] says;
-    /// 0 where nothing was resampled.
+    /// The largest error that was measured between the new keys, in metres, as
+    /// [`RootMotionOptions::error_m`] says; 0 where nothing was resampled.
     pub error_m: f64,
 }
 
@@ -98,7 +100,8 @@ impl RootMotionBudget {
     };
 }
 
-/// Splits a clip, and takes what it took from the budget; never more than [`RootMotionBudget::CLIP`].
+/// Splits a clip, and takes what it took from the budget; never more than
+/// [`RootMotionBudget::CLIP`].
 pub(crate) fn extract(
     character: &Character,
     clip: &CurveClip,

@@ -1,7 +1,9 @@
-//! Root motion: the way that a clip's character goes, taken out of the clip and given to the instance.
+//! Root motion: the way that a clip's character goes, taken out of the clip and given to the
+//! instance.
 //!
-//! - [`RootMotion::extract`] splits a clip once: into the clip that stays in place and the motion; `chain` evaluates
-//!   the joint and what is above it, `extract` chooses the way, `exact` rewrites keys, `resample` makes new ones;
+//! - [`RootMotion::extract`] splits a clip once: into the clip that stays in place and the motion;
+//!   `chain` evaluates the joint and what is above it, `extract` chooses the way, `exact` rewrites
+//!   keys, `resample` makes new ones;
 //! - [`RootDelta`] is a piece of the motion; [`RootMotion::delta`] has it over any span of time;
 //! - [`RootPlace`] adds pieces up in `f64`.
 
@@ -26,11 +28,12 @@ use crate::character::{Character, CurveClip, JointId};
 use crate::error::Result;
 use curve::Curve;
 
-/// The way that the root of a clip goes: a motion of the character over the ground for each time of the clip.
+/// The way that the root of a clip goes: a motion of the character over the ground for each time of
+/// the clip.
 ///
-/// At every time of the clip, `motion × pose of the clip that stays = pose of the clip as it was`, in character space,
-/// for the joint that the motion was taken from and all joints below it. Joints that are not below it keep their
-/// tracks, and now move with the instance.
+/// At every time of the clip, `motion × pose of the clip that stays = pose of the clip as it was`,
+/// in character space, for the joint that the motion was taken from and all joints below it. Joints
+/// that are not below it keep their tracks, and now move with the instance.
 ///
 /// ```
 /// use throng::pose::{RootMotion, RootMotionOptions, RootPlace, LoopMode};
@@ -58,29 +61,33 @@ pub struct RootMotion {
 }
 
 impl RootMotion {
-    /// Splits `clip`, one of `character` or another for its skeleton, into the clip that stays in place and its motion.
+    /// Splits `clip`, one of `character` or another for its skeleton, into the clip that stays in
+    /// place and its motion.
     ///
-    /// *What is taken out.* The path of the joint's origin along the chosen axes of character space, and with
-    /// [`RootMotionOptions::yaw`] the joint's heading: the twist about +Y of its rotation since the reference (the part
-    /// of a quaternion about an axis: `2 atan2(q_y, q_w)`), followed over any number of turns. Ancestors of the joint
-    /// may be turned, scaled and animated.
+    /// *What is taken out.* The path of the joint's origin along the chosen axes of character
+    /// space, and with [`RootMotionOptions::yaw`] the joint's heading: the twist about +Y of its
+    /// rotation since the reference (the part of a quaternion about an axis: `2 atan2(q_y, q_w)`),
+    /// followed over any number of turns. Ancestors of the joint may be turned, scaled and
+    /// animated.
     ///
-    /// *How exactly.* Without yaw, and with ancestors that do not move, keys are rewritten: all is affine in them, so
-    /// that the curves are the same in each interpolation but for the rounding of `f32`. Else the joint gets new linear
-    /// keys: those of all curves that take part, and more between them until the measured error is within
-    /// [`RootMotionOptions::error_m`]; [`RootMotionReport::error_m`] says what was found. Where such a curve steps, the
-    /// step becomes a line between two neighbouring `f32` times, unless all step.
+    /// *How exactly.* Without yaw, and with ancestors that do not move, keys are rewritten: all is
+    /// affine in them, so that the curves are the same in each interpolation but for the rounding
+    /// of `f32`. Else the joint gets new linear keys: those of all curves that take part, and more
+    /// between them until the measured error is within [`RootMotionOptions::error_m`];
+    /// [`RootMotionReport::error_m`] says what was found. Where such a curve steps, the step
+    /// becomes a line between two neighbouring `f32` times, unless all step.
     ///
-    /// *Limits.* A joint that is turned upside down has no heading; near that it turns as fast as the keys can follow.
-    /// Turns are followed between samples that lie less than 0.4 rad or 1/4096 of the time between two keys apart: a
-    /// spline that whirls faster may lose whole turns.
+    /// *Limits.* A joint that is turned upside down has no heading; near that it turns as fast as
+    /// the keys can follow. Turns are followed between samples that lie less than 0.4 rad or 1/4096
+    /// of the time between two keys apart: a spline that whirls faster may lose whole turns.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) for a joint that the skeleton lacks;
-    /// [`Error::Argument`](crate::Error::Argument) if an ancestor has zero scale, if one scales unevenly and there is
-    /// yaw to be taken out, if the motion is not finite in `f32`, or if the error bound is not positive and finite;
-    /// [`Error::Capacity`](crate::Error::Capacity) if the joint and what is above it has more than 131,072 keys, if
-    /// more than 1,048,576 would be needed, or if that took more than 2²⁶ products of transforms.
+    /// [`Error::Argument`](crate::Error::Argument) if an ancestor has zero scale, if one scales
+    /// unevenly and there is yaw to be taken out, if the motion is not finite in `f32`, or if the
+    /// error bound is not positive and finite; [`Error::Capacity`](crate::Error::Capacity) if the
+    /// joint and what is above it has more than 131,072 keys, if more than 1,048,576 would be
+    /// needed, or if that took more than 2²⁶ products of transforms.
     pub fn extract(
         character: &Character,
         clip: &CurveClip,
@@ -97,7 +104,8 @@ impl RootMotion {
         report: RootMotionReport,
     ) -> Self {
         let duration_s = f64::from(clip.duration_s());
-        // In the frame of the motion's zero, not of its start: then passes go before the motion in one.
+        // In the frame of the motion's zero, not of its start: then passes go before the motion in
+        // one.
         let pass = curve.at(duration_s).then(&curve.at(0.0).inverse());
         Self {
             joint,
@@ -132,8 +140,8 @@ impl RootMotion {
         self.curve.times_s.is_empty()
     }
 
-    /// The motion from the reference to the clip's own time, clamped to the clip: what the pose of the clip that stays
-    /// is multiplied with to be the pose that was. Not a number counts as 0.
+    /// The motion from the reference to the clip's own time, clamped to the clip: what the pose of
+    /// the clip that stays is multiplied with to be the pose that was. Not a number counts as 0.
     #[must_use]
     pub fn at(&self, time_s: f64) -> RootDelta {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
@@ -146,13 +154,14 @@ impl RootMotion {
         self.delta(0.0, self.duration_s, LoopMode::Once)
     }
 
-    /// How the character moves while the clip goes from one unwrapped time to another (see [`LoopMode`]), in the frame that
-    /// it has at the start. Backward where `to_s` is less; over any number of passes at the same cost, in closed form
-    /// ([`RootDelta::repeated`]).
+    /// How the character moves while the clip goes from one unwrapped time to another (see
+    /// [`LoopMode`]), in the frame that it has at the start. Backward where `to_s` is less; over
+    /// any number of passes at the same cost, in closed form ([`RootDelta::repeated`]).
     ///
-    /// `delta(a, c)` is `delta(a, b).then(&delta(b, c))` but for the rounding of `f64`, which for a yaw of `ψ` and a
-    /// way of `l` metres is less than 2e-15 · (ψ + 10) · (l + 10) m: one step over 30 days is the sum of any smaller
-    /// ones. No motion where a time is not a number; times beyond 2⁴⁸ passes count as that.
+    /// `delta(a, c)` is `delta(a, b).then(&delta(b, c))` but for the rounding of `f64`, which for a
+    /// yaw of `ψ` and a way of `l` metres is less than 2e-15 · (ψ + 10) · (l + 10) m: one step over
+    /// 30 days is the sum of any smaller ones. No motion where a time is not a number; times beyond
+    /// 2⁴⁸ passes count as that.
     #[must_use]
     pub fn delta(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> RootDelta {
         let unmoved = from_s == to_s || from_s.is_nan() || to_s.is_nan();

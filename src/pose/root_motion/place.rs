@@ -6,9 +6,9 @@ use crate::character::Affine;
 use core::f64::consts::PI;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
-/// Where an instance stands on the ground and which way it looks: for adding up motions without drift. Within 8 km
-/// of the origin a step rounds the position by at most 1e-12 m, where an `f32` rounds it by 2e-4 m; and the yaw by
-/// 5e-16 rad.
+/// Where an instance stands on the ground and which way it looks: for adding up motions without
+/// drift. Within 8 km of the origin a step rounds the position by at most 1e-12 m, where an `f32`
+/// rounds it by 2e-4 m; and the yaw by 5e-16 rad.
 ///
 /// ```
 /// use throng::glam::{DVec3, Vec3};
@@ -43,8 +43,8 @@ impl RootPlace {
         };
     }
 
-    /// The instance's transform, relative to a point of the world: subtracted before rounding, so that it is exact
-    /// wherever the world's parts are drawn relative to a point near them.
+    /// The instance's transform, relative to a point of the world: subtracted before rounding, so
+    /// that it is exact wherever the world's parts are drawn relative to a point near them.
     #[must_use]
     pub fn to_affine(&self, origin: DVec3, scale: Vec3) -> Affine {
         let turn = DMat3::from_quat(DQuat::from_rotation_y(self.yaw_rad));

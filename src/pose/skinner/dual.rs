@@ -1,4 +1,5 @@
-//! Blended dual quaternions, and what they do to positions, normals and tangents: eight vertices at a time.
+//! Blended dual quaternions, and what they do to positions, normals and tangents: eight vertices at
+//! a time.
 
 use super::super::Mat3x4;
 use super::super::dual_quat::{DEGENERATE, Motion};

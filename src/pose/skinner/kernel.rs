@@ -50,7 +50,8 @@ pub(super) trait Deformer<L: Lanes>: Sized {
     fn tangent(&self, tangent: [L; 4]) -> [L; 4];
 }
 
-/// What runs for a unit: the wider ones have no code of their own here, and the narrower ones that which the compiler makes.
+/// What runs for a unit: the wider ones have no code of their own here, and the narrower ones that
+/// which the compiler makes.
 pub(super) const fn level(unit: Unit) -> SimdLevel {
     match unit.level() {
         SimdLevel::Avx512 | SimdLevel::Avx2 => SimdLevel::Avx2,
@@ -61,9 +62,9 @@ pub(super) const fn level(unit: Unit) -> SimdLevel {
 /// Deforms all of the primitive's streams.
 ///
 /// # Safety
-/// The CPU has `unit`. The palette has as many entries as that which the part was made for. The pointers of
-/// `out` are valid for writing all of the part's vertices; there is one for normals and tangents only if
-/// the streams have some.
+/// The CPU has `unit`. The palette has as many entries as that which the part was made for. The
+/// pointers of `out` are valid for writing all of the part's vertices; there is one for normals and
+/// tangents only if the streams have some.
 pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
     // SAFETY: the caller's contract.
     unsafe {
@@ -136,8 +137,8 @@ unsafe fn write_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>, out: &Out) {
         let influences = part.influences[run.first..].chunks_exact(run.count);
         for (block, influences) in run.blocks.clone().zip(influences) {
             let vertices = part.vertices - block * WIDTH;
-            // SAFETY: the caller's contract. The part's offsets are those of entries of its character's
-            // palette. A block starts before the part's last vertex.
+            // SAFETY: the caller's contract. The part's offsets are those of entries of its
+            // character's palette. A block starts before the part's last vertex.
             unsafe {
                 let deformer = blend::<L, D>(palette, influences);
                 let positions = deformer.point(load(&streams.positions[block]));

@@ -1,4 +1,5 @@
-//! Eight vertices side by side: what the kernels need of a vector unit besides [`Lanes`], and plain code for it.
+//! Eight vertices side by side: what the kernels need of a vector unit besides [`Lanes`], and plain
+//! code for it.
 
 use super::super::Mat3x4;
 pub(super) use super::super::lanes::{Eight, Plain, Row as Block, WIDTH};
@@ -45,10 +46,12 @@ pub(super) trait Lanes: Eight {
     /// The CPU has the vector unit. At every offset from `palette` there is an entry.
     unsafe fn row(palette: *const Mat3x4, influence: &Influence, row: usize) -> [Self; 4];
 
-    /// The three rows of `M₀ + Σ wᵢ (Mᵢ - M₀)`, each as four columns: with entries that are all the same, exactly that entry.
+    /// The three rows of `M₀ + Σ wᵢ (Mᵢ - M₀)`, each as four columns: with entries that are all the
+    /// same, exactly that entry.
     ///
     /// # Safety
-    /// The CPU has the vector unit. There is an influence; at every offset from `palette` there is an entry.
+    /// The CPU has the vector unit. There is an influence; at every offset from `palette` there is
+    /// an entry.
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> [[Self; 4]; 3];
 
     /// Writes x, y, z of each vertex in ascending order: 24 numbers.

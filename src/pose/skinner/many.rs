@@ -18,14 +18,16 @@ pub struct SkinJob<'a> {
     pub out: WriteOnly<'a, f32>,
 }
 
-/// Deforms many instances, of one or several characters, on the threads of rayon's current pool: the global one, unless called
-/// inside [`ThreadPool::install`](https://docs.rs/rayon/1/rayon/struct.ThreadPool.html#method.install).
+/// Deforms many instances, of one or several characters, on the threads of rayon's current pool:
+/// the global one, unless called inside
+/// [`ThreadPool::install`](https://docs.rs/rayon/1/rayon/struct.ThreadPool.html#method.install).
 ///
-/// An instance is deformed by one thread, as [`Skinner::skin`] does it alone: so the results have the same bits, whatever
-/// the number of threads.
+/// An instance is deformed by one thread, as [`Skinner::skin`] does it alone: so the results have
+/// the same bits, whatever the number of threads.
 ///
 /// # Errors
-/// [`Error::Each`] with the first job that [`Skinner::skin`] would refuse, and why. Nothing is written then.
+/// [`Error::Each`] with the first job that [`Skinner::skin`] would refuse, and why. Nothing is
+/// written then.
 pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
     for (index, job) in jobs.iter().enumerate() {
         job.check().map_err(|why| Error::Each {

@@ -1,9 +1,11 @@
-//! The skin stage, fast: the same results as [`skin`](super::skin()) up to rounding, eight vertices at a time.
+//! The skin stage, fast: the same results as [`skin`](super::skin()) up to rounding, eight vertices
+//! at a time.
 //!
-//! - `pack`: a primitive's streams, repacked once: blocks of eight vertices, each with as many influences as one of
-//!   its vertices uses;
+//! - `pack`: a primitive's streams, repacked once: blocks of eight vertices, each with as many
+//!   influences as one of its vertices uses;
 //! - `lanes`: what the kernels need of a vector unit, in plain code, and `avx2`: in AVX2;
-//! - `matrix`, `dual`: how a block of vertices follows its entries, by matrices and by dual quaternions;
+//! - `matrix`, `dual`: how a block of vertices follows its entries, by matrices and by dual
+//!   quaternions;
 //! - `kernel`: the loop over the blocks;
 //! - `scratch`: palettes and morphed streams, made for one call;
 //! - `many`: many instances on all cores.
@@ -34,16 +36,16 @@ use pack::Part;
 use scratch::Scratch;
 use std::sync::{Mutex, PoisonError};
 
-/// Deforms a character's vertices on the CPU: made once for a character, then used for any number of instances, from
-/// any number of threads at once.
+/// Deforms a character's vertices on the CPU: made once for a character, then used for any number
+/// of instances, from any number of threads at once.
 ///
-/// The results are those of [`skin`](super::skin()), which has the formulas, but for rounding: sums are fused and
-/// taken in another order. The code is chosen for the CPU where the program runs: AVX2 with FMA, else plain code
-/// for any. One CPU gives the same bits for the same input, whatever the number of threads; CPUs with and without FMA
-/// differ by rounding.
+/// The results are those of [`skin`](super::skin()), which has the formulas, but for rounding: sums
+/// are fused and taken in another order. The code is chosen for the CPU where the program runs:
+/// AVX2 with FMA, else plain code for any. One CPU gives the same bits for the same input, whatever
+/// the number of threads; CPUs with and without FMA differ by rounding.
 ///
-/// After the first calls nothing is allocated: what a call needs besides its output is kept, once for each
-/// thread that was ever in a call at the same time.
+/// After the first calls nothing is allocated: what a call needs besides its output is kept, once
+/// for each thread that was ever in a call at the same time.
 ///
 /// ```
 /// use throng::pose::{Mat3x4, PaletteRef, Skinner, WriteOnly};
@@ -66,18 +68,20 @@ pub struct Skinner {
     weights_len: usize,
     /// Which palette entries mirror in the rest pose.
     mirrored: Vec<bool>,
-    /// For each primitive, how it is known which side of its triangles is the front; empty where it is by winding.
+    /// For each primitive, how it is known which side of its triangles is the front; empty where it
+    /// is by winding.
     facings: Vec<Vec<Facing>>,
     unit: Unit,
     spare: Mutex<Vec<Scratch>>,
 }
 
 impl Skinner {
-    /// Repacks the character's vertices, influences and morph targets. They are copied: 56 bytes a vertex, and 64 more for
-    /// every influence of each eight.
+    /// Repacks the character's vertices, influences and morph targets. They are copied: 56 bytes a
+    /// vertex, and 64 more for every influence of each eight.
     ///
     /// # Errors
-    /// [`Error::Capacity`] if the deformed vertices do not fit the layout, as [`SkinnedLayout::new`].
+    /// [`Error::Capacity`] if the deformed vertices do not fit the layout, as
+    /// [`SkinnedLayout::new`].
     pub fn new(character: &Character) -> Result<Self> {
         let part = |primitive| Part::new(character, primitive);
         let rest = rest_palette(character)?;
@@ -119,14 +123,15 @@ impl Skinner {
         &self.layout
     }
 
-    /// Deforms all primitives of an instance. `palette` is the character's whole palette, `weights` are those of all its
-    /// morph targets; `out` is laid out as [`Self::layout`] says. Every stream is written once, in ascending
-    /// order, a primitive's positions, normals and tangents alongside each other; the words between the parts are
-    /// left alone.
+    /// Deforms all primitives of an instance. `palette` is the character's whole palette, `weights`
+    /// are those of all its morph targets; `out` is laid out as [`Self::layout`] says. Every stream
+    /// is written once, in ascending order, a primitive's positions, normals and tangents alongside
+    /// each other; the words between the parts are left alone.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `palette`, `weights` or `out` are of another length than the character has entries,
-    /// morph weights or the layout words, or a weight is not finite. Nothing is written then.
+    /// [`Error::Argument`] if `palette`, `weights` or `out` are of another length than the
+    /// character has entries, morph weights or the layout words, or a weight is not finite. Nothing
+    /// is written then.
     pub fn skin(
         &self,
         palette: PaletteRef<'_>,
@@ -152,8 +157,8 @@ impl Skinner {
                     normals: place.normals.map(at),
                     tangents: place.tangents.map(at),
                 };
-                // SAFETY: the unit was detected; the palette's length was checked; the layout has room for all of the
-                // part's vertices in each of its streams.
+                // SAFETY: the unit was detected; the palette's length was checked; the layout has
+                // room for all of the part's vertices in each of its streams.
                 unsafe { kernel::write(self.unit, &task, &out) };
             }
         });
@@ -190,8 +195,8 @@ impl Skinner {
                 tangents: tangents
                     .then(|| room::<_, TANGENT_WORDS>(&mut out.tangents, part.vertices)),
             };
-            // SAFETY: the unit was detected; the palette's length was checked; there is room for the vertices, all of
-            // which are written.
+            // SAFETY: the unit was detected; the palette's length was checked; there is room for
+            // the vertices, all of which are written.
             unsafe {
                 kernel::write(self.unit, &task, &to);
                 out.positions.set_len(part.vertices);
@@ -203,11 +208,12 @@ impl Skinner {
         Ok(())
     }
 
-    /// The box around the deformed positions of an instance, in character space: exact, as they are all computed, and
-    /// written nowhere. Empty for a character without vertices.
+    /// The box around the deformed positions of an instance, in character space: exact, as they are
+    /// all computed, and written nowhere. Empty for a character without vertices.
     ///
     /// # Errors
-    /// As [`Self::skin`]; and [`Error::Argument`] if a number of the palette is not finite, where there would be no box.
+    /// As [`Self::skin`]; and [`Error::Argument`] if a number of the palette is not finite, where
+    /// there would be no box.
     pub fn bounds(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<Aabb> {
         self.check(palette, weights)?;
         Ok(self.with_scratch(|scratch| {
@@ -225,7 +231,8 @@ impl Skinner {
         }))
     }
 
-    /// Calls `each` with the number of every primitive and its deformed positions, three numbers a vertex.
+    /// Calls `each` with the number of every primitive and its deformed positions, three numbers a
+    /// vertex.
     ///
     /// # Errors
     /// As [`Self::skin`].
@@ -251,8 +258,8 @@ impl Skinner {
                     normals: None,
                     tangents: None,
                 };
-                // SAFETY: the unit was detected; the palette's length was checked; there is room for the positions, all
-                // of which are written.
+                // SAFETY: the unit was detected; the palette's length was checked; there is room
+                // for the positions, all of which are written.
                 unsafe {
                     kernel::write(self.unit, &task, &out);
                     scratch.positions.set_len(words);
@@ -263,8 +270,8 @@ impl Skinner {
         Ok(())
     }
 
-    /// How many vertices each primitive has, and how many palette entries and morph weights there are: what a character must
-    /// agree in that is used along with this.
+    /// How many vertices each primitive has, and how many palette entries and morph weights there
+    /// are: what a character must agree in that is used along with this.
     pub(super) fn fits(&self, character: &Character) -> bool {
         let own = self.parts.iter().map(|part| part.vertices);
         let theirs = character.primitives().iter().map(|p| p.vertex_count());
@@ -273,8 +280,8 @@ impl Skinner {
             && own.eq(theirs)
     }
 
-    /// For each entry, whether it mirrors now and not in the rest pose, or the other way round; empty if there are no
-    /// such entries.
+    /// For each entry, whether it mirrors now and not in the rest pose, or the other way round;
+    /// empty if there are no such entries.
     pub(super) fn turned(&self, palette: PaletteRef<'_>) -> Vec<bool> {
         let entry = |index: usize| match palette {
             PaletteRef::Mat3x4(list) => mirrors(&list[index]),

@@ -8,8 +8,8 @@ use crate::error::{ArgumentFault, Error, Result};
 use glam::{Vec3, Vec4};
 use std::ops::Range;
 
-/// The streams that are skinned, in blocks of eight vertices; the last block is filled up with copies of
-/// the last vertex. Streams that the primitive lacks are empty.
+/// The streams that are skinned, in blocks of eight vertices; the last block is filled up with
+/// copies of the last vertex. Streams that the primitive lacks are empty.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Streams {
     pub(super) positions: Vec<[Block; 3]>,
@@ -43,8 +43,9 @@ pub(super) struct Part {
 
 impl Part {
     /// # Errors
-    /// [`Error::NotFound`] if the primitive addresses entries that the palette lacks, [`Error::Argument`] if
-    /// streams are of different lengths: neither happens to a character's own.
+    /// [`Error::NotFound`] if the primitive addresses entries that the palette lacks,
+    /// [`Error::Argument`] if streams are of different lengths: neither happens to a character's
+    /// own.
     pub(super) fn new(character: &Character, primitive: &Primitive) -> Result<Self> {
         let vertices = primitive.vertex_count();
         for (what, len) in [

@@ -16,8 +16,8 @@ pub(super) struct Scratch {
     pub(super) positions: Vec<f32>,
 }
 
-/// The palette in entries of 48 bytes: as it is, or widened into `room`. Entries with an offset are expanded to
-/// matrices here, once each and not once for every vertex.
+/// The palette in entries of 48 bytes: as it is, or widened into `room`. Entries with an offset are
+/// expanded to matrices here, once each and not once for every vertex.
 pub(super) fn entries<'a>(
     palette: PaletteRef<'a>,
     room: &'a mut Vec<Mat3x4>,
@@ -39,9 +39,9 @@ pub(super) fn entries<'a>(
     }
 }
 
-/// The part's streams under its morph targets whose weight is not 0: those at rest if there are none, else made in
-/// `room`, by the same steps as [`morph`](super::super::morph()). Normals and tangents are left alone unless `directions`.
-/// There is a weight for each target.
+/// The part's streams under its morph targets whose weight is not 0: those at rest if there are
+/// none, else made in `room`, by the same steps as [`morph`](super::super::morph()). Normals and
+/// tangents are left alone unless `directions`. There is a weight for each target.
 pub(super) fn morphed<'a>(
     part: &'a Part,
     weights: &[f32],

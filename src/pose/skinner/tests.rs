@@ -188,7 +188,8 @@ fn weights_must_be_finite() {
     assert!(matches!(error, Err(Error::Argument { .. })), "{error:?}");
 }
 
-/// What a character can't have, but its type could: it is refused, so that no offset leads out of a palette.
+/// What a character can't have, but its type could: it is refused, so that no offset leads out of a
+/// palette.
 #[test]
 fn entries_that_are_not_there_are_refused() {
     let mut character = character();

@@ -22,18 +22,18 @@ pub(super) fn across<L: Lanes>([x, y, z]: [[L; 3]; 3], vector: [L; 3]) -> [L; 3]
     [dot(x, vector), dot(y, vector), dot(z, vector)]
 }
 
-/// Whether vectors of these squared lengths can be normalised as they are. Then a component of each is
-/// 1e-12 or more, next to which products that underflow do not count, and none has overflowed.
+/// Whether vectors of these squared lengths can be normalised as they are. Then a component of each
+/// is 1e-12 or more, next to which products that underflow do not count, and none has overflowed.
 #[inline(always)]
 pub(super) fn has_direction<L: Lanes>(squared: L) -> bool {
     squared.all_between(3e-24, 1e30)
 }
 
-/// Vectors at length 1, of squared lengths that [`has_direction`]. What is of length 1 up to rounding is left as
-/// it is, as the plain code does.
+/// Vectors at length 1, of squared lengths that [`has_direction`]. What is of length 1 up to
+/// rounding is left as it is, as the plain code does.
 ///
-/// By a root and a division: the quick approximations of both differ between makes of CPU, and then so
-/// would the results.
+/// By a root and a division: the quick approximations of both differ between makes of CPU, and then
+/// so would the results.
 #[inline(always)]
 pub(super) fn unit<L: Lanes>(vectors: [L; 3], squared: L) -> [L; 3] {
     let factor = squared.root_inverse_or_1(4.0 * f32::EPSILON);

@@ -104,8 +104,9 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a ring end. Exit times that
-    /// recur count if `met`, and for what is played already: not for what is entered at that very time.
+    /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a
+    /// ring end. Exit times that recur count if `met`, and for what is played already: not for what
+    /// is entered at that very time.
     fn settle(
         &mut self,
         state: &mut StateMachineInstance,

@@ -3,7 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// What a transition asks of a parameter. In text: `speed > 0.1`, `lives == 0`, `grounded`, `!grounded`.
+/// What a transition asks of a parameter. In text: `speed > 0.1`, `lives == 0`, `grounded`,
+/// `!grounded`.
 ///
 /// ```
 /// use throng::pose::state_machine::{Condition, Test};
@@ -38,7 +39,8 @@ pub enum Test {
     Equal(f64),
     /// Another number than this one.
     NotEqual(f64),
-    /// A bool that is true, or a trigger that is set: which is taken back when the transition fires.
+    /// A bool that is true, or a trigger that is set: which is taken back when the transition
+    /// fires.
     True,
     /// A bool that is false.
     False,

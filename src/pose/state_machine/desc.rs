@@ -3,8 +3,8 @@
 use super::desc_transition::TransitionDesc;
 use crate::pose::LoopMode;
 
-/// A state machine: what [`StateMachine::new`](super::StateMachine::new) proves and what its text form holds. Names must differ
-/// within their list, and are not empty.
+/// A state machine: what [`StateMachine::new`](super::StateMachine::new) proves and what its text
+/// form holds. Names must differ within their list, and are not empty.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -40,8 +40,8 @@ pub struct ParameterDesc {
     pub kind: ParameterKind,
 }
 
-/// What a parameter is: in text, `kind = "float"`, `"int"`, `"bool"` or `"trigger"`, with `default`, `min` and `max`
-/// beside it; a default that is not there is 0 or false.
+/// What a parameter is: in text, `kind = "float"`, `"int"`, `"bool"` or `"trigger"`, with
+/// `default`, `min` and `max` beside it; a default that is not there is 0 or false.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParameterKind {
     /// A number; one that is set outside the range is clamped to it.
@@ -124,7 +124,8 @@ pub struct LayerDesc {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub mask: Option<String>,
-    /// How much of it is laid over the layers below; 0..=1, for an additive layer any that is not negative.
+    /// How much of it is laid over the layers below; 0..=1, for an additive layer any that is not
+    /// negative.
     #[cfg_attr(
         feature = "serde",
         serde(default = "one", skip_serializing_if = "is_one")
@@ -222,8 +223,8 @@ impl StateDesc {
     }
 }
 
-/// What a state plays. The clips of a blend play at one phase; a loop lasts as long as the weighted mean of
-/// their durations.
+/// What a state plays. The clips of a blend play at one phase; a loop lasts as long as the weighted
+/// mean of their durations.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -252,7 +253,8 @@ pub enum MotionDesc {
         /// At least one, all of them at different places.
         points: Vec<Point2Desc>,
     },
-    /// A blend space of the character's ([`AnimationSet::blend_spaces`](crate::character::AnimationSet::blend_spaces)).
+    /// A blend space of the character's
+    /// ([`AnimationSet::blend_spaces`](crate::character::AnimationSet::blend_spaces)).
     BlendSpace {
         /// Its name.
         name: String,

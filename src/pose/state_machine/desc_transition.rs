@@ -17,16 +17,17 @@ pub struct TransitionDesc {
     pub from: Origin,
     /// The name of the state to which it leads.
     pub to: String,
-    /// All must hold, as in `when = ["speed > 0.1", "grounded", "!crouched"]`. With neither a condition nor an exit
-    /// time it fires at once.
+    /// All must hold, as in `when = ["speed > 0.1", "grounded", "!crouched"]`. With neither a
+    /// condition nor an exit time it fires at once.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub when: Vec<Condition>,
-    /// The phase that the state must have come to. In a state that starts over, a phase below 1 is met once in every loop,
-    /// and the transition fires there or not; from 1 on (2.5 is in the middle of the third loop), and in a state that plays once, it may fire
-    /// from there on. Backwards, the end of the motion counts as 0 for the latter.
+    /// The phase that the state must have come to. In a state that starts over, a phase below 1 is
+    /// met once in every loop, and the transition fires there or not; from 1 on (2.5 is in the
+    /// middle of the third loop), and in a state that plays once, it may fire from there on.
+    /// Backwards, the end of the motion counts as 0 for the latter.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -35,15 +36,17 @@ pub struct TransitionDesc {
     /// How long the cross-fade takes, in seconds; 0 cuts.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub fade_s: f32,
-    /// How long an inertialised transition takes, in seconds, in place of a fade; 0 for none. The state is left at once,
-    /// and what the pose and its velocity were off decays: see [`Play::inertial_s`](crate::animator::Play::inertial_s). Only
+    /// How long an inertialised transition takes, in seconds, in place of a fade; 0 for none. The
+    /// state is left at once, and what the pose and its velocity were off decays: see
+    /// [`Play::inertial_s`](crate::animator::Play::inertial_s). Only
     /// [`Animator`](crate::animator::Animator) does so; else it is a cut.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub inertial_s: f32,
     /// How the weights move.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub ease: Ease,
-    /// Whether the new state starts at the phase of the old one, which then goes in step with it until it has faded.
+    /// Whether the new state starts at the phase of the old one, which then goes in step with it
+    /// until it has faded.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub sync: Sync,
     /// The phase at which the new state starts, in place of the state's own.
@@ -99,7 +102,8 @@ pub enum Origin {
     State(String),
     /// In any state; `(any)` in text.
     Any,
-    /// At the start: it chooses another state than the layer's entry, before any time has passed; `(entry)` in text.
+    /// At the start: it chooses another state than the layer's entry, before any time has passed;
+    /// `(entry)` in text.
     Entry,
 }
 
@@ -142,7 +146,8 @@ pub enum Sync {
     /// It starts at its own start.
     #[default]
     None,
-    /// It starts at the old state's phase; during the fade the old state goes at the new one's pace.
+    /// It starts at the old state's phase; during the fade the old state goes at the new one's
+    /// pace.
     Phase,
 }
 

@@ -5,8 +5,8 @@ pub use crate::error::DescFault;
 use crate::error::{DescError, Error, cut};
 use core::fmt;
 
-/// What is wrong with a state machine's data or text, and where: a part, and its field, such as `to` or
-/// `motion.points[2].clip`.
+/// What is wrong with a state machine's data or text, and where: a part, and its field, such as
+/// `to` or `motion.points[2].clip`.
 pub type StateMachineError = DescError<StateMachinePart>;
 
 impl StateMachineError {

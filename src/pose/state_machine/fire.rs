@@ -134,7 +134,8 @@ impl Transition {
     }
 }
 
-/// Those that may fire but for their conditions and exit times, with the state from which they lead, first what goes first.
+/// Those that may fire but for their conditions and exit times, with the state from which they
+/// lead, first what goes first.
 fn candidates<'m>(
     layer: &'m Layer,
     state: &LayerState,
@@ -162,8 +163,8 @@ fn wrap_of(layer: &Layer, play: &Play) -> LoopMode {
     state.map_or_else(Default::default, |state| state.wrap)
 }
 
-/// When the layer next has something to do if no parameter changes, after `since_s`: the end of its fade, or an exit time
-/// of a transition whose conditions hold. Infinite if never.
+/// When the layer next has something to do if no parameter changes, after `since_s`: the end of its
+/// fade, or an exit time of a transition whose conditions hold. Infinite if never.
 pub(super) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_s: f64) -> f64 {
     let mut next = state.fade_end_s().max(since_s);
     for (offer, _, transition) in candidates(layer, state) {
@@ -201,8 +202,8 @@ impl Due<'_> {
     }
 }
 
-/// The first transition that can fire at `time_s`, if there is one that has not fired at that time yet. Exit times
-/// that recur count if `met`, and if they are met just then.
+/// The first transition that can fire at `time_s`, if there is one that has not fired at that time
+/// yet. Exit times that recur count if `met`, and if they are met just then.
 pub(super) fn due<'m>(
     layer: &'m Layer,
     state: &LayerState,

@@ -6,7 +6,8 @@ use super::state::{LayerState, Play, StateMachineInstance, Value};
 use super::{MAX_FADE_S, MAX_TIME_S, StateMachine};
 use crate::error::{ArgumentFault, Error, Result};
 
-/// Phases are no greater: the fastest rate over the longest time gives 2e18, and as often as the clock goes back, that again.
+/// Phases are no greater: the fastest rate over the longest time gives 2e18, and as often as the
+/// clock goes back, that again.
 const MAX_PHASE: f64 = 1e30;
 
 impl StateMachine {

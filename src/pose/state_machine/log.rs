@@ -21,7 +21,8 @@ pub struct StateMachineEvent {
     pub time_s: f64,
 }
 
-/// What a [`StateMachineEvent`] tells. Both happen when a transition fires: what is left goes on to be seen while it fades out.
+/// What a [`StateMachineEvent`] tells. Both happen when a transition fires: what is left goes on to
+/// be seen while it fades out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StateMachineEventKind {
     /// A state was left.
@@ -30,8 +31,8 @@ pub enum StateMachineEventKind {
     Entered,
 }
 
-/// A stretch of a clip's time that passed for an instance: what [`ClipEvents`](crate::pose::ClipEvents) and
-/// [`RootMotion`](crate::pose::RootMotion) ask for.
+/// A stretch of a clip's time that passed for an instance: what
+/// [`ClipEvents`](crate::pose::ClipEvents) and [`RootMotion`](crate::pose::RootMotion) ask for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipPass {
     /// The layer's number.
@@ -40,13 +41,15 @@ pub struct ClipPass {
     pub state: StateId,
     /// Index into the clips that the machine was made with.
     pub clip: ClipId,
-    /// From here, in seconds of unwrapped clip time (see [`LoopMode`]); backwards, it is more than `to_s`.
+    /// From here, in seconds of unwrapped clip time (see [`LoopMode`]); backwards, it is more than
+    /// `to_s`.
     pub from_s: f64,
     /// To here.
     pub to_s: f64,
     /// What the clip does past its end.
     pub loop_mode: LoopMode,
-    /// Whether it begins here: the state was just entered, so what lies on `from_s` was not passed yet.
+    /// Whether it begins here: the state was just entered, so what lies on `from_s` was not passed
+    /// yet.
     pub starts: bool,
     /// The weight that it had, layer and blend and fade together: the mean over the time.
     pub weight: f32,

@@ -7,32 +7,34 @@
 //!                                                    └──▶ StateMachineLog: states entered, clip time passed
 //! ```
 //!
-//! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions; `StateMachineText` reads
-//!   it from TOML (feature `toml`), with lines for errors.
+//! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions;
+//!   `StateMachineText` reads it from TOML (feature `toml`), with lines for errors.
 //! - [`StateMachine`] is what was proven of it, for any number of instances and threads.
 //! - [`StateMachineInstance`] is one instance, and a saved game. The
 //!   [`Animator`](crate::animator::Animator) has one for each actor that a state machine drives.
 //!
 //! # Time
-//! What depends on time alone happens at its own time and not at a frame's: exit times are met and fades end inside an
-//! update, one after the other, on all layers together. So the same time in many steps or in one gives the same states at the
-//! same times, but for rounding. Parameters change between updates, and count from the time of the update before; conditions
-//! are looked at when one changed, and after each event.
+//! What depends on time alone happens at its own time and not at a frame's: exit times are met and
+//! fades end inside an update, one after the other, on all layers together. So the same time in
+//! many steps or in one gives the same states at the same times, but for rounding. Parameters
+//! change between updates, and count from the time of the update before; conditions are looked at
+//! when one changed, and after each event.
 //!
 //! - At one time a transition fires once: transitions that lead in a ring end.
-//! - An update handles 256 events and transitions of an instance. What is left plays on without transitions
-//!   to the end of the update, and is looked at in the next.
-//! - A clock that goes back: no time passes, and all goes on from the new time. To go back in what happened, keep a clone
-//!   of the state.
+//! - An update handles 256 events and transitions of an instance. What is left plays on without
+//!   transitions to the end of the update, and is looked at in the next.
+//! - A clock that goes back: no time passes, and all goes on from the new time. To go back in what
+//!   happened, keep a clone of the state.
 //! - A time that is not a number, or beyond 1e12 s: no time passes.
 //! - A time far ahead costs no more than a near one: loops are not counted one by one.
 //!
 //! # Fades
-//! A transition that interrupts a fade starts from the weights reached: nothing jumps. At most [`MAX_FADING`] states fade
-//! out at once; while there are that many, further fades wait for the end of the one under way (cuts do not).
+//! A transition that interrupts a fade starts from the weights reached: nothing jumps. At most
+//! [`MAX_FADING`] states fade out at once; while there are that many, further fades wait for the
+//! end of the one under way (cuts do not).
 //!
-//! The rules of exit times, interruptions and steps in sync are at the fields of [`TransitionDesc`]. They are those of
-//! Unity's animator controllers where these say something.
+//! The rules of exit times, interruptions and steps in sync are at the fields of
+//! [`TransitionDesc`]. They are those of Unity's animator controllers where these say something.
 
 mod advance;
 mod build;
@@ -195,9 +197,9 @@ pub struct StateMachine {
 }
 
 impl StateMachine {
-    /// Proves `desc` for a skeleton, on which masks lie, and clips, which are found by their names: the first of
-    /// each. The samples of [`Self::play`] have indices into `clips`. Blend spaces are a character's: motions that name one
-    /// need [`Self::of`].
+    /// Proves `desc` for a skeleton, on which masks lie, and clips, which are found by their names:
+    /// the first of each. The samples of [`Self::play`] have indices into `clips`. Blend spaces are
+    /// a character's: motions that name one need [`Self::of`].
     ///
     /// # Errors
     /// [`Error::StateMachine`] with the part of the machine, its field, and what is wrong there.

@@ -8,8 +8,8 @@ use glam::Vec2;
 /// The most loops a second, either way: a faster rate is clamped.
 pub(super) const MAX_RATE_HZ: f64 = 1e6;
 
-/// Phases that differ by less are the same: a state that took its phase over from one at its exit is there, and not
-/// just before. After 30 days a time is rounded by 5e-10 s.
+/// Phases that differ by less are the same: a state that took its phase over from one at its exit
+/// is there, and not just before. After 30 days a time is rounded by 5e-10 s.
 const NEAR: f64 = 1e-6;
 
 pub(super) fn float(values: &[Value], parameter: u16) -> f32 {
@@ -26,7 +26,8 @@ impl Scaled {
     }
 }
 
-/// The clips of a motion, with weights that sum to 1; those of weight 0 only fill up. None for [`Motion::None`].
+/// The clips of a motion, with weights that sum to 1; those of weight 0 only fill up. None for
+/// [`Motion::None`].
 pub(super) fn clips(motion: &Motion, values: &[Value]) -> [(Played, f32); 3] {
     let none = (Played::default(), 0.0);
     let of = |clips: &[Played], (index, weight): (usize, f32)| {
@@ -127,8 +128,8 @@ pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
     play.anchor_s + (goal - play.phase) / rate
 }
 
-/// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not. Where it was entered it has
-/// not met it.
+/// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not.
+/// Where it was entered it has not met it.
 pub(super) fn next_met(play: &Play, wrap: LoopMode, exit: f64, since_s: f64) -> f64 {
     match wrap {
         // Forth and back: twice in two loops.
@@ -152,8 +153,8 @@ fn next_of(play: &Play, first: f64, period: f64, since_s: f64) -> f64 {
     } else {
         (loops.ceil(), -1.0)
     };
-    // The division above may be off by one loop, and where the state was entered does not count. Times are compared,
-    // not phases, so that no time is met twice.
+    // The division above may be off by one loop, and where the state was entered does not count.
+    // Times are compared, not phases, so that no time is met twice.
     for ahead in 0..4 {
         let phase = first + (nearest + step * f64::from(ahead)) * period;
         let time = play.anchor_s + (phase - play.phase) / rate;

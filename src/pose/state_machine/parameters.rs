@@ -16,11 +16,12 @@ impl StateMachine {
         find(names, name)
     }
 
-    /// Sets a float, clamped to its range; it counts from the time up to which the state has been updated.
+    /// Sets a float, clamped to its range; it counts from the time up to which the state has been
+    /// updated.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a value that is not finite, and for a parameter that is not a float; [`Error::NotFound`] for
-    /// one of another machine.
+    /// [`Error::Argument`] for a value that is not finite, and for a parameter that is not a float;
+    /// [`Error::NotFound`] for one of another machine.
     pub fn set_float(
         &self,
         state: &mut StateMachineInstance,
@@ -98,7 +99,8 @@ impl StateMachine {
     /// The value of a parameter.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a parameter of another machine, [`Error::Argument`] for such a state.
+    /// [`Error::NotFound`] for a parameter of another machine, [`Error::Argument`] for such a
+    /// state.
     pub fn value(&self, state: &StateMachineInstance, id: ParameterId) -> Result<Value> {
         self.check(state)?;
         let value = state.values.get(usize::from(id.0)).copied();

@@ -3,12 +3,14 @@
 /// How many states can fade out at once on one layer.
 pub const MAX_FADING: usize = 4;
 
-/// One instance of a [`StateMachine`](super::StateMachine): its parameters, and what its layers play. Plain data of about 250 bytes a layer: a
-/// clone, or what serde writes, is a saved game. (With `serde_json` its feature `float_roundtrip` is needed: without, times
-/// come back with other last bits.)
+/// One instance of a [`StateMachine`](super::StateMachine): its parameters, and what its layers
+/// play. Plain data of about 250 bytes a layer: a clone, or what serde writes, is a saved game.
+/// (With `serde_json` its feature `float_roundtrip` is needed: without, times come back with other
+/// last bits.)
 ///
-/// It belongs to the machine that started it, and to any that has the same parameters, layers, states and transitions by
-/// number and name: speeds, clips and fades may be changed under a saved game.
+/// It belongs to the machine that started it, and to any that has the same parameters, layers,
+/// states and transitions by number and name: speeds, clips and fades may be changed under a saved
+/// game.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -29,7 +31,8 @@ pub struct StateMachineInstance {
     pub(super) proven: Proven,
 }
 
-/// Whether a state's contents are known to fit its machine: not if they were just read from somewhere.
+/// Whether a state's contents are known to fit its machine: not if they were just read from
+/// somewhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Proven(pub(super) bool);
 
@@ -71,7 +74,8 @@ pub(super) struct LayerState {
     pub(super) fading: Fading,
 }
 
-/// A state that is played: its phase is `phase + (t - anchor_s) * rate_hz`, in loops since its start.
+/// A state that is played: its phase is `phase + (t - anchor_s) * rate_hz`, in loops since its
+/// start.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",

@@ -51,8 +51,9 @@ impl StateMachineText {
     /// Reads `text`; `file` is what errors call it.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] for text that is not TOML, or not of a state machine's form, with the line, and with the
-    /// part of the machine as far as it can be told; for more than [`MAX_TEXT_BYTES`].
+    /// [`Error::StateMachine`] for text that is not TOML, or not of a state machine's form, with
+    /// the line, and with the part of the machine as far as it can be told; for more than
+    /// [`MAX_TEXT_BYTES`].
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         if text.len() > MAX_TEXT_BYTES {
             return Err(StateMachineError {
@@ -161,8 +162,8 @@ impl StateMachineDesc {
     /// The text form, which [`StateMachineText::parse`] reads back as the same data.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] for data that has no such text, such as a condition on a parameter with white space in its
-    /// name: nothing that [`StateMachine::new`] takes.
+    /// [`Error::StateMachine`] for data that has no such text, such as a condition on a parameter
+    /// with white space in its name: nothing that [`StateMachine::new`] takes.
     pub fn to_toml(&self) -> Result<String> {
         let fault = |why: &dyn core::fmt::Display| -> Error {
             StateMachineError {

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::pose::SampleList;
 
 impl StateMachine {
-    /// An instance that starts at `now_s`, in the first update: so parameters that are set before can choose
-    /// its first state. A time that is not a number, or beyond [`MAX_TIME_S`], counts as 0.
+    /// An instance that starts at `now_s`, in the first update: so parameters that are set before
+    /// can choose its first state. A time that is not a number, or beyond [`MAX_TIME_S`], counts as 0.
     #[must_use]
     pub fn start(&self, now_s: f64) -> StateMachineInstance {
         let now_s = if now_s.abs() <= MAX_TIME_S {
@@ -48,8 +48,8 @@ impl StateMachine {
         }
     }
 
-    /// Takes an instance to the engine's `now_s`, in seconds, and notes in `log` what happened: what
-    /// the log had before is forgotten.
+    /// Takes an instance to the engine's `now_s`, in seconds, and notes in `log` what happened:
+    /// what the log had before is forgotten.
     ///
     /// This is for game logic that needs states and no poses, and for tools. To animate characters,
     /// let an [`Animator`](crate::animator::Animator) run the state machine: it updates many
@@ -72,9 +72,9 @@ impl StateMachine {
     }
 
     /// Appends what an instance plays at `now_s` to `list`, for a
-    /// [`BatchPoser`](crate::pose::BatchPoser). That is the time of the last update; at another time,
-    /// states play on or back in closed form and no transition fires. A time that is not a number, or
-    /// beyond [`MAX_TIME_S`], counts as that of the last update.
+    /// [`BatchPoser`](crate::pose::BatchPoser). That is the time of the last update; at another
+    /// time, states play on or back in closed form and no transition fires. A time that is not a
+    /// number, or beyond [`MAX_TIME_S`], counts as that of the last update.
     ///
     /// # Errors
     /// As [`Self::update`]; nothing is appended then.
@@ -93,8 +93,8 @@ impl StateMachine {
     /// Where a layer of an instance stands at `now_s`, a time as in [`Self::play`].
     ///
     /// # Errors
-    /// [`Error::NotFound`] for the layer, [`Error::Argument`] for a state that is of another machine, or that was read from
-    /// something broken.
+    /// [`Error::NotFound`] for the layer, [`Error::Argument`] for a state that is of another
+    /// machine, or that was read from something broken.
     pub fn status(
         &self,
         state: &StateMachineInstance,

@@ -1,4 +1,5 @@
-//! A crowd shows what animators of the test's own do with the same calls: bit for bit, in every format.
+//! A crowd shows what animators of the test's own do with the same calls: bit for bit, in every
+//! format.
 
 mod random;
 mod still;
@@ -28,8 +29,8 @@ use throng::pose::{
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn};
 
 pub(crate) const SLOTS: u32 = 3;
-/// Joints of a performer, and entries of its palette: rows of any format are a multiple of three, which is what the probe
-/// reads at a time.
+/// Joints of a performer, and entries of its palette: rows of any format are a multiple of three,
+/// which is what the probe reads at a time.
 const JOINTS: usize = 9;
 
 fn channel(node: usize, values: RawKeys) -> RawChannel {
@@ -91,7 +92,8 @@ fn knowledge() -> AnimationDesc {
     }
 }
 
-/// A ribbon that also walks a metre a second along +Z; one that `stretches` changes its last joint's scale unevenly.
+/// A ribbon that also walks a metre a second along +Z; one that `stretches` changes its last
+/// joint's scale unevenly.
 fn raw(stretches: bool) -> RawCharacter {
     let mut raw = ribbon(JOINTS);
     raw.animations.push(RawAnimation {

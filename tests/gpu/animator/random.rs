@@ -1,4 +1,5 @@
-//! Random calls to a crowd and to animators: plays, fades, layers, pauses, state machines, targets, poses.
+//! Random calls to a crowd and to animators: plays, fades, layers, pauses, state machines, targets,
+//! poses.
 
 use super::{JOINTS, Member, SLOTS, World};
 use crate::reference::rng::Rng;

@@ -59,8 +59,8 @@ fn events_reach_the_instances_that_they_happen_to() {
         assert_eq!(of(&told, late), beat(&[0.25, 0.75, 1.25, 1.75]));
         assert_eq!(of(&told, once), [("end of turn", 0.5)]);
         assert_eq!(of(&told, gone), beat(&[0.0, 0.5, 1.0, 1.5]));
-        // Another character's instance takes the place of one that something happened to in this very frame: the
-        // actor of either may have the same number.
+        // Another character's instance takes the place of one that something happened to in this
+        // very frame: the actor of either may have the same number.
         world.now_s = 2.0;
         assert_eq!(of(&frame(setup, &mut world), gone), beat(&[2.0]));
         world.despawn(gone);
@@ -155,7 +155,8 @@ fn root_motion_moves_the_record_of_the_instance() {
                 let at = start.as_dvec3() + DVec3::new(sin, 0.0, cos) * world.now_s;
                 let got = world.crowd.transform(*id).unwrap();
                 let off = (Vec3::from(got.translation).as_dvec3() - at).length();
-                // The heading is an angle of f32: half a unit of 6e-8 of the way, and that of the record.
+                // The heading is an angle of f32: half a unit of 6e-8 of the way, and that of the
+                // record.
                 assert!(off < 3e-7 * (2.0 + world.now_s), "{off} at {}", world.now_s);
                 let turned = Quat::from_rotation_y(*turn);
                 let want = Affine::from_scale_rotation_translation(*size, turned, Vec3::ZERO);

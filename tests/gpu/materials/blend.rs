@@ -99,7 +99,8 @@ fn every_view_sorts_for_itself() {
     });
 }
 
-/// A pane behind an opaque wall is hidden, one before it lets it through; neither hides by its depth.
+/// A pane behind an opaque wall is hidden, one before it lets it through; neither hides by its
+/// depth.
 #[test]
 fn panes_and_walls_share_depth() {
     each(|setup| {

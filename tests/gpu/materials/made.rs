@@ -34,7 +34,8 @@ pub(super) fn character(
     raw.build(&ImportOptions::with_curves()).unwrap()
 }
 
-/// A square from -1 to 1 in x and y that faces +Z, texture coordinates from the upper left; its tangents point to +X.
+/// A square from -1 to 1 in x and y that faces +Z, texture coordinates from the upper left; its
+/// tangents point to +X.
 pub(super) fn square() -> RawPrimitive {
     let corners =
         [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(x, y)| Vec2::new(x, y));

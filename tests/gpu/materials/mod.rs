@@ -21,8 +21,9 @@ use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{Crowd, PassId, Spawn, View};
 use trace::{Traced, pixel, triangles};
 
-/// The most that a channel may be off, of 255: 0.5 by rounding, once for each of up to three layers, and what the driver makes of
-/// sRGB. Measured with lavapipe: 0.53 without textures, 1.02 with them, 1.56 where three panes overlap.
+/// The most that a channel may be off, of 255: 0.5 by rounding, once for each of up to three
+/// layers, and what the driver makes of sRGB. Measured with lavapipe: 0.53 without textures, 1.02
+/// with them, 1.56 where three panes overlap.
 const BOUND: f64 = 2.0;
 /// One instance where it was modelled.
 const HERE: [(Affine, [f32; 4]); 1] = [(Affine::IDENTITY, [1.0; 4])];
@@ -257,7 +258,8 @@ fn default_metal_is_not_black() {
             .chunks_exact(4)
             .map(|texel| texel[..3].iter().max().copied())
             .min();
-        // The ground is the darkest thing to be seen in it: 0.25 in red, of which rough metal sends back four tenths.
+        // The ground is the darkest thing to be seen in it: 0.25 in red, of which rough metal sends
+        // back four tenths.
         assert!(darkest.flatten() >= Some(25), "{darkest:?}");
         stage.destroy(setup);
     });

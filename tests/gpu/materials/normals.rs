@@ -9,8 +9,8 @@ use throng::character::{Affine, Material};
 use throng::glam::{Mat4, Vec2, Vec3, Vec4};
 use throng::import::RawPrimitive;
 
-/// Normal maps with the file's tangents and with none, texture coordinates as they are and mirrored, on instances that
-/// mirror, from in front and from behind, in viewports of either sign.
+/// Normal maps with the file's tangents and with none, texture coordinates as they are and
+/// mirrored, on instances that mirror, from in front and from behind, in viewports of either sign.
 #[test]
 fn normal_maps_lean_the_right_way() {
     each(|setup| {
@@ -71,7 +71,8 @@ fn normal_maps_lean_the_right_way() {
     });
 }
 
-/// A normal map on a ball, where normals and frames vary; without tangents the frame is that of each triangle.
+/// A normal map on a ball, where normals and frames vary; without tangents the frame is that of
+/// each triangle.
 #[test]
 fn normal_maps_follow_smooth_normals() {
     each(|setup| {
@@ -99,7 +100,8 @@ fn normal_maps_follow_smooth_normals() {
     });
 }
 
-/// Without normals each triangle takes its own, which faces the viewer in viewports of either sign, from both sides.
+/// Without normals each triangle takes its own, which faces the viewer in viewports of either sign,
+/// from both sides.
 #[test]
 fn flat_normals_face_the_viewer() {
     each(|setup| {
@@ -136,7 +138,8 @@ fn flat_normals_face_the_viewer() {
     });
 }
 
-/// Tangents along the normal, no texture coordinates, and triangles of a millionth of a metre: nothing but numbers comes of them.
+/// Tangents along the normal, no texture coordinates, and triangles of a millionth of a metre:
+/// nothing but numbers comes of them.
 #[test]
 fn degenerate_frames_stay_finite() {
     each(|setup| {

@@ -1,4 +1,5 @@
-//! Masked materials in the passes of depth, shadow and motion, and all textures of a character in one set.
+//! Masked materials in the passes of depth, shadow and motion, and all textures of a character in
+//! one set.
 
 use super::made::{bumps, character, colors, sharp, square, surfaces};
 use super::{BACKGROUND, HERE, Stage, camera, stands};
@@ -136,8 +137,9 @@ fn many() -> Imported {
     character(vec![at(-0.7), at(0.0), at(0.7)], materials, images)
 }
 
-/// A set for each material and, where the device indexes descriptors, one for all: the same pictures, those of the
-/// reference. Where a driver is there for this, the environment insists on it.
+/// A set for each material and, where the device indexes descriptors, one for all: the same
+/// pictures, those of the reference. Where a driver is there for this, the environment insists on
+/// it.
 #[test]
 fn one_set_for_all_materials_shows_the_same() {
     let mut setup = Setup::new(CONFIGS[0]);

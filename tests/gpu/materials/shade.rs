@@ -1,4 +1,5 @@
-//! The built-in shading in `f64`: what `shaders/include/pbr.glsl` says of a point, from glTF 2.0's appendix B.
+//! The built-in shading in `f64`: what `shaders/include/pbr.glsl` says of a point, from glTF 2.0's
+//! appendix B.
 
 use throng::Lighting;
 use throng::glam::{DVec3, DVec4};

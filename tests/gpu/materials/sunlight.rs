@@ -213,8 +213,9 @@ fn sunlit(view: &View, sun: DVec3, at: (u32, u32)) -> Option<bool> {
         of[0].max(of[1])
     };
     let seen = inside(on(eye, ray, HEIGHT));
-    // A texel of the coarse layer is 18 mm. Nine are looked up, each between four: two texels to either side, 1.5 times
-    // as far on a floor that the light meets at 42 degrees; and the point is moved off the floor by up to 1.7 texels.
+    // A texel of the coarse layer is 18 mm. Nine are looked up, each between four: two texels to
+    // either side, 1.5 times as far on a floor that the light meets at 42 degrees; and the point is
+    // moved off the floor by up to 1.7 texels.
     let close = 0.1;
     if seen.abs() < close {
         return None;

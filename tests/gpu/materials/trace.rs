@@ -1,5 +1,5 @@
-//! What each pixel sees, in `f64`: rays against the triangles of the instances, their attributes interpolated, their
-//! textures looked up.
+//! What each pixel sees, in `f64`: rays against the triangles of the instances, their attributes
+//! interpolated, their textures looked up.
 
 use super::shade::{Surface, shade};
 use throng::View;
@@ -50,7 +50,8 @@ pub(super) fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<
     found
 }
 
-/// A pixel's colour; `None` where it is too close to an edge (of a triangle, a texel or a cutoff) to tell.
+/// A pixel's colour; `None` where it is too close to an edge (of a triangle, a texel or a cutoff)
+/// to tell.
 pub(super) fn pixel(
     view: &View,
     all: &[Triangle<'_>],
@@ -265,8 +266,8 @@ impl Triangle<'_> {
     }
 }
 
-/// The frame in which u grows along the first axis and v against the second: their gradients on the triangle, across
-/// the normal, the longer one of length 1.
+/// The frame in which u grows along the first axis and v against the second: their gradients on the
+/// triangle, across the normal, the longer one of length 1.
 fn derived(normal: DVec3, edges: [DVec3; 2], uvs: [DVec2; 2]) -> DMat3 {
     let volume = normal.dot(edges[0].cross(edges[1]));
     let gradient = |axis: usize| {
@@ -296,7 +297,8 @@ fn on_screen(view: &View, clip: &DMat4, point: DVec3) -> DVec2 {
     )
 }
 
-/// A texel of the finest level, linear; `None` at its edge. Only for samplers that take the nearest, and for images of one colour.
+/// A texel of the finest level, linear; `None` at its edge. Only for samplers that take the
+/// nearest, and for images of one colour.
 fn texel(image: &Image, texture: &TextureRef, uv: DVec2, is_color: bool) -> Option<DVec4> {
     let matrix = texture.transform.matrix2;
     let uv = DVec2::new(

@@ -1,4 +1,5 @@
-//! A crowd whose motion is drawn, and a model of it that knows where everything was when each history was written last.
+//! A crowd whose motion is drawn, and a model of it that knows where everything was when each
+//! history was written last.
 
 use crate::expected::{Drawn, Pixel, Shape, look, shape};
 use crate::support::frames::{EXTENT, Slots};
@@ -419,16 +420,17 @@ pub(crate) fn worst(pixels: &[Pixel]) -> f64 {
     pixels.iter().map(error).fold(0.0, f64::max)
 }
 
-/// Bound of a motion's error, in normalised device coordinates. Measured on lavapipe, over all of `chance.rs`: 1.8e-5, in
-/// triangles that are seen edge on (elsewhere 5e-6): a corner's rounding of 6e-8, over a triangle's width of 8e-4 at
-/// least (`EDGE` on both sides), times how much motion differs within the triangle, some 0.2. Four times that.
+/// Bound of a motion's error, in normalised device coordinates. Measured on lavapipe, over all of
+/// `chance.rs`: 1.8e-5, in triangles that are seen edge on (elsewhere 5e-6): a corner's rounding of
+/// 6e-8, over a triangle's width of 8e-4 at least (`EDGE` on both sides), times how much motion
+/// differs within the triangle, some 0.2. Four times that.
 pub(crate) const TOLERANCE: f64 = 7e-5;
 
 /// What counts as motion: far more than any error.
 const MOTION: f64 = 2e-3;
 
-/// Asserts that a picture shows what is expected; returns how many pixels of the actor move, and how many stand exactly
-/// still.
+/// Asserts that a picture shows what is expected; returns how many pixels of the actor move, and
+/// how many stand exactly still.
 pub(crate) fn check(pixels: &[Pixel], actor: usize) -> (usize, usize) {
     assert!(worst(pixels) < TOLERANCE, "{}", worst(pixels));
     let mine = pixels.iter().filter(|pixel| pixel.actor == actor);

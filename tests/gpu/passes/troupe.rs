@@ -1,4 +1,5 @@
-//! A crowd with every way to be skinned and every way to be shaded, for passes to be held against each other.
+//! A crowd with every way to be skinned and every way to be shaded, for passes to be held against
+//! each other.
 
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, Slots};
@@ -33,8 +34,8 @@ fn dancer(influences: usize) -> RawCharacter {
     let mut raw = ribbon(JOINTS);
     let mut rng = Rng::new(influences as u64);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
-    // Of the finest level: which one is chosen depends on neighbours, and lavapipe gives those that an early depth test has
-    // dropped no material.
+    // Of the finest level: which one is chosen depends on neighbours, and lavapipe gives those that
+    // an early depth test has dropped no material.
     if let Some(texture) = &mut raw.materials[1].base_color_texture {
         texture.sampler.mip = None;
     }
@@ -114,8 +115,8 @@ pub(crate) struct Picture {
 }
 
 impl Troupe {
-    /// A dancer of each number of influences, all skinned in one way, every second one mirrored, every third from behind.
-    /// Among them a veil, unless they are `bare`.
+    /// A dancer of each number of influences, all skinned in one way, every second one mirrored,
+    /// every third from behind. Among them a veil, unless they are `bare`.
     pub(crate) fn new(
         setup: &mut Setup,
         (method, skin): (Method, SkinMode),

@@ -1,4 +1,5 @@
-//! Characters of every method and number of influences, and what they look like by their definitions in `f64`.
+//! Characters of every method and number of influences, and what they look like by their
+//! definitions in `f64`.
 
 use crate::reference::maths::{M4, V3, normal, point};
 use crate::reference::methods::{
@@ -51,8 +52,9 @@ impl Kind {
     }
 }
 
-/// Three primitives: with normals, tangents and morph targets; with positions alone; with normals. The clip `move`
-/// turns each joint by up to a radian, which blends of dual quaternions survive with half of their length.
+/// Three primitives: with normals, tangents and morph targets; with positions alone; with normals.
+/// The clip `move` turns each joint by up to a radian, which blends of dual quaternions survive
+/// with half of their length.
 pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> RawCharacter {
     let at = |joint: usize| Vec3::new(joint as f32 * 0.1, (joint % 4) as f32 * 0.2, 0.1);
     let node = |joint: usize| RawNode {
@@ -212,8 +214,8 @@ impl Palette {
     }
 }
 
-/// A vertex by the definitions: position; normal and tangent, where the primitive has them and the pose leaves them a
-/// direction; the bitangent's sign.
+/// A vertex by the definitions: position; normal and tangent, where the primitive has them and the
+/// pose leaves them a direction; the bitangent's sign.
 pub(super) struct Vertex {
     pub(super) position: V3,
     pub(super) normal: Option<V3>,

@@ -1,4 +1,5 @@
-//! The skin stage: deformed vertices in device memory, against the CPU twin and the `f64` definitions.
+//! The skin stage: deformed vertices in device memory, against the CPU twin and the `f64`
+//! definitions.
 
 mod beings;
 mod made;
@@ -23,8 +24,8 @@ use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Spaw
 
 /// Metres; the characters are two metres large, and moved by less than one. Measured: 5.1e-7.
 const POSITION_BOUND: f64 = 2e-6;
-/// Radians, of what the GPU makes of directions in 16 bits, which are off by 1.4e-4 before scales turn them further.
-/// Measured: 1.4e-4.
+/// Radians, of what the GPU makes of directions in 16 bits, which are off by 1.4e-4 before scales
+/// turn them further. Measured: 1.4e-4.
 const DIRECTION_BOUND: f64 = 5e-4;
 /// Radians, of the CPU's. Measured: 3.5e-7.
 const TWIN_DIRECTION_BOUND: f64 = 2e-6;

@@ -1,4 +1,5 @@
-//! Pictures of the three modes of skinning, and of deformed vertices that are drawn as a static mesh.
+//! Pictures of the three modes of skinning, and of deformed vertices that are drawn as a static
+//! mesh.
 
 use super::made::{self, Kind};
 use super::plain::Plain;
@@ -33,11 +34,12 @@ const CAPACITY: Capacity = Capacity {
 
 /// Of a channel of 8 bits, between the GPU's normals of 16 bits and the CPU's of 32.
 const SHADE: u8 = 2;
-/// Of 9216 texels, those that differ by more: at edges, where vertices are an ulp apart. Measured: 1 on the CPU, and between
-/// vertex and compute none at all.
+/// Of 9216 texels, those that differ by more: at edges, where vertices are an ulp apart. Measured:
+/// 1 on the CPU, and between vertex and compute none at all.
 const EDGES: usize = 8;
 
-/// Characters with all that passes tell apart: every method, morph targets, masks and blending, and every model.
+/// Characters with all that passes tell apart: every method, morph targets, masks and blending, and
+/// every model.
 fn characters() -> Vec<(Character, Kind)> {
     let mut rng = Rng::new(3);
     let mut all: Vec<_> = Kind::ALL

@@ -1,5 +1,6 @@
-//! Thousands of random operations on instances of all modes, with frames in flight that are begun in any order, skipped,
-//! abandoned and grown in between. What a frame deformed is compared when its slot is begun again.
+//! Thousands of random operations on instances of all modes, with frames in flight that are begun
+//! in any order, skipped, abandoned and grown in between. What a frame deformed is compared when
+//! its slot is begun again.
 
 use super::beings::{Being, beings};
 use super::made::{Palette, WEIGHTS};
@@ -69,7 +70,8 @@ impl Model {
         members.map(|m| self.beings[m.being].words(m.skin)).sum()
     }
 
-    /// What should be said if an instance of these words were there besides those that `others` lets through.
+    /// What should be said if an instance of these words were there besides those that `others`
+    /// lets through.
     fn refusal(
         &self,
         being: usize,
