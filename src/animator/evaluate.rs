@@ -242,9 +242,9 @@ impl Animator {
     ) {
         let special = |index: &u32| {
             let actor = self.actors.list.get(*index as usize);
-            actor.is_some_and(|actor| actor.is_special(self.now_s))
+            actor.is_some_and(|actor| actor.may_be_special && actor.is_special(self.now_s))
         };
-        if !list.iter().any(special) {
+        if self.specials == 0 || !list.iter().any(special) {
             // SAFETY: the caller's contract.
             unsafe { self.run(list, Product::Palette(format), starts) };
             return;

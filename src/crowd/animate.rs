@@ -137,8 +137,9 @@ impl Animated {
             next[phase + 1] += next[phase];
         }
         let (actors, places) = &mut self.ordered;
-        actors.clone_from(&self.actors);
-        places.clone_from(&self.places);
+        // All of it is written below.
+        actors.resize(self.actors.len(), 0);
+        places.resize(self.places.len(), Place::Ring(0));
         for (actor, place) in self.actors.iter().zip(&self.places) {
             let next = &mut next[place.row() % LINE_ROWS];
             actors[*next] = *actor;

@@ -32,6 +32,7 @@ impl LoopMode {
     /// 0 where there is no such time: the unwrapped time is not a number, or the duration is not
     /// positive and finite in `f32`.
     #[must_use]
+    #[inline]
     pub fn clip_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         let time_s = self.cycle_time_s(unwrapped_s, duration_s);
         // Only ping-pong gets past the clip's end, and 0 stands for no time.
@@ -46,6 +47,7 @@ impl LoopMode {
     /// The time in the cycle, after which all repeats. That is [`Self::clip_time_s`], except that
     /// the way back of [`PingPong`](Self::PingPong) follows the way there, in `0..2 × duration_s`:
     /// so it tells the direction.
+    #[inline]
     pub(super) fn cycle_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         if unwrapped_s.is_nan() || !has_passes(duration_s) {
             return 0.0;
@@ -70,8 +72,14 @@ pub(super) fn has_passes(duration_s: f64) -> bool {
 /// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a
 /// number, the length positive and finite.
 pub(super) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
+    if (0.0..length_s).contains(&unwrapped_s) {
+        return (0.0, unwrapped_s);
+    }
     let unwrapped_s = within(unwrapped_s, length_s);
-    let pass = (unwrapped_s / length_s).floor();
+    let passes = unwrapped_s / length_s;
+    // Rounded down, without a call: at most 2⁴⁸ from 0.
+    let whole = passes as i64 as f64;
+    let pass = if whole > passes { whole - 1.0 } else { whole };
     // One rounding, of the result: the product alone would be off by more, the later the more.
     let time_s = (-pass).mul_add(length_s, unwrapped_s);
     if time_s < 0.0 {

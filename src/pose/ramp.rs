@@ -67,6 +67,7 @@ impl Ramp {
     }
 
     /// The value at the engine's `now_s`. Not a number counts as 0.
+    #[inline]
     pub(crate) fn at(&self, now_s: f64) -> f32 {
         match self.part(now_s) {
             // Not by the sum below, which could miss it by a rounding.
@@ -95,6 +96,7 @@ impl Ramp {
 }
 
 /// How much of a time that starts at `start_s` and lasts `duration_s` is over, in 0..=1.
+#[inline]
 fn part(now_s: f64, start_s: f64, duration_s: f64) -> f64 {
     let now_s = if now_s.is_nan() { 0.0 } else { now_s };
     let part = (now_s - start_s) / duration_s;
