@@ -64,6 +64,9 @@ impl LoopMode {
 /// a pass's number to be exact.
 pub(super) const MAX_PASSES: f64 = (1_u64 << 48) as f64;
 
+/// Passes of 29 bits: times a number of 24 bits, the product has 53.
+const EXACT_PASSES: f64 = (1_u64 << 29) as f64;
+
 /// Whether a clip of this duration goes through passes at all: clips have it in `f32`.
 pub(super) fn has_passes(duration_s: f64) -> bool {
     duration_s > 0.0 && duration_s <= f64::from(f32::MAX)
@@ -71,6 +74,7 @@ pub(super) fn has_passes(duration_s: f64) -> bool {
 
 /// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a
 /// number, the length positive and finite.
+#[inline]
 pub(super) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
     if (0.0..length_s).contains(&unwrapped_s) {
         return (0.0, unwrapped_s);
@@ -80,8 +84,14 @@ pub(super) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
     // Rounded down, without a call: at most 2⁴⁸ from 0.
     let whole = passes as i64 as f64;
     let pass = if whole > passes { whole - 1.0 } else { whole };
-    // One rounding, of the result: the product alone would be off by more, the later the more.
-    let time_s = (-pass).mul_add(length_s, unwrapped_s);
+    // One rounding, of the result: a rounded product would be off by more, the later the more. That
+    // of a length in `f32` is exact for so many passes.
+    let is_exact = pass.abs() < EXACT_PASSES && f64::from(length_s as f32) == length_s;
+    let time_s = if is_exact {
+        unwrapped_s - pass * length_s
+    } else {
+        (-pass).mul_add(length_s, unwrapped_s)
+    };
     if time_s < 0.0 {
         // The quotient was rounded up to a whole number.
         let time_s = time_s + length_s;

@@ -18,6 +18,7 @@ pub enum Ease {
 impl Ease {
     /// How much of the way is gone after the part `u` of the time; 0..=1 to 0..=1.
     #[must_use]
+    #[inline]
     pub fn at(self, u: f64) -> f64 {
         match self {
             Self::Linear => u,
