@@ -1,8 +1,11 @@
 //! Blends and transitions allocate nothing once they have run. One test, so that nothing else
 //! allocates meanwhile.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+#[path = "reference/counting.rs"]
+#[allow(unreachable_pub, reason = "shared with other tests")]
+mod counting;
+
+use counting::allocations;
 use throng::character::{ClipId, CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
 use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
@@ -10,28 +13,6 @@ use throng::pose::{
     BLEND_THRESHOLD, BlendSpace2, Clip, ClipOptions, ClipSample, GradientBands, Inertia, Mask,
     Moving, PoseLayer, SampleList, WeightSample, blend, blend_weights,
 };
-
-/// Counts what is allocated.
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: it passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Relaxed);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.dealloc(start, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Two clips of 40 morph weights: one that is sampled evenly, and one that steps.
 fn morphing() -> [Clip; 2] {
@@ -116,9 +97,9 @@ fn nothing_is_allocated_after_the_first_round() {
         blend_weights(&at_rest, BLEND_THRESHOLD, both, &mut face).unwrap();
     };
     round(0);
-    let before = COUNT.load(Relaxed);
+    let before = allocations();
     for number in 1..20 {
         round(number);
     }
-    assert_eq!(COUNT.load(Relaxed), before);
+    assert_eq!(allocations(), before);
 }

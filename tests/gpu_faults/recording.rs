@@ -10,7 +10,11 @@ use throng::character::{Affine, AlphaMode, JointId};
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::pose::Method;
-use throng::{Capacity, CharacterDesc, CharacterId, InstanceId, Play, Spawn, View};
+use throng::pose::ik::{TwoBone, TwoBoneTarget};
+use throng::{
+    Capacity, CharacterDesc, CharacterId, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn,
+    View,
+};
 
 struct CountingAllocator;
 
@@ -60,22 +64,31 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                     .unwrap()
             })
             .to_vec();
+        let limb = TwoBone::new(JointId(0), JointId(1), JointId(2));
+        let limb = IkSolver::TwoBone(limb);
+        let solvers: Vec<SolverId> = kinds
+            .iter()
+            .map(|kind| crowd.add_solver(*kind, limb.clone()).unwrap())
+            .collect();
         let camera = View {
             history: Some(0),
             ..view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT)
         };
         for number in 0..4 {
-            for kind in &kinds {
-                let play = "sway".into();
-                crowd
-                    .spawn(
-                        *kind,
-                        &Spawn {
-                            play,
-                            ..Spawn::default()
-                        },
-                    )
-                    .unwrap();
+            for (kind, solver) in kinds.iter().zip(&solvers) {
+                let spawn = Spawn {
+                    play: "sway".into(),
+                    ..Spawn::default()
+                };
+                // One that plays, one that reaches, one in the middle of a cut.
+                crowd.spawn(*kind, &spawn).unwrap();
+                let reaching = crowd.spawn(*kind, &spawn).unwrap();
+                let target = TwoBoneTarget::at(Vec3::new(0.3, 0.5, 0.2));
+                let target = IkTarget::TwoBone(target);
+                crowd.set_target(reaching, *solver, target, 0.0).unwrap();
+                let cut = crowd.spawn(*kind, &spawn).unwrap();
+                let play = Play::new("sway").offset_s(0.3).inertial_s(0.5);
+                crowd.play(cut, play).unwrap();
             }
             if number == 2 {
                 // The frame after it moves the history to its new buffer.
