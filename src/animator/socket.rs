@@ -15,8 +15,10 @@ impl Animator {
     /// unless inverse kinematics change the pose.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::NotFound`] or
-    /// [`Error::UnknownName`] for a joint or socket that its character lacks.
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if the
+    /// actor is not alive; [`Error::NotFound`](crate::Error::NotFound) or
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for a joint or socket that its character
+    /// lacks.
     #[doc(alias = "socket")]
     #[doc(alias = "bone")]
     pub fn joint_model<'a>(

@@ -16,8 +16,10 @@ impl Crowd {
     /// time_s)? * hand_from_sword`.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`] or
-    /// [`Error::UnknownName`] for a joint or socket that its character lacks.
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
+    /// instance is not alive; [`Error::NotFound`](crate::Error::NotFound) or
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for a joint or socket that its character
+    /// lacks.
     pub fn joint_transform<'a>(
         &self,
         id: InstanceId,
