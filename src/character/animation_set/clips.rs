@@ -102,7 +102,7 @@ impl Character {
         mut clips: Vec<ClipDraft>,
         observer: Option<&PackObserver>,
     ) -> Result<()> {
-        let (character, count) = (&*self, self.clip_count() + clips.len());
+        let character = &*self;
         let mut left: Vec<&mut ClipDraft> = clips.iter_mut().collect();
         left.retain(|clip| clip.is_to_be_packed(character));
         let told = PackCount::new(left.len());
@@ -117,7 +117,7 @@ impl Character {
             Ok(())
         });
         packed.collect::<Result<()>>()?;
-        let measure = GaitMeasure::new(character, count);
+        let measure = GaitMeasure::new(character);
         clips.par_iter_mut().for_each(|clip| {
             if !clip.gait_known {
                 clip.gait = clip.packed().and_then(|packed| measure.of(packed));

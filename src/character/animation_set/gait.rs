@@ -3,22 +3,26 @@
 use super::desc::Gait;
 use crate::character::{Aabb, Affine, Character, JointId, Transform};
 use crate::pose::{Clip, model_pose};
+use core::ops::Range;
 use glam::{Vec2, Vec3};
 
-/// Times of a clip that are looked at.
+/// Times of a clip that are looked at, first and last included.
 const SAMPLES: usize = 25;
-/// Vertices that are looked at, all clips together, and of each clip at least and at most.
-const VERTICES: usize = 60_000;
-const OF_CLIP: [usize; 2] = [200, 4000];
-/// The part of the height in which a vertex counts as on the ground, and that in which the lowest
-/// one does.
+/// Vertices that are looked at, at most, and those of the first look.
+const VERTICES: usize = 4000;
+const FIRST_LOOK: usize = 400;
+/// Parts of the height: how far above the lowest vertex another one still touches the ground, and
+/// how far above the ground of the whole clip the lowest vertex may be.
 const TOUCHES: f32 = 0.004;
 const GROUNDED: f32 = 0.02;
-/// What the velocities of all that touches the ground have in common at least, of all that they
-/// are: feet that dance go this way and that.
-const TOGETHER: f32 = 0.85;
-/// How fast is no longer standing, in sizes of the character a second.
-const STANDS: f32 = 0.15;
+/// A clip repeats if its end is no farther from its start than this many of its longest steps.
+const SEAM: f32 = 2.0;
+/// The least part of the steps with a contact, of all steps, and of the contacts that agree with
+/// the gait, of all contacts.
+const IN_CONTACT: f32 = 1.0 / 6.0;
+const AGREE: f32 = 0.6;
+/// The slowest gait, in sizes of the character per second.
+const SLOWEST: f32 = 0.15;
 
 /// Some of a character's vertices, ready to be posed.
 #[derive(Debug)]
@@ -35,16 +39,12 @@ pub(super) struct GaitMeasure<'a> {
 #[derive(Debug)]
 struct Vertex {
     position: Vec3,
-    /// One past its last influence.
-    end: usize,
+    influences: Range<usize>,
 }
 
 impl<'a> GaitMeasure<'a> {
-    /// For a character of so many clips.
-    pub(super) fn new(character: &'a Character, clips: usize) -> Self {
-        let [least, most] = OF_CLIP;
-        let wanted = (VERTICES / clips.max(1)).clamp(least, most);
-        let stride = character.vertex_count().div_ceil(wanted).max(1);
+    pub(super) fn new(character: &'a Character) -> Self {
+        let stride = character.vertex_count().div_ceil(VERTICES).max(1);
         let mut places = vec![u32::MAX; character.palette().len()];
         let (mut vertices, mut influences, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = 0;
@@ -55,6 +55,7 @@ impl<'a> GaitMeasure<'a> {
                 let Some(position) = primitive.positions.get(next) else {
                     break;
                 };
+                let start = influences.len();
                 for (joint, weight) in primitive.influences.of(next) {
                     let (Some(place), Some(entry)) = (
                         places.get_mut(first + joint),
@@ -70,7 +71,7 @@ impl<'a> GaitMeasure<'a> {
                 }
                 vertices.push(Vertex {
                     position: *position,
-                    end: influences.len(),
+                    influences: start..influences.len(),
                 });
                 next += stride;
             }
@@ -85,7 +86,10 @@ impl<'a> GaitMeasure<'a> {
         }
     }
 
-    /// The gait of a clip; none if what touches the ground stands, or does not move as one.
+    /// The gait of a clip, if it has one.
+    ///
+    /// A clip has a gait if it repeats and if most of its ground contacts move with the same
+    /// horizontal velocity; the character then walks at the opposite velocity.
     pub(super) fn of(&self, clip: &Clip) -> Option<Gait> {
         let duration_s = clip.duration_s();
         if self.vertices.is_empty()
@@ -100,60 +104,125 @@ impl<'a> GaitMeasure<'a> {
         for sample in 0..SAMPLES {
             clip.sample(sample as f64 * step_s, &mut local).ok()?;
             model_pose(self.character.skeleton(), &local, &mut model).ok()?;
-            poses.push(self.positions(&model));
+            let entries = self.entries.iter();
+            let matrices = entries
+                .map(|(joint, bind)| model.get(usize::from(*joint)).map_or(*bind, |m| *m * *bind));
+            poses.push(matrices.collect());
         }
-        gait(&poses, step_s as f32)
+        // Most clips stand or do not repeat, which a few vertices show.
+        let first_look = self.vertices.len().div_ceil(FIRST_LOOK).max(1);
+        let moving = |stride: usize, slowest: f32| {
+            let contacts = Contacts::of(&self.positions(&poses, stride), step_s as f32)?;
+            let speed = median(contacts.velocities.iter().map(|v| v.length()).collect());
+            (speed > slowest * contacts.size).then_some(contacts)
+        };
+        moving(first_look, 0.5 * SLOWEST)?;
+        moving(1, 0.0)?.gait()
     }
 
-    /// Where the vertices are; at the origin if that is nowhere.
-    fn positions(&self, model: &[Affine]) -> Vec<Vec3> {
-        let entries = self.entries.iter();
-        let matrices: Vec<Affine> = entries
-            .map(|(joint, bind)| model.get(usize::from(*joint)).map_or(*bind, |m| *m * *bind))
-            .collect();
-        let mut start = 0;
-        let at = |vertex: &Vertex| {
-            let own = &self.influences[start..vertex.end];
-            start = vertex.end;
+    /// Positions of every `stride`th vertex in each pose; the origin where one is not finite.
+    fn positions(&self, poses: &[Vec<Affine>], stride: usize) -> Vec<Vec<Vec3>> {
+        let position = |vertex: &Vertex, matrices: &[Affine]| {
             let mut sum = Vec3::ZERO;
-            for (place, weight) in own {
-                sum += matrices[*place as usize].transform_point3(vertex.position) * *weight;
+            for (entry, weight) in &self.influences[vertex.influences.clone()] {
+                sum += matrices[*entry as usize].transform_point3(vertex.position) * *weight;
             }
             if sum.is_finite() { sum } else { Vec3::ZERO }
         };
-        self.vertices.iter().map(at).collect()
+        let in_pose = |matrices: &Vec<Affine>| {
+            let vertices = self.vertices.iter().step_by(stride);
+            vertices.map(|vertex| position(vertex, matrices)).collect()
+        };
+        poses.iter().map(in_pose).collect()
     }
 }
 
-/// How the ground has to move under the poses: as what touches it does, if that moves as one.
-fn gait(poses: &[Vec<Vec3>], step_s: f32) -> Option<Gait> {
-    let whole = poses.iter().flatten();
-    let whole = whole.fold(Aabb::EMPTY, |all, point| all.with_point(*point));
-    let height = whole.size().y;
-    let (mut sum, mut lengths, mut count) = (Vec2::ZERO, 0.0, 0);
-    for pair in poses.windows(2) {
-        let [from, to] = pair else { continue };
-        let heights = from.iter().zip(to).map(|(from, to)| from.y.max(to.y));
-        let lowest = heights.fold(f32::INFINITY, f32::min);
-        // Nothing touches the ground in a leap; and a foot that swings comes close to it.
-        if lowest > whole.min.y + GROUNDED * height {
-            continue;
+/// Ground contacts of a clip that repeats.
+#[derive(Debug)]
+struct Contacts {
+    /// Horizontal velocity of the contact in each step that has one.
+    velocities: Vec<Vec2>,
+    /// Steps of the clip, with and without a contact.
+    steps: usize,
+    /// Longest side of the box around all poses.
+    size: f32,
+}
+
+impl Contacts {
+    /// The contacts in a series of poses; none if the last pose does not lead back to the first.
+    fn of(poses: &[Vec<Vec3>], step_s: f32) -> Option<Self> {
+        let steps = poses.windows(2);
+        let longest = steps
+            .map(|step| distance(&step[0], &step[1]))
+            .fold(0.0, f32::max);
+        if distance(poses.first()?, poses.last()?) > SEAM * longest {
+            return None;
         }
-        for (from, to) in from.iter().zip(to) {
-            if from.y.max(to.y) <= lowest + TOUCHES * height {
-                let velocity = Vec2::new(to.x - from.x, to.z - from.z) / step_s;
-                sum += velocity;
-                lengths += velocity.length();
-                count += 1;
+        let whole = poses.iter().flatten();
+        let whole = whole.fold(Aabb::EMPTY, |all, point| all.with_point(*point));
+        let height = whole.size().y;
+        let mut velocities = Vec::new();
+        for step in poses.windows(2) {
+            let [from, to] = step else { continue };
+            let heights = from.iter().zip(to).map(|(from, to)| from.y.max(to.y));
+            let lowest = heights.fold(f32::INFINITY, f32::min);
+            // A leap has no contact; and a foot that swings comes close to the ground.
+            if lowest > whole.min.y + GROUNDED * height {
+                continue;
             }
+            let both = from.iter().zip(to);
+            let touching = both.filter(|(a, b)| a.y.max(b.y) <= lowest + TOUCHES * height);
+            let velocity = touching.map(|(a, b)| Vec2::new(b.x - a.x, b.z - a.z) / step_s);
+            velocities.extend(medoid(&velocity.collect::<Vec<_>>()));
         }
+        Some(Self {
+            velocities,
+            steps: poses.len() - 1,
+            size: whole.size().max_element(),
+        })
     }
-    let velocity = -sum / count as f32;
-    let speed_m_s = velocity.length();
-    let size = whole.size().max_element();
-    let walks = sum.length() > TOGETHER * lengths && speed_m_s > STANDS * size;
-    (speed_m_s.is_finite() && walks).then(|| Gait {
-        speed_m_s,
-        heading_rad: velocity.x.atan2(velocity.y),
-    })
+
+    /// The gait, if there are enough contacts and most of them agree.
+    fn gait(&self) -> Option<Gait> {
+        // Both feet touch the ground as one of them lands: the medoid is not drawn to the other.
+        let usual = medoid(&self.velocities)?;
+        let agree = |v: &&Vec2| v.distance(usual) < usual.length();
+        let agreeing: Vec<Vec2> = self.velocities.iter().filter(agree).copied().collect();
+        let (count, all) = (agreeing.len() as f32, self.velocities.len() as f32);
+        let velocity = -agreeing.iter().sum::<Vec2>() / count;
+        let speed_m_s = velocity.length();
+        let walks = all >= IN_CONTACT * self.steps as f32 && count >= AGREE * all;
+        let fast = speed_m_s.is_finite() && speed_m_s > SLOWEST * self.size;
+        (walks && fast).then(|| Gait {
+            speed_m_s,
+            heading_rad: velocity.x.atan2(velocity.y),
+        })
+    }
+}
+
+/// The distance between two poses: the root of the summed squares of all vertex distances.
+fn distance(a: &[Vec3], b: &[Vec3]) -> f32 {
+    let squares = a.iter().zip(b).map(|(a, b)| a.distance_squared(*b));
+    squares.sum::<f32>().sqrt()
+}
+
+/// The velocity with the least sum of distances to all others.
+fn medoid(velocities: &[Vec2]) -> Option<Vec2> {
+    // The sums take quadratic time: a few dozen velocities show as much as thousands.
+    let few: Vec<Vec2> = velocities
+        .iter()
+        .step_by(velocities.len() / 64 + 1)
+        .copied()
+        .collect();
+    let sums = few
+        .iter()
+        .map(|a| (few.iter().map(|b| a.distance(*b)).sum::<f32>(), *a));
+    let least = sums.min_by(|a, b| a.0.total_cmp(&b.0));
+    least.map(|(_, velocity)| velocity)
+}
+
+/// The median, or 0 for an empty list.
+fn median(mut values: Vec<f32>) -> f32 {
+    values.sort_by(f32::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
