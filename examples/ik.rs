@@ -8,14 +8,15 @@ mod draw;
 use std::error::Error;
 
 use throng::builtin;
-use throng::character::{Material, Skeleton};
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::gpu_allocator::vulkan::Allocator;
-use throng::import;
-use throng::pose::ik::{
+use throng::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
     TwoBoneTarget,
 };
+use throng::import;
+use throng::mesh::Material;
+use throng::skeleton::Skeleton;
 use throng::{CharacterId, Crowd, IkReport, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn};
 
 /// Where the ball is, from the character that reaches for it.

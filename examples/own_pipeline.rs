@@ -15,7 +15,7 @@ use throng::gpu::{
     SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::pose::{Mat3x4, Method};
+use throng::palette::{Mat3x4, Method};
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
 };

@@ -13,10 +13,8 @@ use image::{Rgb, RgbImage};
 use std::error::Error;
 use throng::animator::{ActorId, Animator, AnimatorDesc, RootMotionMode};
 use throng::builtin;
-use throng::character::{
-    AnimationDesc, Character, ClipDesc, CurveClip, EventDesc, Interpolation, Keys, RootMotionDesc,
-    TrackValues,
-};
+use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
+use throng::clip::{CurveClip, Interpolation, Keys, TrackValues};
 use throng::glam::{DVec3, Quat, Vec3};
 use throng::import::ImportOptions;
 

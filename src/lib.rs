@@ -11,9 +11,11 @@
 //! begin_frame ──▶ record_prepare: animate ──▶ palette ──▶ record_draw   every frame
 //! ```
 //!
-//! - [`import`] reads files into a [`character::Character`], which is proven once and immutable;
+//! - [`import`] reads files into a [`character::Character`], which is checked once and immutable;
 //!   [`builtin`] makes one by code.
-//! - [`pose`] samples clips, composes palettes and skins on the CPU, without Vulkan.
+//! - [`animator`] animates many instances of a character, without Vulkan. Below it are its parts:
+//!   [`skeleton`], [`mesh`], [`clip`], [`motion`], [`state_machine`], [`animate`], [`palette`],
+//!   [`ik`], [`retarget`] and [`skin`].
 //! - [`gpu`] has the parts for engines with their own pipelines: meshes, palette ring, set layout.
 //! - [`Crowd`] is the façade over all of it.
 //! - `standalone` (a feature) makes instance, device and swapchain for programs without an engine.
@@ -49,13 +51,33 @@
 
 pub mod error;
 
-mod desc_check;
-#[cfg(feature = "toml")]
-mod text_lines;
+mod bytes;
+pub mod ids;
+pub mod simd;
+mod text;
 mod threads;
 
+pub mod skeleton;
+
+pub mod mesh;
+
+pub mod clip;
+
+pub mod motion;
+
+pub mod state_machine;
+
 pub mod character;
-pub mod pose;
+
+pub mod palette;
+
+pub mod animate;
+
+pub mod ik;
+
+pub mod retarget;
+
+pub mod skin;
 
 pub mod animator;
 

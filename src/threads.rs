@@ -10,7 +10,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use throng::Threads;
-/// use throng::pose::BatchPoser;
+/// use throng::animate::BatchPoser;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let poser = BatchPoser::new(&character)?.with_threads(Threads::Rayon);

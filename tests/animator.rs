@@ -2,13 +2,17 @@
 //! machine.
 #![cfg(feature = "toml")]
 
+use throng::animate::BatchPoser;
 use throng::animator::{
     AnimationEventKind, Animator, AnimatorDesc, Play, PlayRecord, RootMotionMode,
 };
-use throng::character::{AnimationDesc, AnimationText, Character, ClipId, JointId, Transform};
+use throng::character::{AnimationDesc, AnimationText, Character};
 use throng::glam::{DQuat, DVec3};
-use throng::pose::state_machine::StateMachineText;
-use throng::pose::{BatchPoser, ClipSample, DualQuat, Mat3x4, PaletteEntry, SampleList, WriteOnly};
+use throng::ids::{ClipId, JointId};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
+use throng::skeleton::Transform;
+use throng::state_machine::StateMachineText;
 
 const TEXT: &str = r#"
 [[mask]]

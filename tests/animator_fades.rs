@@ -6,13 +6,15 @@ mod rng;
 
 use rng::Rng;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play, Playing};
-use throng::character::{AnimationDesc, MaskId, Transform};
+use throng::character::AnimationDesc;
 use throng::glam::Vec3;
+use throng::ids::MaskId;
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawTransform,
 };
-use throng::pose::state_machine::MaskDesc;
-use throng::pose::{Ease, LoopMode};
+use throng::motion::{Ease, LoopMode};
+use throng::skeleton::Transform;
+use throng::state_machine::MaskDesc;
 
 const NAMES: [&str; 4] = ["walk", "run", "jog", "wave"];
 const DURATIONS_S: [f64; 4] = [1.25, 0.75, 1.0, 2.0];
@@ -24,7 +26,7 @@ fn animator() -> Animator {
         channels: vec![RawChannel {
             node: 0,
             times_s: vec![0.0, *duration_s as f32],
-            interpolation: throng::character::Interpolation::Linear,
+            interpolation: throng::clip::Interpolation::Linear,
             values: RawKeys::Translation(vec![Vec3::ZERO, Vec3::X]),
         }],
         ..RawAnimation::default()

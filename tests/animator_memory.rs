@@ -16,13 +16,13 @@ use throng::animator::{
     ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
 };
 use throng::character::{
-    Affine, AnimationDesc, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc,
-    Transform,
+    AnimationDesc, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc,
 };
 use throng::glam::Vec3;
-use throng::pose::ik::{TwoBone, TwoBoneTarget};
-use throng::pose::state_machine::StateMachineText;
-use throng::pose::{Mat3x4, WriteOnly};
+use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::{Affine, Transform};
+use throng::state_machine::StateMachineText;
 
 const ACTORS: usize = 1000;
 /// The frames of one round: what is said repeats after it.

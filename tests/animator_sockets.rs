@@ -10,9 +10,11 @@ use reference::rig;
 use reference::rng::Rng;
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
-use throng::character::{Affine, AnimationText, JointId, Transform};
+use throng::character::AnimationText;
 use throng::glam::Vec3;
-use throng::pose::{Socket, model_pose};
+use throng::ids::JointId;
+use throng::skeleton::{Affine, Transform};
+use throng::skeleton::{Socket, model_pose};
 
 /// The largest difference of two matrices' elements.
 fn apart(exact: &M4, got: &Affine) -> f64 {

@@ -7,11 +7,14 @@ mod counting;
 
 use counting::allocations;
 use throng::Threads;
-use throng::character::{Affine, ClipId, MaskId, Transform};
-use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipSample, DualQuat, Mask, Mat3x4, SampleList, SimdLevel,
-    WriteOnly,
-};
+use throng::animate::BatchPoser;
+use throng::clip::{Clip, ClipOptions};
+use throng::ids::{ClipId, MaskId};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{DualQuat, Mat3x4, WriteOnly};
+use throng::simd::SimdLevel;
+use throng::skeleton::Mask;
+use throng::skeleton::{Affine, Transform};
 
 /// How many instances each frame has.
 const INSTANCES: usize = 203;

@@ -6,13 +6,17 @@
 mod counting;
 
 use counting::allocations;
-use throng::character::{ClipId, CurveClip, Interpolation, Keys, MorphTarget, WeightTrack};
+use throng::clip::{Clip, ClipOptions};
+use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::glam::{Vec2, Vec3};
+use throng::ids::ClipId;
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
-use throng::pose::{
-    BLEND_THRESHOLD, BlendSpace2, Clip, ClipOptions, ClipSample, GradientBands, Inertia, Mask,
-    Moving, PoseLayer, SampleList, WeightSample, blend, blend_weights,
+use throng::mesh::MorphTarget;
+use throng::motion::{
+    BLEND_THRESHOLD, BlendSpace2, ClipSample, GradientBands, Inertia, Moving, PoseLayer,
+    SampleList, WeightSample, blend, blend_weights,
 };
+use throng::skeleton::Mask;
 
 /// Two clips of 40 morph weights: one that is sampled evenly, and one that steps.
 fn morphing() -> [Clip; 2] {
@@ -20,7 +24,7 @@ fn morphing() -> [Clip; 2] {
         nodes: vec![RawNode {
             name: "node".into(),
             parent: None,
-            transform: RawTransform::Trs(throng::character::Transform::IDENTITY),
+            transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO; 3],

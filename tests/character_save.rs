@@ -6,17 +6,21 @@ mod reference;
 use reference::rng::Rng;
 use reference::{assets, random};
 use throng::Error;
+use throng::animate::BatchPoser;
 use throng::character::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc,
-    ClipId, EventDesc, Gait, RootMotionDesc, SocketDesc, Transform,
+    EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 use throng::error::SavedFault;
+use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
-use throng::pose::state_machine::{
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::Transform;
+use throng::state_machine::{
     Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
     StateMachineDesc, Test, TransitionDesc,
 };
-use throng::pose::{BatchPoser, ClipSample, Mat3x4, SampleList, WriteOnly};
 
 /// Magic, version, zeros, length and checksum.
 const HEADER: usize = 32;
@@ -249,8 +253,8 @@ fn small() -> Vec<Character> {
             made.build(&ImportOptions::with_curves()).unwrap().character
         })
         .into();
-    let plain = throng::pose::ClipOptions {
-        packing: throng::pose::ClipPacking::None,
+    let plain = throng::clip::ClipOptions {
+        packing: throng::clip::ClipPacking::None,
         ..Default::default()
     };
     let options = ImportOptions {

@@ -8,12 +8,15 @@ use reference::assets;
 use reference::rng::Rng;
 use std::collections::BTreeSet;
 use throng::Error;
-use throng::character::{Character, JointIndices, MorphTarget, Primitive, Split, Transform};
+use throng::character::{Character, Split};
 use throng::glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use throng::import::{
     self, ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, skin};
+use throng::mesh::{JointIndices, MorphTarget, Primitive};
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::skeleton::Transform;
+use throng::skin::{PosedVertices, skin};
 
 /// A chain of joints 1 cm apart, and no mesh yet.
 fn chain(joints: usize) -> RawCharacter {
@@ -448,7 +451,7 @@ fn check_character(name: &str, character: &Character, max: usize) {
         character.palette().len() + report.repeated_entries
     );
     let key = |c: &Character| -> BTreeSet<Vec<u32>> {
-        let key = |e: &throng::character::PaletteJoint| {
+        let key = |e: &throng::mesh::PaletteJoint| {
             let bind = e.inverse_bind.to_cols_array().map(f32::to_bits);
             let flags = [u32::from(e.joint.0), e.mirrored.into(), e.may_flip.into()];
             bind.into_iter().chain(flags).collect()
@@ -656,7 +659,7 @@ fn the_loss_names_the_vertex_of_the_part() {
         channels: vec![import::RawChannel {
             node,
             times_s: vec![0.0],
-            interpolation: throng::character::Interpolation::Step,
+            interpolation: throng::clip::Interpolation::Step,
             values: import::RawKeys::Rotation(vec![turned]),
         }],
         ..import::RawAnimation::default()

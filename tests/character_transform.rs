@@ -3,8 +3,8 @@
 mod reference;
 
 use reference::rng::Rng;
-use throng::character::{Affine, Transform};
 use throng::glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use throng::skeleton::{Affine, Transform};
 
 fn largest_difference(a: &Affine, b: &Affine) -> f32 {
     let pairs = a.to_cols_array().into_iter().zip(b.to_cols_array());

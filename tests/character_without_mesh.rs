@@ -4,10 +4,12 @@ mod reference;
 
 use reference::rng::Rng;
 use throng::builtin;
-use throng::character::{Affine, Joint, JointId, Material, Skeleton, Transform};
 use throng::glam::{Quat, Vec3};
+use throng::ids::JointId;
 use throng::import::{self, ImportOptions, RawCharacter, RawPrimitive};
-use throng::pose::{model_pose, model_pose_from};
+use throng::mesh::Material;
+use throng::skeleton::{Affine, Joint, Skeleton, Transform};
+use throng::skeleton::{model_pose, model_pose_from};
 
 const NO_PARENT: u16 = u16::MAX;
 

@@ -9,13 +9,15 @@ use reference::random;
 use reference::rng::Rng;
 use serde_json::{Value, json};
 use throng::Error;
-use throng::character::{Character, CurveClip, Track, TrackValues, Transform};
+use throng::character::Character;
+use throng::clip::{CurveClip, Track, TrackValues};
 use throng::error::AssetFault;
 use throng::glam::Vec3;
 use throng::import::{
     self, AmbiguousName, ImportOptions, RawCharacter, RawNode, RawSkin, RawTransform,
     UnmatchedJoint, UnmatchedWeight,
 };
+use throng::skeleton::Transform;
 
 fn options(name: &str) -> ImportOptions {
     ImportOptions {
@@ -238,7 +240,7 @@ fn nodes(list: &[(&str, Option<usize>)]) -> RawCharacter {
 }
 
 fn moving(mut raw: RawCharacter, moved: &[usize]) -> RawCharacter {
-    use throng::character::Interpolation;
+    use throng::clip::Interpolation;
     use throng::import::{RawAnimation, RawChannel, RawKeys};
     let channel = |node: &usize| RawChannel {
         node: *node,
@@ -315,7 +317,7 @@ fn names_that_several_joints_bear_go_by_their_place() {
 
 #[test]
 fn morph_weights_are_matched_by_their_targets() {
-    use throng::character::Interpolation;
+    use throng::clip::Interpolation;
     use throng::import::{RawAnimation, RawChannel, RawKeys, RawMorph};
     let build = |owner: &str, names: &[&str]| {
         let mut raw = random::character(3);

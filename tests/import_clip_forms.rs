@@ -5,10 +5,14 @@ mod reference;
 use crate::reference::poser::Poser;
 use reference::random;
 use throng::builtin;
-use throng::character::{Affine, Character, CurveClip, Transform};
+use throng::character::Character;
+use throng::clip::CurveClip;
+use throng::clip::{Clip, ClipOptions};
 use throng::error::Error;
 use throng::import::{ClipImport, ImportOptions};
-use throng::pose::{Clip, ClipOptions, Method, check_method, model_pose};
+use throng::palette::{Method, check_method};
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
 
 fn names(character: &Character) -> Vec<&str> {
     character.clips().iter().map(Clip::name).collect()

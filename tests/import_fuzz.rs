@@ -12,8 +12,8 @@ mod poser;
 
 use common::gltf_builder::{Builder, F32, I8, U8, U16, arm, glb, triangle};
 use serde_json::{Value, json};
-use throng::character::{AlphaMode, Material};
 use throng::import::{ImportOptions, gltf};
+use throng::mesh::{AlphaMode, Material};
 
 /// Small caps, so that a mutant that asks for much is refused and the test stays quick.
 fn options() -> ImportOptions {
@@ -56,10 +56,9 @@ impl Random {
 
 /// Imports and, where that works, plays all clips; neither may panic, and what comes out is finite.
 fn digest(bytes: &[u8]) -> bool {
-    use throng::character::PaletteJoint;
-    use throng::pose::{
-        Mat3x4, MorphedVertices, PosedVertices, WriteOnly, morph, morphed_bounds, skin,
-    };
+    use throng::mesh::PaletteJoint;
+    use throng::palette::{Mat3x4, WriteOnly};
+    use throng::skin::{MorphedVertices, PosedVertices, morph, morphed_bounds, skin};
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
         max_influences: [None, Some(1), Some(3)][bytes.len() % 3],

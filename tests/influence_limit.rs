@@ -7,14 +7,17 @@ use reference::maths::{V3, distance};
 use reference::scene::Scene;
 use reference::{assets, compare, gltf, raw};
 use throng::Error;
-use throng::character::{Character, ClipId, Interpolation};
+use throng::character::Character;
+use throng::clip::Interpolation;
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
+use throng::ids::ClipId;
 use throng::import::{
     self, ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform, RepairKind,
 };
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, skin};
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::skin::{PosedVertices, skin};
 
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
@@ -38,7 +41,7 @@ fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
     let node = |parent| RawNode {
         name: "joint".into(),
         parent,
-        transform: RawTransform::Trs(throng::character::Transform::IDENTITY),
+        transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
     };
     RawCharacter {
         nodes: vec![node(None), node(Some(0)), node(Some(0)), node(Some(0))],
@@ -210,7 +213,7 @@ fn positions(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<V3>> 
 
 /// The most influences of a vertex.
 fn most(character: &Character) -> usize {
-    let of_primitive = |p: &throng::character::Primitive| {
+    let of_primitive = |p: &throng::mesh::Primitive| {
         let of = |vertex| p.influences.of(vertex).filter(|i| i.1 > 0.0).count();
         (0..p.vertex_count()).map(of).max()
     };

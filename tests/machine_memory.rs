@@ -4,8 +4,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use throng::pose::SampleList;
-use throng::pose::state_machine::{StateMachineLog, StateMachineText};
+use throng::motion::SampleList;
+use throng::state_machine::{StateMachineLog, StateMachineText};
 
 /// Counts what is allocated, and how many bytes.
 struct Counting;

@@ -8,16 +8,16 @@ use reference::rng::Rng;
 use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use throng::Error;
-use throng::character::{
-    Character, ClipId, CurveClip, Interpolation, JointId, Keys, MaskId, Track, TrackValues,
-    Transform,
-};
+use throng::animate::BatchPoser;
+use throng::character::Character;
+use throng::clip::{AdditiveReference, Clip, ClipOptions};
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{DMat4, DVec3, Quat, Vec3};
+use throng::ids::{ClipId, JointId, MaskId};
 use throng::import::{self, ImportOptions};
-use throng::pose::{
-    AdditiveReference, BLEND_THRESHOLD, BatchPoser, Clip, ClipOptions, ClipSample, Mask, PoseLayer,
-    SampleList, blend,
-};
+use throng::motion::{BLEND_THRESHOLD, ClipSample, PoseLayer, SampleList, blend};
+use throng::skeleton::Mask;
+use throng::skeleton::Transform;
 
 /// The bound of a clip's error and how far from its joint a point lies for that, for a character of 1.8
 /// m.

@@ -5,9 +5,11 @@ mod reference;
 use reference::rig::{chain, clip, keys};
 use reference::rng::Rng;
 use throng::Error;
-use throng::character::Interpolation::{CubicSpline, Linear, Step};
-use throng::character::{CurveClip, Interpolation, JointId, Track, TrackValues, Transform};
+use throng::clip::Interpolation::{CubicSpline, Linear, Step};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
+use throng::ids::JointId;
+use throng::skeleton::Transform;
 
 fn sample(clip: &CurveClip, time_s: f64) -> Transform {
     let mut local = [Transform::IDENTITY];

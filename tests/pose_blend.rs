@@ -4,10 +4,12 @@ mod reference;
 
 use reference::rng::Rng;
 use throng::Error;
-use throng::character::Transform;
+use throng::clip::difference;
 use throng::error::ArgumentFault;
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
-use throng::pose::{BLEND_THRESHOLD, Mask, PoseLayer, blend, difference};
+use throng::motion::{BLEND_THRESHOLD, PoseLayer, blend};
+use throng::skeleton::Mask;
+use throng::skeleton::Transform;
 
 fn transform(rng: &mut Rng) -> Transform {
     Transform {

@@ -7,7 +7,7 @@ use reference::rng::Rng;
 use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::{DVec2, Vec2};
-use throng::pose::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
+use throng::motion::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
 
 /// Weights are rounded to `f32` once, and there are three at most.
 const ROUNDING: f64 = 3.0 / 16_777_216.0;

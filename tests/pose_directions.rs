@@ -6,9 +6,9 @@ use reference::blend::{ULP, entries, many, skinned, with_tangents};
 use reference::maths::{angle, dot, normal};
 use reference::methods::{direction, wide};
 use reference::rng::Rng;
-use throng::character::Affine;
 use throng::glam::{Affine3A, Quat, Vec3, Vec4};
-use throng::pose::{DualQuatStretch, Mat3x4};
+use throng::palette::{DualQuatStretch, Mat3x4};
+use throng::skeleton::Affine;
 
 /// Normals against the inverse transpose and tangents against the matrix, in `f64`, where blends
 /// stretch, mirror and shear.

@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use reference::rng::Rng;
 use throng::Error;
 use throng::animator::PlayRecord;
-use throng::pose::{ClipEvents, EventCursor, EventHit, LoopMode};
+use throng::motion::{ClipEvents, EventCursor, EventHit, LoopMode};
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
@@ -249,7 +249,7 @@ fn unwrapped_time_is_within_a_nanosecond_after_thirty_days() {
 #[test]
 fn a_start_and_a_seek_deliver_what_they_should() {
     let events = ClipEvents::new(2.0, [("zero", 0.0), ("one", 1.0), ("two", 2.0)]).unwrap();
-    let names = |hits: throng::pose::Passed<'_>| -> Vec<_> {
+    let names = |hits: throng::motion::Passed<'_>| -> Vec<_> {
         hits.map(|hit| hit.name.to_string()).collect()
     };
     let mut cursor = EventCursor::new(0.0);

@@ -14,10 +14,12 @@ use pose::{Args, Failure};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use throng::animator::{Animator, AnimatorDesc, Play};
-use throng::character::{Character, ClipId};
+use throng::character::Character;
 use throng::glam::Vec3;
+use throng::ids::ClipId;
 use throng::import::{ImportOptions, gltf_file};
-use throng::pose::{Mat3x4, PosedVertices, WriteOnly, skin, turned_triangles};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skin::{PosedVertices, skin, turned_triangles};
 
 /// The result or the error's words, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {

@@ -3,10 +3,10 @@
 mod reference;
 
 use reference::rng::Rng;
-use throng::character::Affine;
 use throng::error::Unheld;
 use throng::glam::{Affine3A, Mat3, Quat, Vec3};
-use throng::pose::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
+use throng::skeleton::Affine;
 
 fn affine(scale: Vec3, rotation: Quat, translation: Vec3) -> Affine {
     Affine3A::from_scale_rotation_translation(scale, rotation, translation)

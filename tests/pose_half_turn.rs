@@ -5,10 +5,12 @@ mod reference;
 
 use reference::rig;
 use reference::rng::Rng;
-use throng::character::{CurveClip, Interpolation, JointId, Track, TrackValues, Transform};
+use throng::clip::{Clip, ClipOptions};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
+use throng::ids::JointId;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
-use throng::pose::{Clip, ClipOptions};
+use throng::skeleton::Transform;
 
 /// The angle between two rotations.
 fn apart(a: Quat, b: Quat) -> f32 {

@@ -5,9 +5,9 @@ mod reference;
 
 use reference::rng::Rng;
 use throng::Error;
-use throng::character::Transform;
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
-use throng::pose::{Inertia, Moving};
+use throng::motion::{Inertia, Moving};
+use throng::skeleton::Transform;
 
 const DT: f64 = 1.0 / 60.0;
 

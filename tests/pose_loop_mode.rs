@@ -5,7 +5,7 @@ mod reference;
 use bytemuck::Zeroable;
 use reference::rng::Rng;
 use throng::animator::PlayRecord;
-use throng::pose::LoopMode;
+use throng::motion::LoopMode;
 
 const MODES: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const MONTH_S: f64 = 30.0 * 86_400.0;

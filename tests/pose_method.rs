@@ -5,16 +5,17 @@ mod reference;
 
 use crate::reference::poser::Poser;
 use throng::Error;
-use throng::character::{
-    Character, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
-};
+use throng::character::Character;
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::error::{PoseAt, Unheld};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
+use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{
+use throng::palette::{
     DualQuat, Method, PaletteFit, PaletteFormat, QuatOffset, WriteOnly, check_clip, check_method,
     palette,
 };
+use throng::skeleton::Transform;
 
 const BOTH: [Method; 2] = [Method::DualQuat, Method::QuatOffset];
 
@@ -57,7 +58,7 @@ fn rig(scales: [Vec3; 3]) -> Character {
     raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
-fn keys<T: Copy>(times_s: &[f32], values: &[T]) -> throng::character::Keys<T> {
+fn keys<T: Copy>(times_s: &[f32], values: &[T]) -> throng::clip::Keys<T> {
     reference::rig::keys(Interpolation::Linear, times_s, values)
 }
 

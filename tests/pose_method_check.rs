@@ -12,11 +12,12 @@ use reference::scene::Scene;
 use reference::{assets, gltf, random, raw};
 use std::collections::BTreeMap;
 use throng::Error;
-use throng::character::{Character, JointId};
+use throng::character::Character;
 use throng::error::{PoseAt, Unheld};
 use throng::glam::{Mat4, Vec3};
+use throng::ids::JointId;
 use throng::import::{self, ImportOptions, RawCharacter, RawKeys, RawTransform};
-use throng::pose::{Method, PaletteFormat, check_method};
+use throng::palette::{Method, PaletteFormat, check_method};
 
 const METHODS: [Method; 2] = [Method::DualQuat, Method::QuatOffset];
 

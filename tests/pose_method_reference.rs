@@ -11,13 +11,15 @@ use reference::methods::{Entry, direction, dual_quat, linear, quat_offset};
 use reference::scene::Scene;
 use reference::{assets, gltf, raw};
 use std::collections::BTreeMap;
-use throng::character::{Character, Primitive};
+use throng::character::Character;
 use throng::glam::{Vec3, Vec4};
 use throng::import::{self, ImportOptions};
-use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, MorphedVertices, PaletteEntry, PaletteFit,
-    PaletteFormat, PosedVertices, QuatOffset, WriteOnly, check_method, morph, palette, skin,
+use throng::mesh::Primitive;
+use throng::palette::{
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFit, PaletteFormat, QuatOffset,
+    WriteOnly, check_method, palette,
 };
+use throng::skin::{MorphedVertices, PosedVertices, morph, skin};
 use throng::{Error, builtin};
 
 /// Of the model's size, for positions. Measured: 7.8e-7 (CesiumMan, `DualQuat`), of which the poses

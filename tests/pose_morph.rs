@@ -6,17 +6,15 @@ use crate::reference::poser::Poser;
 use reference::rng::Rng;
 use reference::{random, rig::keys};
 use throng::Error;
-use throng::character::{
-    Character, CurveClip, Influences, Interpolation, JointIndices, Keys, MorphTarget, Primitive,
-    Transform, WeightTrack,
-};
+use throng::character::Character;
+use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::error::ArgumentFault;
 use throng::glam::{Vec3, Vec4};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
-use throng::pose::{
-    Mat3x4, MorphedVertices, PaletteRef, PosedVertices, WriteOnly, morph, morphed_bounds,
-    posed_bounds, skin,
-};
+use throng::mesh::{Influences, JointIndices, MorphTarget, Primitive};
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::skeleton::Transform;
+use throng::skin::{MorphedVertices, PosedVertices, morph, morphed_bounds, posed_bounds, skin};
 
 /// A primitive of `vertices` vertices with all streams, whose `targets` targets move every third
 /// of them or so and are driven from weight 2.

@@ -7,12 +7,14 @@ use reference::rng::Rng;
 use reference::{assets, random};
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play};
-use throng::character::{Affine, Character, CurveClip, Interpolation, MorphTarget, WeightTrack};
+use throng::character::Character;
+use throng::clip::{AdditiveReference, Clip, ClipOptions};
+use throng::clip::{CurveClip, Interpolation, WeightTrack};
 use throng::glam::Vec3;
 use throng::import::{self, ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive};
-use throng::pose::{
-    AdditiveReference, BLEND_THRESHOLD, Clip, ClipOptions, Ease, WeightSample, blend_weights,
-};
+use throng::mesh::MorphTarget;
+use throng::motion::{BLEND_THRESHOLD, Ease, WeightSample, blend_weights};
+use throng::skeleton::Affine;
 
 /// No weight is off by more.
 const MOST_OFF: f64 = 1e-3;
@@ -58,7 +60,7 @@ fn character_of(targets: usize, reach_m: f32) -> RawCharacter {
         nodes: vec![RawNode {
             name: "node".into(),
             parent: None,
-            transform: import::RawTransform::Trs(throng::character::Transform::IDENTITY),
+            transform: import::RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X * 1.8, Vec3::Y],

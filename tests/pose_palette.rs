@@ -6,14 +6,14 @@ use crate::reference::poser::Poser;
 use reference::rig::chain;
 use reference::rng::Rng;
 use throng::Error;
-use throng::character::{Affine, Character, Transform};
+use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::pose::{
-    Mat3x4, PaletteFit, PaletteRef, PosedVertices, WriteOnly, model_pose, palette, posed_bounds,
-    skin,
-};
+use throng::palette::{Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
+use throng::skin::{PosedVertices, posed_bounds, skin};
 
 fn length(what: &'static str, got: usize, need: usize) -> Error {
     Error::Argument {

@@ -11,12 +11,13 @@ use brute::{ball, brute, meet, ray_at};
 use load::{models, rest_weights};
 use reference::rng::Rng;
 use throng::Error;
-use throng::character::{Affine, Character};
+use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::pose::{
-    DualQuat, Faces, Hit, Mat3x4, PaletteFit, PaletteRef, Posed, PosedInstance, PosedVertices, Ray,
-    Skinner, WriteOnly, palette, pick, pick_many,
+use throng::palette::{DualQuat, Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
+use throng::skeleton::Affine;
+use throng::skin::{
+    Faces, Hit, Posed, PosedInstance, PosedVertices, Ray, Skinner, pick, pick_many,
 };
 
 fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {

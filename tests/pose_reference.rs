@@ -8,12 +8,13 @@ use reference::rng::Rng;
 use reference::{assets, gltf, made, random, raw};
 use std::path::Path;
 use throng::builtin;
-use throng::character::{Interpolation, Transform};
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive,
     RawSkin, RawTransform,
 };
+use throng::skeleton::Transform;
 
 /// Of the model's size, for the image of any vertex under any skinning matrix.
 const MATRIX_BOUND: f64 = 1e-5;

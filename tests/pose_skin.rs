@@ -4,10 +4,12 @@ mod reference;
 
 use reference::rig::chain;
 use reference::rng::Rng;
-use throng::character::{Affine, Character};
+use throng::character::Character;
 use throng::glam::{Affine3A, Mat3, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, skin};
+use throng::palette::{Mat3x4, PaletteRef};
+use throng::skeleton::Affine;
+use throng::skin::{PosedVertices, skin};
 
 fn entry(scale: Vec3, rotation: Quat, translation: Vec3) -> Mat3x4 {
     let affine = Affine3A::from_scale_rotation_translation(scale, rotation, translation);
@@ -34,7 +36,7 @@ fn rigid(normal: Vec3) -> Character {
         nodes: vec![RawNode {
             name: "joint".into(),
             parent: None,
-            transform: RawTransform::Trs(throng::character::Transform::IDENTITY),
+            transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(0.3, 0.7, -0.9)],

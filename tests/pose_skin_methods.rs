@@ -8,12 +8,13 @@ use reference::methods::{Entry, dual_quat, linear, quat_offset, wide};
 use reference::rng::Rng;
 use reference::{assets, random};
 use throng::builtin;
-use throng::character::{Affine, Character, Influences, JointIndices, Primitive};
+use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{self, ImportOptions};
-use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, MorphedVertices, PaletteEntry, QuatOffset, morph,
-};
+use throng::mesh::{Influences, JointIndices, Primitive};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
+use throng::skeleton::Affine;
+use throng::skin::{MorphedVertices, morph};
 
 /// The assets, the built-in character and random ones.
 fn characters() -> Vec<Character> {

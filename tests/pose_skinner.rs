@@ -11,9 +11,8 @@ use load::{COUNTS, Streams, both, made, models, palettes, posed, rest_weights};
 use reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, Vec4};
-use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, PosedVertices, QuatOffset, skin,
-};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
+use throng::skin::{PosedVertices, skin};
 
 /// One unit in the last place of numbers from 1 to 2, halved: what a rounding can be off by.
 const UNIT: f32 = 1.0 / 16_777_216.0;

@@ -3,7 +3,7 @@
 mod reference;
 
 use reference::rng::Rng;
-use throng::pose::cycle_duration_s;
+use throng::motion::cycle_duration_s;
 
 #[test]
 fn a_cycle_lasts_the_mean_of_the_durations() {

@@ -5,10 +5,11 @@ mod reference;
 use reference::blend::{entries, skinned};
 use reference::maths::{V3, cross, dot};
 use std::f32::consts::{PI, TAU};
-use throng::character::{Affine, Character, Transform};
+use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
+use throng::skeleton::{Affine, Transform};
 
 const SEGMENTS: usize = 128;
 const RINGS: usize = 128;

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use throng::Error;
 use throng::error::ArgumentFault;
-use throng::pose::{Mat3x4, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
 
 fn length(got: usize, need: usize) -> Error {
     Error::Argument {

@@ -9,7 +9,8 @@ use load::{Streams, made, palettes};
 use reference::rng::Rng;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use throng::pose::{PosedVertices, SkinJob, Skinner, WriteOnly, skin_many};
+use throng::palette::WriteOnly;
+use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
 
 /// Counts what is allocated, and its bytes.
 struct Counting;

@@ -5,16 +5,20 @@ use crate::staged::Staged;
 use crate::{Outcome, skeleton};
 use std::f32::consts::TAU;
 use std::hint::black_box;
-use throng::character::{Character, ClipId, Interpolation, Transform};
+use throng::animate::BatchPoser;
+use throng::character::Character;
+use throng::clip::Interpolation;
+use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::glam::{Mat4, Quat, Vec3};
+use throng::ids::ClipId;
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
-use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mat3x4, SampleList, SimdLevel,
-    WriteOnly,
-};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::simd::SimdLevel;
+use throng::skeleton::Transform;
 
 /// Keys a second of the clips, as most exporters bake them.
 pub(crate) const KEYS_HZ: usize = 30;

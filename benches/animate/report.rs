@@ -3,7 +3,7 @@
 use crate::load::{Figure, Load};
 use crate::timing::Time;
 use crate::{NAME, machine};
-use throng::pose::SimdLevel;
+use throng::simd::SimdLevel;
 
 /// What was measured of one load.
 pub(crate) struct Row {

@@ -3,8 +3,10 @@
 
 use crate::Outcome;
 use crate::load::KEYS_HZ;
-use throng::character::{Affine, Character, Transform};
-use throng::pose::{ClipSample, Mat3x4};
+use throng::character::Character;
+use throng::motion::ClipSample;
+use throng::palette::Mat3x4;
+use throng::skeleton::{Affine, Transform};
 
 pub(crate) struct Staged {
     /// `[frame][joint]` of each clip.

@@ -6,12 +6,14 @@ mod skeleton;
 pub(crate) mod timing;
 
 use std::f32::consts::TAU;
-use throng::character::{Character, Interpolation, Transform};
+use throng::character::Character;
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
+use throng::skeleton::Transform;
 
 /// Keys a second of the clip, as most exporters bake them.
 const KEYS_HZ: usize = 30;

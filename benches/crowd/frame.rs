@@ -4,9 +4,11 @@ use crate::Outcome;
 use crate::load::{Kind, Load};
 use std::hint::black_box;
 use std::time::Instant;
+use throng::animate::BatchPoser;
 use throng::ash::vk;
 use throng::glam::{Mat4, Vec3};
-use throng::pose::{BatchPoser, ClipSample, Mat3x4, SampleList, WriteOnly};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::standalone::Context;
 use throng::{CpuTimes, View};
 

@@ -1,11 +1,12 @@
 //! The character, the crowd, and what its instances do.
 
 use crate::Outcome;
-use throng::character::{AnimationText, Character, ParameterId};
+use throng::character::{AnimationText, Character};
 use throng::crowd::CharacterLoad;
 use throng::glam::Vec3;
 use throng::gpu_allocator::vulkan::Allocator;
-use throng::pose::ik::{TwoBone, TwoBoneTarget};
+use throng::ids::ParameterId;
+use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Gpu, IkSolver, IkTarget, InstanceId,
     Play, SkinMode, Spawn,

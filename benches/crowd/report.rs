@@ -3,7 +3,7 @@
 use crate::frame::Times;
 use crate::load::Kind;
 use crate::{NAME, Outcome, machine};
-use throng::pose::BatchPoser;
+use throng::animate::BatchPoser;
 use throng::standalone::Context;
 
 /// Median and minimum, in milliseconds.

@@ -7,7 +7,7 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, RingMemory};
 use throng::gpu_allocator::MemoryLocation;
-use throng::pose::{Mat3x4, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::standalone::{Buffer, BufferDesc, Context};
 
 /// The only slot: nothing here is in flight when the CPU writes.

@@ -3,8 +3,8 @@
 use crate::Outcome;
 use crate::load::{COUNTS, Load};
 use std::mem::size_of_val;
-use throng::character::{JointIndices, MorphTarget};
 use throng::glam::{Vec2, Vec3, Vec4};
+use throng::mesh::{JointIndices, MorphTarget};
 
 pub(crate) struct Stream {
     pub(crate) name: &'static str,

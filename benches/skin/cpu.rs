@@ -5,7 +5,8 @@ use crate::load::{Format, Load, Palettes};
 use crate::scalar;
 use crate::timing::{Time, in_turn};
 use std::hint::black_box;
-use throng::pose::{PaletteRef, SkinJob, WriteOnly, skin, skin_many};
+use throng::palette::{PaletteRef, WriteOnly};
+use throng::skin::{SkinJob, skin, skin_many};
 
 /// What is timed: one instance's positions and normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,11 +15,11 @@ pub(crate) enum Figure {
     Plain,
     /// A tight scalar loop, for matrices only.
     Loop,
-    /// [`Skinner::skin`](throng::pose::Skinner::skin), with the best code that the CPU has.
+    /// [`Skinner::skin`](throng::skin::Skinner::skin), with the best code that the CPU has.
     Skinner,
     /// The same in plain code.
     Portable,
-    /// [`Skinner::bounds`](throng::pose::Skinner::bounds): the positions, written nowhere.
+    /// [`Skinner::bounds`](throng::skin::Skinner::bounds): the positions, written nowhere.
     Bounds,
     /// A copy of what the others write.
     Memcpy,

@@ -4,10 +4,11 @@
 use crate::Outcome;
 use crate::load::Load;
 use std::time::Instant;
-use throng::character::ClipId;
 use throng::crowd::SkinMode;
 use throng::glam::{Mat4, Vec3};
-use throng::pose::{Method, SkinnedLayout};
+use throng::ids::ClipId;
+use throng::palette::Method;
+use throng::skin::SkinnedLayout;
 use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, Play, Spawn, View,

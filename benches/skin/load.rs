@@ -1,16 +1,17 @@
 //! A character of as many influences as wanted, and a palette of every format for it.
 
 use crate::Outcome;
-use throng::character::{Character, Interpolation, Transform};
+use throng::character::Character;
+use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
-use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, PosedVertices, QuatOffset,
-    SimdLevel, Skinner,
-};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
+use throng::simd::SimdLevel;
+use throng::skeleton::Transform;
+use throng::skin::{PosedVertices, Skinner};
 
 /// Influences a vertex.
 pub(crate) const COUNTS: [usize; 5] = [1, 2, 4, 8, 16];

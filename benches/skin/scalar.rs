@@ -1,8 +1,8 @@
 //! The same work as a loop that one would write down for speed, without vectors: blended matrices
 //! over flat lists.
 
-use throng::character::{JointIndices, Primitive};
-use throng::pose::Mat3x4;
+use throng::mesh::{JointIndices, Primitive};
+use throng::palette::Mat3x4;
 
 /// Positions, then normals, three numbers each, into `out`.
 pub(crate) fn skin(primitive: &Primitive, palette: &[Mat3x4], out: &mut [f32]) {

@@ -2,10 +2,10 @@
 
 use throng::character::{AnimationText, Character};
 use throng::glam::{Vec3, vec3};
-use throng::import::ImportOptions;
-use throng::pose::ik::{
+use throng::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
 };
+use throng::import::ImportOptions;
 use throng::{CharacterId, Crowd, IkSolver, IkTarget, InstanceId, Play, Result, SolverId};
 
 use super::Act;

@@ -2,9 +2,10 @@
 //! not move.
 
 use throng::builtin;
-use throng::character::{Character, Material};
+use throng::character::Character;
 use throng::glam::{Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
+use throng::mesh::Material;
 
 use super::Act;
 use super::body::{BALL, STEPS_M};

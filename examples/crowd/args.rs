@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Parser, ValueEnum};
 use throng::ash::vk;
 use throng::crowd::SkinMode;
-use throng::pose::Method;
+use throng::palette::Method;
 
 /// Draws a crowd of animated characters: in a window where there is a display, else into a picture.
 #[derive(Clone, Debug, Parser)]

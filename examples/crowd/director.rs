@@ -1,9 +1,9 @@
 //! What people do as time goes on: they walk, stop, stand, wave and walk on, each at its own time.
 
 use throng::animator::{AnimationEventKind, PlayRecord};
-use throng::character::ClipId;
 use throng::crowd::InstanceEvent;
-use throng::pose::state_machine::ParameterId;
+use throng::ids::ClipId;
+use throng::ids::ParameterId;
 use throng::{Crowd, InstanceId, Play};
 
 use super::Result;

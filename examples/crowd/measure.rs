@@ -3,9 +3,12 @@
 use std::f32::consts::FRAC_PI_2;
 
 use throng::animator::{Animator, AnimatorDesc, ClipRef, Play};
-use throng::character::{Aabb, Character, ClipId};
+use throng::character::Character;
 use throng::glam::{Vec2, Vec3};
-use throng::pose::{LoopMode, Mat3x4, WriteOnly};
+use throng::ids::ClipId;
+use throng::mesh::Aabb;
+use throng::motion::LoopMode;
+use throng::palette::{Mat3x4, WriteOnly};
 
 use super::Result;
 use super::model::Act;

@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use throng::builtin;
-use throng::character::{Character, ClipId, Gait};
+use throng::character::{Character, Gait};
 use throng::glam::Vec2;
+use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
 
 use super::measure::Measure;

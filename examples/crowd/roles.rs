@@ -1,7 +1,8 @@
 //! What a model's clips are for, by their names, and the state machine that this makes.
 
-use throng::character::{AnimationDesc, Character, ClipDesc, ClipId, Gait};
-use throng::pose::state_machine::{
+use throng::character::{AnimationDesc, Character, ClipDesc, Gait};
+use throng::ids::ClipId;
+use throng::state_machine::{
     Interruption, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
 };

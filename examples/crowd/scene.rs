@@ -1,10 +1,11 @@
 //! The crowd as throng has it: spawned once, and moved where someone goes.
 
-use throng::character::Affine;
 use throng::crowd::{ClipRef, InstanceEvent, Play, SkinMode};
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::gpu_allocator::vulkan::Allocator;
-use throng::pose::{Method, SkinnedLayout};
+use throng::palette::Method;
+use throng::skeleton::Affine;
+use throng::skin::SkinnedLayout;
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Spawn};
 
 use super::director::{self, Director};

@@ -4,9 +4,9 @@
 use std::f32::consts::{FRAC_PI_2, TAU};
 
 use throng::Lighting;
-use throng::character::{AlphaMode, Image, Material, TextureRef};
 use throng::glam::{Vec2, Vec3, Vec4};
 use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive};
+use throng::mesh::{AlphaMode, Image, Material, TextureRef};
 
 use super::rng::Rng;
 

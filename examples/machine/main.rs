@@ -7,7 +7,7 @@ use std::error::Error;
 use throng::animator::{ActorId, AnimationEventKind, Animator, AnimatorDesc};
 use throng::builtin;
 use throng::character::AnimationDesc;
-use throng::pose::state_machine::StateMachineText;
+use throng::state_machine::StateMachineText;
 
 const TEXT: &str = include_str!("hero.toml");
 const FRAME_S: f64 = 1.0 / 60.0;

@@ -6,7 +6,7 @@ use std::path::Path;
 use throng::Error;
 use throng::character::Character;
 use throng::import::{self, AddedClips, ImportOptions};
-use throng::pose::retarget::{JointMap, Retarget, RetargetOptions};
+use throng::retarget::{JointMap, Retarget, RetargetOptions};
 
 /// The model with the clips of a file.
 pub(super) fn with_clips(

@@ -2,11 +2,15 @@
 
 use super::{Failure, Moment};
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
-use throng::character::{Affine, Character, ClipId};
-use throng::pose::{
-    DualQuat, DualQuatStretch, LoopMode, Mat3x4, Method, PaletteEntry, PaletteFormat, PaletteRef,
-    PosedVertices, QuatOffset, WriteOnly, check_method, skin, turned_triangles,
+use throng::character::Character;
+use throng::ids::ClipId;
+use throng::motion::LoopMode;
+use throng::palette::{
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
+    WriteOnly, check_method,
 };
+use throng::skeleton::Affine;
+use throng::skin::{PosedVertices, skin, turned_triangles};
 
 /// What holds a model at a moment: the clip stands still there.
 pub(super) fn play(moment: Moment) -> Play<'static> {

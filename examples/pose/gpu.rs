@@ -3,12 +3,14 @@
 use super::deform::play;
 use super::{Failure, Moment};
 use std::path::Path;
-use throng::character::{Aabb, Character};
+use throng::character::Character;
 use throng::crowd::SkinMode;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, Vec4};
 use throng::gpu::SkinnedStream;
-use throng::pose::{Method, PosedVertices, SkinnedLayout};
+use throng::mesh::Aabb;
+use throng::palette::Method;
+use throng::skin::{PosedVertices, SkinnedLayout};
 use throng::standalone::{
     Begin, Context, ContextDesc, StandaloneError, Target, TargetDesc, read_buffer,
 };

@@ -2,10 +2,10 @@
 
 use super::{plural, title};
 use std::fmt::Write as _;
-use throng::character::{
-    AlphaMode, Character, CurveClip, Material, MorphWeight, Primitive, SkinInfo,
-};
+use throng::character::Character;
+use throng::clip::CurveClip;
 use throng::import::Imported;
+use throng::mesh::{AlphaMode, Material, MorphWeight, Primitive, SkinInfo};
 
 /// Rows of cells, each column as wide as its widest cell; columns of numbers are set to the right,
 /// with their unit close by in the next.

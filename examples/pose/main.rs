@@ -14,10 +14,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::builtin;
-use throng::character::{Aabb, Character};
+use throng::character::Character;
 use throng::crowd::SkinMode;
 use throng::import::{self, ImportOptions, Imported};
-use throng::pose::Method;
+use throng::mesh::Aabb;
+use throng::palette::Method;
 
 /// Poses a model: lists its skins, joints, clips, primitives, morph weights, materials and repairs,
 /// writes the posed mesh as Wavefront OBJ, and draws it.

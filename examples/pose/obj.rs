@@ -2,9 +2,10 @@
 
 use super::{Failure, Moment, summary, title};
 use std::fmt::Write as _;
-use throng::character::{Character, Primitive};
+use throng::character::Character;
 use throng::glam::{DVec3, Vec3};
-use throng::pose::PosedVertices;
+use throng::mesh::Primitive;
+use throng::skin::PosedVertices;
 
 /// The posed mesh as OBJ text. Numbers have as many digits as it takes to read them back exactly.
 pub(super) fn obj(

@@ -5,7 +5,8 @@
 use std::error::Error;
 use std::time::Instant;
 use throng::animator::{AnimationEventKind, Animator, AnimatorDesc, RootMotionMode};
-use throng::character::{AnimationText, Character, CurveClip, TrackValues};
+use throng::character::{AnimationText, Character};
+use throng::clip::{CurveClip, TrackValues};
 use throng::import::ImportOptions;
 
 const CHARACTERS: usize = 1000;

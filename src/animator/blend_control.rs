@@ -4,9 +4,10 @@ use super::blend::BlendPlay;
 use super::control::check_fade;
 use super::step::Layer;
 use super::{ActorId, Animator, NO_MASK, Play};
-use crate::character::{BlendAt, BlendSpaceId};
+use crate::character::BlendAt;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::{Ease, Ramp};
+use crate::ids::BlendSpaceId;
+use crate::motion::{Ease, Ramp};
 use glam::Vec2;
 
 impl Animator {

@@ -4,7 +4,7 @@ use super::blend::{BlendPlay, MOST_BLENDS, NONE};
 use super::library::Library;
 use super::pool::{Block, RecordPool};
 use super::record::{FLAG_FINISHED, FLAG_STARTED};
-use crate::pose::Ease;
+use crate::motion::Ease;
 
 /// The blend spaces of an actor, in the order in which they were played.
 #[derive(Debug, Clone, Copy)]

@@ -8,9 +8,11 @@ use super::own_pose::OwnPose;
 use super::record::{FLAG_STATE_MACHINE, PlayRecord};
 use super::weights::blend_records;
 use crate::Threads;
-use crate::character::{JointId, Transform};
-use crate::pose::state_machine::{StateMachine, StateMachineInstance};
-use crate::pose::{BatchPoser, Inertia, Moving, PlanSource, Planner, Product, Starts, decayed_by};
+use crate::animate::{BatchPoser, PlanSource, Planner, Product, Starts};
+use crate::ids::JointId;
+use crate::motion::{Inertia, Moving, decayed_by};
+use crate::skeleton::Transform;
+use crate::state_machine::{StateMachine, StateMachineInstance};
 
 /// The time over which velocities are measured, in seconds. A pose is rounded to `f32`, which is
 /// 6e-8 of a metre or a radian: over this time, 3e-5 a second.

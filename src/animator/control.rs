@@ -7,9 +7,9 @@ use super::record::{
 };
 use super::step::Layer;
 use super::{ActorId, Animator, ClipRef, Play, Playing};
-use crate::character::{BlendSpaceId, ClipId};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::Ease;
+use crate::ids::{BlendSpaceId, ClipId};
+use crate::motion::Ease;
 use glam::Vec2;
 
 /// What to play and a mask, which exist.

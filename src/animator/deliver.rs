@@ -6,9 +6,9 @@ use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECOR
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
-use crate::character::{ClipId, EventId};
-use crate::pose::LoopMode;
-use crate::pose::state_machine::StateId;
+use crate::ids::StateId;
+use crate::ids::{ClipId, EventId};
+use crate::motion::LoopMode;
 
 /// A record, and a stretch of the actor's time in which it plays.
 #[derive(Debug, Clone, Copy)]

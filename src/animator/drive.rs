@@ -6,11 +6,10 @@ use super::deliver::{Passing, Sink};
 use super::library::Library;
 use super::pool::{Block, RecordPool};
 use super::record::{FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord};
-use crate::pose::Ramp;
-use crate::pose::state_machine::StateId;
-use crate::pose::state_machine::{
-    DrivenClip, ParameterId, StateMachine, StateMachineInstance, Taken, Watch,
-};
+use crate::ids::ParameterId;
+use crate::ids::StateId;
+use crate::motion::Ramp;
+use crate::state_machine::{DrivenClip, StateMachine, StateMachineInstance, Taken, Watch};
 
 /// The state machine of an actor.
 #[derive(Debug, Clone)]

@@ -5,8 +5,9 @@ use super::control::check_fade;
 use super::drive::Driver;
 use super::{ActorId, Animator};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::state_machine::{LayerStatus, ParameterId, StateMachine, Value};
-use crate::pose::{Ease, Ramp};
+use crate::ids::ParameterId;
+use crate::motion::{Ease, Ramp};
+use crate::state_machine::{LayerStatus, StateMachine, Value};
 
 impl Animator {
     /// The state machine of the character.

@@ -6,12 +6,13 @@ use super::own_pose::OwnPose;
 use super::pool::RecordPool;
 use super::record::{FLAG_POSE, PlayRecord};
 use super::{ActorId, Animator};
-use crate::character::{Affine, Transform};
+use crate::animate::{PlanSource, Planner, Product, Starts};
+use crate::clip::Clip;
 use crate::error::Result;
-use crate::pose::{
-    Clip, PaletteEntry, PaletteFormat, PlanSource, Planner, Product, Starts, WriteOnly, expect_len,
-    model_pose,
-};
+use crate::error::expect_len;
+use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
+use crate::skeleton::model_pose;
+use crate::skeleton::{Affine, Transform};
 
 /// What the evaluation keeps from call to call, so that nothing is allocated.
 #[derive(Debug, Default)]
@@ -216,7 +217,7 @@ impl Animator {
     }
 
     /// # Safety
-    /// As [`BatchPoser::run_planned`](crate::pose::BatchPoser) for the starts; the actors are
+    /// As [`BatchPoser::run_planned`](crate::animate::BatchPoser) for the starts; the actors are
     /// alive.
     unsafe fn run(&self, list: &[u32], product: Product, starts: Starts<'_>) {
         let plan = self.plan(list);

@@ -1,8 +1,8 @@
 //! What happened to actors during an update.
 
 use super::ActorId;
-use crate::character::{ClipId, EventId};
-use crate::pose::state_machine::StateId;
+use crate::ids::StateId;
+use crate::ids::{ClipId, EventId};
 
 /// Something that happened to an actor, to the instant and not to the frame.
 #[derive(Debug, Clone, Copy, PartialEq)]

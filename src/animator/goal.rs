@@ -1,12 +1,12 @@
 //! Inverse kinematics of actors: jobs of the character, targets of each actor.
 
-use crate::character::{Affine, Transform};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::Ramp;
-use crate::pose::ik::{
+use crate::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
     IkChain, IkJob, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
+use crate::motion::Ramp;
+use crate::skeleton::{Affine, Transform};
 
 /// A kind of inverse kinematics that the actors of a character can be given targets for.
 #[derive(Debug, Clone, PartialEq)]

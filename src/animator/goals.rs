@@ -4,8 +4,8 @@ use super::control::check_fade;
 use super::goal::Goal;
 use super::{ActorId, Animator, IkReport, IkSolver, IkTarget, SolverId};
 use crate::error::{Error, Result};
-use crate::pose::ik::IkRig;
-use crate::pose::{Ease, Ramp};
+use crate::ik::IkRig;
+use crate::motion::{Ease, Ramp};
 
 impl Animator {
     /// Adds a solver, for which actors can be given targets. Solvers work on the blended pose, in

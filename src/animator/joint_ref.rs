@@ -1,8 +1,10 @@
 //! Names for joints and sockets.
 
-use crate::character::{AnimationSet, JointId, Skeleton, SocketId};
+use crate::character::AnimationSet;
 use crate::error::{Error, Result};
-use crate::pose::Socket;
+use crate::ids::{JointId, SocketId};
+use crate::skeleton::Skeleton;
+use crate::skeleton::Socket;
 
 /// A joint of a character, or a [socket](crate::character::AnimationSet::sockets): a place on a
 /// joint.

@@ -1,10 +1,13 @@
 //! What the actors of a character can play.
 
 use super::play::{BlendSpaceRef, ClipRef, MaskRef};
-use crate::character::{AnimationSet, BlendAt, BlendSpace, Character, ClipId, Skeleton, find};
+use crate::character::{AnimationSet, BlendAt, BlendSpace, Character};
+use crate::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::state_machine::StateMachine;
-use crate::pose::{Clip, ClipEvents, RootMotion};
+use crate::ids::{ClipId, find};
+use crate::motion::{ClipEvents, RootMotion};
+use crate::skeleton::Skeleton;
+use crate::state_machine::StateMachine;
 use glam::Vec2;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use throng::animator::{Animator, AnimatorDesc, Play};
-//! use throng::pose::{Mat3x4, WriteOnly};
+//! use throng::palette::{Mat3x4, WriteOnly};
 //!
 //! let character = throng::builtin::mannequin()?;
 //! let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
@@ -83,10 +83,11 @@ pub use record::{
 };
 pub use root::RootMotionMode;
 
+use crate::animate::BatchPoser;
 use crate::character::Character;
+use crate::clip::Clip;
 use crate::error::Result;
-use crate::pose::ik::IkRig;
-use crate::pose::{BatchPoser, Clip};
+use crate::ik::IkRig;
 use actor::Actors;
 use blend_pool::BlendPool;
 use carry::CutWork;

@@ -3,9 +3,10 @@
 use super::control::{check_fade, fade_layer, in_range};
 use super::record::{FLAG_POSE, NO_MASK, PlayRecord};
 use super::{ActorId, Animator, MaskRef};
-use crate::character::{Affine, NO_PARENT, Skeleton, Transform};
+use crate::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::{Clip, Ease};
+use crate::motion::Ease;
+use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
 
 /// The pose that a caller gave an actor, as one more thing that it plays.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! What to play, and how.
 
-use crate::character::{BlendAt, BlendSpaceId, ClipId, MaskId};
-use crate::pose::{Ease, LoopMode};
+use crate::character::BlendAt;
+use crate::ids::{BlendSpaceId, ClipId, MaskId};
+use crate::motion::{Ease, LoopMode};
 
 /// A blend space of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

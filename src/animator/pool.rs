@@ -223,7 +223,7 @@ mod tests {
         for clip in 0..MOST as u16 {
             pool.push(&mut block, record(0, clip), 0.0);
         }
-        pool.get_mut(block)[17].fade_to(0.0, 0.0, 1.0, crate::pose::Ease::Linear);
+        pool.get_mut(block)[17].fade_to(0.0, 0.0, 1.0, crate::motion::Ease::Linear);
         pool.push(&mut block, record(0, 999), 0.0);
         assert_eq!(pool.get(block).len(), MOST as usize);
         assert!(pool.get(block).iter().all(|record| record.clip != 17));

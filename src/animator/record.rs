@@ -1,7 +1,7 @@
 //! Play records: what an actor plays, as plain data that is closed-form in time.
 
-use crate::character::MaskId;
-use crate::pose::{Ease, LoopMode, Ramp, SpeedRamp};
+use crate::ids::MaskId;
+use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp};
 use bytemuck::{Pod, Zeroable};
 
 /// No mask: the record counts for all joints.

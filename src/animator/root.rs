@@ -4,7 +4,7 @@ use super::deliver::Passing;
 use super::library::Library;
 use super::{ActorId, Animator};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::{RootDelta, RootPlace};
+use crate::motion::{RootDelta, RootPlace};
 use glam::DVec3;
 
 /// What becomes of the root motion of an actor's clips.

@@ -4,9 +4,11 @@ use super::actor::Actor;
 use super::evaluate::{clip, is_alone};
 use super::joint_ref::JointRef;
 use super::{ActorId, Animator, THRESHOLD};
-use crate::character::{Affine, JointId, Transform};
 use crate::error::Result;
-use crate::pose::{JointPart, blend_joint, model_pose};
+use crate::ids::JointId;
+use crate::motion::{JointPart, blend_joint};
+use crate::skeleton::model_pose;
+use crate::skeleton::{Affine, Transform};
 
 impl Animator {
     /// Character space from a joint's or a socket's space at the animator's `time_s`, in what the

@@ -5,7 +5,7 @@ use super::blend::BlendPlay;
 use super::blend_pool::{BlendPool, Blends};
 use super::library::Library;
 use super::record::{FLAG_IN_STEP, FLAG_POSE, FLAG_STATE_MACHINE, PlayRecord};
-use crate::pose::LoopMode;
+use crate::motion::LoopMode;
 
 /// A layer of an actor, on which something new fades in.
 pub(super) struct Layer<'a> {

@@ -7,7 +7,7 @@ use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
 use super::{ActorId, Animator};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::state_machine::MAX_TIME_S;
+use crate::state_machine::MAX_TIME_S;
 
 impl Animator {
     /// Takes all actors to `now_s`, in seconds from an origin of the caller's choice, and finds

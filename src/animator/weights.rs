@@ -5,8 +5,9 @@ use super::library::Library;
 use super::own_pose::OwnPose;
 use super::record::PlayRecord;
 use super::{ActorId, Animator, THRESHOLD};
+use crate::error::expect_len;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::{WeightSample, blend_weights, expect_len};
+use crate::motion::{WeightSample, blend_weights};
 
 impl Animator {
     /// The morph weights of an actor at the present time, one for each of its character's

@@ -3,7 +3,7 @@
 use super::gait;
 use super::pose::{Arm, Pose};
 use super::rig::{self, CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
-use crate::character::Interpolation;
+use crate::clip::Interpolation;
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use core::f32::consts::TAU;
 use glam::{Quat, Vec3};

@@ -29,10 +29,12 @@ mod row;
 mod shapes;
 mod trunk;
 
-use crate::character::{AnimationDesc, ClipDesc, Gait, Material, SocketDesc, Transform};
+use crate::character::{AnimationDesc, ClipDesc, Gait, SocketDesc};
 use crate::error::Result;
 use crate::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RawTransform};
-use crate::pose::state_machine::{MaskDesc, MaskPartDesc};
+use crate::mesh::Material;
+use crate::skeleton::Transform;
+use crate::state_machine::{MaskDesc, MaskPartDesc};
 use glam::{Mat4, Vec3};
 pub use shapes::{cuboid, sphere};
 

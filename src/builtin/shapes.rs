@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3};
 ///
 /// ```
 /// use throng::builtin;
-/// use throng::character::Material;
+/// use throng::mesh::Material;
 /// use throng::glam::Vec3;
 ///
 /// let red = Material::flat([0.8, 0.1, 0.1, 1.0]);

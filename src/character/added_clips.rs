@@ -1,12 +1,14 @@
 //! The same character with more clips.
 
-use super::{Character, ClipDraft, CurveClip, NamedTimes};
+use super::animation_set::{ClipDraft, NamedTimes};
+use super::asset::Character;
+use crate::clip::CurveClip;
 use crate::error::{Error, Result};
 
 impl Character {
     /// The same character with these clips after its own, in order: packed as its own were at
     /// import, on rayon's current pool, and kept as curves if those were. What a character knows of
-    /// its clips is found anew: [`PaletteJoint::may_flip`](super::PaletteJoint::may_flip), and with
+    /// its clips is found anew: [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip), and with
     /// it [`facings`](Self::facings).
     ///
     /// The clips keep their names, so one may hide behind another of the same name at
@@ -15,7 +17,7 @@ impl Character {
     ///
     /// ```
     /// use throng::builtin;
-    /// use throng::character::CurveClip;
+    /// use throng::clip::CurveClip;
     ///
     /// let character = builtin::mannequin()?.character;
     /// let nod = CurveClip::new("Nod", Vec::new(), character.skeleton())?;

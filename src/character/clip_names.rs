@@ -1,7 +1,8 @@
 //! Numbers and names of clips, in whichever form the character has them.
 
-use super::{Character, CurveClip};
-use crate::pose::Clip;
+use super::asset::Character;
+use crate::clip::Clip;
+use crate::clip::CurveClip;
 
 impl Character {
     /// How many clips there are.

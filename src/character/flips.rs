@@ -1,7 +1,9 @@
 //! Which palette entries a clip may mirror.
 
-use super::save::save_structs;
-use super::{Affine, Character, CurveClip, Interpolation, Keys, NO_PARENT, Skeleton, TrackValues};
+use super::asset::Character;
+use crate::bytes::save_structs;
+use crate::clip::{CurveClip, Interpolation, Keys, TrackValues};
+use crate::skeleton::{Affine, NO_PARENT, Skeleton};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
 /// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their
@@ -82,7 +84,7 @@ save_structs! {
 
 impl ScaleRanges {
     /// How many joints there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.joints.len()
     }
 
@@ -111,7 +113,7 @@ impl ScaleRanges {
     }
 
     /// Whether a clip drives the scale of each joint.
-    pub(super) fn driven(&self) -> impl Iterator<Item = bool> {
+    pub(crate) fn driven(&self) -> impl Iterator<Item = bool> {
         self.joints.iter().map(|range| range.driven)
     }
 

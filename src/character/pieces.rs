@@ -1,9 +1,10 @@
 //! A primitive in pieces: which triangles and palette entries each has, and the primitives made of
 //! them.
 
-use super::cut::{self, JointSets};
-use super::{Influences, JointIndices, MorphTarget, Primitive};
+use super::cut;
+use super::cut::JointSets;
 use crate::error::{ArgumentFault, Error, Result};
+use crate::mesh::{Influences, JointIndices, MorphTarget, Primitive};
 use std::ops::Range;
 
 /// The most entries that a primitive's palette range can have: indices have 16 bits.
@@ -25,9 +26,9 @@ pub(crate) struct Bounds {
 /// One piece of a primitive: its triangles and the palette entries that they follow, both
 /// ascending.
 #[derive(Debug)]
-pub(super) struct Piece {
-    pub(super) triangles: Vec<u32>,
-    pub(super) entries: Vec<u32>,
+pub(crate) struct Piece {
+    pub(crate) triangles: Vec<u32>,
+    pub(crate) entries: Vec<u32>,
 }
 
 /// Cuts the primitive; entries count from the start of its palette range. `None` if that takes more
@@ -35,7 +36,7 @@ pub(super) struct Piece {
 ///
 /// # Errors
 /// As [`Primitive::split`].
-pub(super) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Piece>>> {
+pub(crate) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Piece>>> {
     check(primitive)?;
     let used = used_joints(primitive);
     if used.len() <= bounds.max_joints {
@@ -190,7 +191,7 @@ fn below(what: &'static str, mut indices: impl Iterator<Item = usize>, count: us
 /// Makes primitives of the pieces. `ranges` says for each where in the palette `order` its entries
 /// lie, which count from `base` there. Also returns, for each, which of the primitive's vertices it
 /// has.
-pub(super) fn primitives(
+pub(crate) fn primitives(
     whole: &Primitive,
     pieces: &[Piece],
     ranges: &[Range<u32>],

@@ -1,6 +1,6 @@
 //! How far morph targets reach, for bounds.
 
-use super::{MorphReach, Primitive};
+use crate::mesh::{MorphReach, Primitive};
 use glam::Vec3;
 
 /// How far each weight moves what each palette entry influences, sorted by entry and weight.

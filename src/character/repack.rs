@@ -1,9 +1,11 @@
 //! Rebuilding a character's palette so that its primitives address short ranges of it.
 
-use super::pieces::{self, Bounds, MAX_RANGE, Piece};
+use super::asset::Character;
+use super::pieces;
+use super::pieces::{Bounds, MAX_RANGE, Piece};
 use super::ranges::Ranges;
-use super::{Aabb, Character, JointIndices, PaletteJoint, Primitive};
 use crate::error::{Error, Result};
+use crate::mesh::{Aabb, JointIndices, PaletteJoint, Primitive};
 use std::ops::Range;
 
 /// What becomes of a primitive whose range is too long.
@@ -119,7 +121,7 @@ fn plan(
 }
 
 /// Finds a range for each piece, one after the other.
-pub(super) fn place(pieces: &[Piece], max: usize, ranges: &mut Ranges) -> Vec<Range<u32>> {
+pub(crate) fn place(pieces: &[Piece], max: usize, ranges: &mut Ranges) -> Vec<Range<u32>> {
     let next = pieces.iter().skip(1).map(|piece| piece.entries.as_slice());
     let next = next.chain([[].as_slice()]);
     let pieces = pieces.iter().zip(next);

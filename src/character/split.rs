@@ -1,10 +1,13 @@
 //! Splitting primitives so that each part uses few joints.
 
-use super::pieces::{self, Bounds, MAX_RANGE};
+use super::asset::Character;
+use super::pieces;
+use super::pieces::{Bounds, MAX_RANGE};
 use super::ranges::Ranges;
-use super::repack::{self, Offer, Policy, repack};
-use super::{Character, Parts, Primitive, reaches};
+use super::reach::reaches;
+use super::repack::{Offer, Policy, place, repack};
 use crate::error::{ArgumentFault, Error, Result};
+use crate::mesh::{Parts, Primitive};
 
 /// A primitive in parts that each use few palette entries: what [`Primitive::split`] returns.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +43,7 @@ pub struct SplitReport {
 impl Primitive {
     /// Cuts the primitive into parts that each use at most `max_joints` palette entries, for
     /// devices or formats that have a limit. Every triangle is in exactly one part, every vertex
-    /// keeps all its influences, and [skinned](crate::pose::skin) positions stay the same bit for
+    /// keeps all its influences, and [skinned](crate::skin::skin) positions stay the same bit for
     /// bit.
     ///
     /// A part's entries are a contiguous range of a new palette; neighbouring parts share the ends
@@ -62,7 +65,7 @@ impl Primitive {
         let bounds = unbounded(max_joints)?;
         let cut = pieces::cut(self, bounds)?.unwrap_or_default();
         let mut ranges = Ranges::new(self.palette.len());
-        let placed = repack::place(&cut, bounds.max_joints, &mut ranges);
+        let placed = place(&cut, bounds.max_joints, &mut ranges);
         let (parts, vertices) = pieces::primitives(self, &cut, &placed, &ranges.order, 0);
         let mut distinct = ranges.order.clone();
         distinct.sort_unstable();

@@ -5,9 +5,9 @@ use super::buffers::Written;
 use super::characters::Entry;
 use super::instances::{Instances, SkinMode};
 use super::{Crowd, Frame, InstanceId};
+use crate::animate::Starts;
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
-use crate::pose::Starts;
 use core::ptr::NonNull;
 use std::time::Instant;
 

@@ -8,8 +8,8 @@ use super::{Capacity, CharacterId, Crowd, CrowdDesc, PassId, check_desc};
 use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, Upload};
+use crate::palette::Method;
 use crate::pass::draw::{DrawPass, PassDesc};
-use crate::pose::Method;
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
@@ -19,7 +19,7 @@ pub struct CharacterDesc {
     /// How vertices follow several joints, and the format of the palettes.
     pub method: Method,
     /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)):
-    /// the streams, as a [`Skinner`](crate::pose::Skinner) has them.
+    /// the streams, as a [`Skinner`](crate::skin::Skinner) has them.
     pub cpu_skinning: bool,
 }
 

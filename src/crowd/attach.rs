@@ -2,9 +2,10 @@
 
 use super::{CharacterId, Crowd, Frame, InstanceId};
 use crate::animator::JointRef;
-use crate::character::Affine;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::{Mat3x4, Socket};
+use crate::palette::Mat3x4;
+use crate::skeleton::Affine;
+use crate::skeleton::Socket;
 
 /// What becomes of an attached instance when the one that it is attached to is despawned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -5,9 +5,11 @@ use crate::animator::{
     ActorId, AnimationEvent, Animator, IkReport, IkSolver, IkTarget, Play, PlayRecord, Playing,
     SolverId,
 };
-use crate::character::{BlendAt, BlendSpaceId};
+use crate::character::BlendAt;
 use crate::error::{Error, Result};
-use crate::pose::state_machine::{LayerStatus, ParameterId, Value};
+use crate::ids::BlendSpaceId;
+use crate::ids::ParameterId;
+use crate::state_machine::{LayerStatus, Value};
 
 /// Something that happened to an instance, to the instant and not to the frame.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -33,7 +33,7 @@ pub struct Capacity {
     pub blended: u32,
     /// Words (of 4 bytes) of the deformed vertices of all instances that are skinned by compute or
     /// on the CPU: the sum of each one's
-    /// [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
+    /// [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
     pub skinned_words: u32,
     /// Of these, words of those that are skinned on the CPU; in every slot, too.
     pub cpu_skinned_words: u32,

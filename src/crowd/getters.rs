@@ -1,8 +1,9 @@
 //! What can be asked of a crowd: everything that can be set, and who is in it.
 
 use super::{CharacterId, Crowd, InstanceId};
-use crate::character::{Affine, listed};
+use crate::error::listed;
 use crate::error::{Error, Result};
+use crate::skeleton::Affine;
 
 impl Crowd {
     /// World space from an instance's character space. That of an [attached](Self::attach) one is

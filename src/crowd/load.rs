@@ -1,10 +1,12 @@
 //! How much room a crowd of known characters needs.
 
 use super::{Capacity, CharacterDesc, CharacterId, Crowd, SkinMode};
-use crate::character::{AlphaMode, Character};
+use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes;
-use crate::pose::{SkinnedLayout, check_method};
+use crate::mesh::AlphaMode;
+use crate::palette::check_method;
+use crate::skin::SkinnedLayout;
 use gpu_allocator::vulkan::Allocator;
 
 /// Instances of a character that a crowd is to have room for. See [`Capacity::for_characters`].

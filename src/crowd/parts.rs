@@ -1,8 +1,8 @@
 //! Parts of instances that are not drawn.
 
 use super::{CharacterId, Crowd, Frame, InstanceId, ViewId, runs::Run};
-use crate::character::PartId;
 use crate::error::{Error, Result};
+use crate::mesh::PartId;
 
 /// Instances of a draw: a range of the visible list. See [`Frame::draw_ranges`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`]
     /// for a part that its character lacks; [`Error::Capacity`] for a part that has primitives past
-    /// [`MAX_HIDEABLE`](crate::character::MAX_HIDEABLE).
+    /// [`MAX_HIDEABLE`](crate::mesh::MAX_HIDEABLE).
     pub fn set_part_visible(&mut self, id: InstanceId, part: PartId, visible: bool) -> Result<()> {
         let character = self.instances.get(id)?.record.character;
         let bits = self.entry(CharacterId(character))?.rig.part_bits(part)?;

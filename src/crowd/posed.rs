@@ -2,10 +2,11 @@
 
 use super::{CharacterId, Crowd, InstanceId};
 use crate::animator::ShowPose;
-use crate::character::{Affine, Transform};
 use crate::error::Result;
+use crate::error::expect_len;
 use crate::gpu::palettes;
-use crate::pose::{expect_len, model_pose};
+use crate::skeleton::model_pose;
+use crate::skeleton::{Affine, Transform};
 
 impl Crowd {
     /// Shows a model pose of the engine's own making: character space from each joint's space, one
@@ -13,7 +14,7 @@ impl Crowd {
     /// cross-fade, and stays until it is set again or something else is played on the layer.
     ///
     /// Front faces are told from the rest pose and the clips, as
-    /// [`PaletteJoint::may_flip`](crate::character::PaletteJoint::may_flip) says: a pose that
+    /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) says: a pose that
     /// mirrors where no clip does shows its back faces.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 
 use super::{Crowd, InstanceId};
 use crate::animator::RootMotionMode;
-use crate::character::Affine;
 use crate::error::Result;
-use crate::pose::{RootDelta, RootPlace};
+use crate::motion::{RootDelta, RootPlace};
+use crate::skeleton::Affine;
 use glam::{DVec3, Vec3};
 
 /// An instance that root motion moves: `world_from_model = place × rest`.

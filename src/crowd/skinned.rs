@@ -21,7 +21,7 @@ use ash::vk;
 ///
 /// Vertices of parts that the instance hides are there, too, as if they were shown.
 ///
-/// The layout is that of [`SkinnedLayout`](crate::pose::SkinnedLayout); [`Self::primitives`] has it
+/// The layout is that of [`SkinnedLayout`](crate::skin::SkinnedLayout); [`Self::primitives`] has it
 /// in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Skinned<'a> {

@@ -2,9 +2,9 @@
 
 use super::{Crowd, InstanceId};
 use crate::animator::JointRef;
-use crate::character::Affine;
 use crate::error::Result;
-use crate::pose::Socket;
+use crate::skeleton::Affine;
+use crate::skeleton::Socket;
 
 impl Crowd {
     /// World space from a joint's or a socket's space at the engine's `time_s`: of what the

@@ -4,10 +4,10 @@ use super::instances::{Share, SkinMode, Slot, morph_words};
 use super::skin::skinned_words;
 use super::{CharacterId, Crowd, InstanceId};
 use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
-use crate::character::Affine;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout;
-use crate::pose::Mat3x4;
+use crate::palette::Mat3x4;
+use crate::skeleton::Affine;
 use bytemuck::Zeroable;
 
 /// How an instance comes into the world.

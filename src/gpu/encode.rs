@@ -3,9 +3,11 @@
 use super::layout::{self, NONE};
 use super::limit;
 use super::ranges::{self, Blending, DrawRange};
-use crate::character::{self, AlphaMode, Character, JointIndices, MorphTarget, Primitive};
+use crate::character::Character;
 use crate::error::Result;
-use crate::pose::{PaletteFormat, SkinnedLayout, SkinnedPart};
+use crate::mesh::{AlphaMode, JointIndices, MorphTarget, Primitive};
+use crate::palette::PaletteFormat;
+use crate::skin::{SkinnedLayout, SkinnedPart};
 use glam::{Vec2, Vec3, Vec4};
 
 /// The vertices that a workgroup of the skin stage takes.
@@ -186,7 +188,7 @@ impl Geometry {
     }
 }
 
-fn flags(primitive: &Primitive, material: Option<&character::Material>, narrow: bool) -> u32 {
+fn flags(primitive: &Primitive, material: Option<&crate::mesh::Material>, narrow: bool) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     let wide = matches!(primitive.influences.joints, JointIndices::U16(_));
     flag(wide, layout::JOINTS_U16)
@@ -220,7 +222,7 @@ fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
 }
 
 /// What a draw's pipeline is chosen by, as far as the material says.
-pub(crate) fn blending_of(material: Option<&character::Material>) -> Blending {
+pub(crate) fn blending_of(material: Option<&crate::mesh::Material>) -> Blending {
     match material.map_or(AlphaMode::Opaque, |m| m.alpha) {
         AlphaMode::Opaque => Blending::Opaque,
         AlphaMode::Mask { .. } => Blending::Mask,

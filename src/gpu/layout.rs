@@ -4,7 +4,7 @@
 //! Sizes and offsets are asserted here at compile time, and by a test against the offsets in the
 //! compiled SPIR-V.
 
-use crate::pose::{Mat3x4, PaletteFormat};
+use crate::palette::{Mat3x4, PaletteFormat};
 use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 
@@ -185,7 +185,7 @@ pub struct Material {
     pub flags: u32,
     /// Zero.
     pub reserved: [u32; 3],
-    /// In the order of [`character::Material::textures`](crate::character::Material::textures).
+    /// In the order of [`character::Material::textures`](crate::mesh::Material::textures).
     pub textures: [Texture; TEXTURES],
 }
 

@@ -1,11 +1,11 @@
 //! Materials as the GPU reads them.
 
 use super::layout;
-use crate::character::{self, AlphaMode, TextureRef};
+use crate::mesh::{AlphaMode, TextureRef};
 
 /// The material as shaders read it; `slots` are the numbers of its textures in the set.
 pub(crate) fn material(
-    material: &character::Material,
+    material: &crate::mesh::Material,
     slots: [u32; layout::TEXTURES],
 ) -> layout::Material {
     let textures = material.textures();

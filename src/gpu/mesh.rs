@@ -5,9 +5,11 @@ use super::layout::{self, TEXTURES};
 use super::ranges::{Blending, DrawRange};
 use super::textures::Textures;
 use super::{Buffer, Device, Upload, palettes};
-use crate::character::{Character, Facing};
+use crate::character::Character;
 use crate::error::Result;
-use crate::pose::{Method, PaletteFormat, SkinnedLayout, check_method};
+use crate::mesh::Facing;
+use crate::palette::{Method, PaletteFormat, check_method};
+use crate::skin::SkinnedLayout;
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
@@ -241,7 +243,7 @@ impl SkinnedMesh {
     }
 
     /// For combined image samplers: the textures of `material` in the order of
-    /// [`Material::textures`](crate::character::Material::textures), a white texel where it has
+    /// [`Material::textures`](crate::mesh::Material::textures), a white texel where it has
     /// none. Of material 0 past [`Self::material_count`].
     pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
         self.textures.of_material(material)

@@ -4,7 +4,7 @@ use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
 use super::{Device, RingMemory, limit};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::pose::{Mat3x4, PaletteEntry, WriteOnly};
+use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 

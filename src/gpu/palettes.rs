@@ -1,11 +1,13 @@
 //! Palettes in a format that is known at run time.
 
-use crate::character::{Affine, Character};
+use crate::character::Character;
 use crate::error::Result;
-use crate::pose::{
+use crate::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, PaletteRef,
-    QuatOffset, WriteOnly, palette, rest_model_pose,
+    QuatOffset, WriteOnly, palette,
 };
+use crate::skeleton::Affine;
+use crate::skeleton::rest_model_pose;
 use bytemuck::{Pod, Zeroable};
 
 /// A row of a palette.

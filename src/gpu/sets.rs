@@ -60,7 +60,7 @@ pub struct SetBuffers<'a> {
     /// each; its range is one slot. Not read for instances whose `morphs` is
     /// [`super::layout::NONE`].
     pub morphs: Option<vk::DescriptorBufferInfo>,
-    /// Binding 9: see [`SkinnedLayout`](crate::pose::SkinnedLayout). Not read for instances whose
+    /// Binding 9: see [`SkinnedLayout`](crate::skin::SkinnedLayout). Not read for instances whose
     /// `skinned` is [`super::layout::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
     /// Binding 10. Not read where [`super::layout::View::history_instances`] is 0.

@@ -1,7 +1,7 @@
 //! Deformed vertices as an engine draws them: as a static mesh.
 
 use super::SkinnedMesh;
-use crate::pose::SkinnedLayout;
+use crate::skin::SkinnedLayout;
 use ash::vk;
 
 /// A stream of deformed vertices: tightly packed `f32`s.
@@ -17,7 +17,7 @@ pub struct SkinnedStream {
 
 /// The deformed vertices of a primitive of an instance, in character space: vertex buffers, and the
 /// indices to draw them with or to build an acceleration structure from. As
-/// [`SkinnedLayout`](crate::pose::SkinnedLayout) says, in bytes.
+/// [`SkinnedLayout`](crate::skin::SkinnedLayout) says, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkinnedPrimitive {
     /// Its number.
@@ -41,7 +41,7 @@ pub struct SkinnedPrimitive {
     ///
     /// Triangles that a clip may turn over are the exception: they are the ranges of those of
     /// [`SkinnedMesh::draws`] that have a [`flip`](super::PrimitiveDraw::flip), and
-    /// [`turned_triangles`](crate::pose::turned_triangles) tells on the CPU which are turned over
+    /// [`turned_triangles`](crate::skin::turned_triangles) tells on the CPU which are turned over
     /// in a pose. [`Character::facings`](crate::character::Character::facings) says whether there
     /// are any.
     pub index_count: u32,

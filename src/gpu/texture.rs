@@ -1,6 +1,6 @@
 //! Images on the CPU side of their upload: mip chains.
 
-use crate::character::Image;
+use crate::mesh::Image;
 
 /// One level of a mip chain: its size in texels and where its texels start, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use super::layout::TEXTURES;
 use super::memory::Image;
 use super::texture::MipChain;
 use super::{Device, Object, Upload, VkCall, limit};
-use crate::character::{self, Character, Filter, Sampler, TextureRef, Wrap};
+use crate::character::Character;
 use crate::error::{Error, Result};
+use crate::mesh::{Filter, Sampler, TextureRef, Wrap};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 use std::collections::HashMap;
@@ -108,7 +109,7 @@ impl Textures {
         allocator: &mut Allocator,
         upload: &mut Upload,
         owner: &str,
-        (image, is_color): (&character::Image, bool),
+        (image, is_color): (&crate::mesh::Image, bool),
     ) -> Result<usize> {
         let chain = MipChain::new(image, is_color, device.limits.max_image_dimension);
         let Some(top) = chain.levels.first() else {
@@ -189,8 +190,8 @@ impl Textures {
     }
 }
 
-fn white_texel() -> character::Image {
-    character::Image {
+fn white_texel() -> crate::mesh::Image {
+    crate::mesh::Image {
         name: "white".into(),
         width: 1,
         height: 1,

@@ -3,11 +3,12 @@
 use super::build::{Adopted, adopt, check_clip_joints};
 use super::weight_match::{match_weights, matched_parts};
 use super::{ImportOptions, RawCharacter, Repair};
-use crate::character::JointId;
-use crate::character::{
-    Character, CurveClip, MorphWeight, NO_PARENT, NamedTimes, Skeleton, Transform, listed,
-};
-use crate::error::{Error, Result};
+use crate::character::{Character, NamedTimes};
+use crate::clip::CurveClip;
+use crate::error::{Error, Result, listed};
+use crate::ids::JointId;
+use crate::mesh::MorphWeight;
+use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use std::collections::{HashMap, HashSet};
 
 /// A character with the clips of another file.
@@ -53,7 +54,7 @@ pub struct ClipsReport {
     pub ambiguous: Vec<AmbiguousName>,
     /// Matched joints whose rest transform or parent differs: what the clips do not drive of them
     /// stays as the skeleton has it, and what they do drive was meant for another place.
-    /// Retargeting ([`pose::retarget`](crate::pose::retarget)) is for such skeletons.
+    /// Retargeting ([`pose::retarget`](crate::retarget)) is for such skeletons.
     pub rest: Vec<RestDifference>,
     /// Morph weights that the file animates and that were not found; their tracks were left out.
     pub unmatched_weights: Vec<UnmatchedWeight>,
@@ -122,7 +123,7 @@ impl RawCharacter {
     /// matched if as many of them bear the name on both sides, in their order; such names are
     /// reported, and what stays undecided is left out. Joints without a name match nothing. Names
     /// that differ by a prefix or a naming scheme are for
-    /// [`pose::retarget`](crate::pose::retarget).
+    /// [`pose::retarget`](crate::retarget).
     ///
     /// Morph weights are the same that have the same target name and owner; or the same owner with
     /// as many weights, where one side names no targets; or the only ones of a target name on both

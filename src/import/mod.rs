@@ -29,9 +29,10 @@ pub use raw::{
 };
 pub use rigid::rigid;
 
-use crate::character::{AnimationDesc, Character, ClipId};
+use crate::character::{AnimationDesc, Character};
+use crate::clip::{ClipOptions, PackObserver};
 use crate::error::{AssetFault, Error, Object, ObjectKind};
-use crate::pose::{ClipOptions, PackObserver};
+use crate::ids::ClipId;
 
 /// In which form a character's clips are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -72,7 +73,7 @@ pub struct ImportOptions {
     /// Compute smooth normals for primitives that have none, weighted by the angle of each
     /// triangle's corner, across vertices at the same position. Otherwise they are shaded flat.
     pub smooth_normals: bool,
-    /// Most influences of one vertex, 1 to [`MAX_INFLUENCES`](crate::character::MAX_INFLUENCES).
+    /// Most influences of one vertex, 1 to [`MAX_INFLUENCES`](crate::mesh::MAX_INFLUENCES).
     /// Where a vertex has more, the strongest stay (of equal ones that of the joint nearest to the
     /// root) and are scaled to a sum of 1; [`Imported::influence_loss`] says what that moves.
     /// `None`: no weight is dropped.

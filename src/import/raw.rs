@@ -1,6 +1,8 @@
 //! What a file says, before anything of it is proven.
 
-use crate::character::{Image, Interpolation, Material, MorphTarget, Transform};
+use crate::clip::Interpolation;
+use crate::mesh::{Image, Material, MorphTarget};
+use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 
 /// Everything that one file says about one character, in the file's own order and numbering.

@@ -1,15 +1,17 @@
 //! Characters that are not skinned: a static mesh on one joint, and a skeleton alone.
 
 use super::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use crate::character::{JointId, Material, Skeleton, Transform};
 use crate::error::Result;
+use crate::ids::JointId;
+use crate::mesh::Material;
+use crate::skeleton::{Skeleton, Transform};
 use glam::Vec3;
 
 /// A static mesh as a rigid character of one joint, such as a prop, a weapon or a crate.
 ///
 /// ```
 /// use throng::builtin;
-/// use throng::character::Material;
+/// use throng::mesh::Material;
 /// use throng::glam::Vec3;
 /// use throng::import;
 ///
@@ -61,7 +63,7 @@ impl RawCharacter {
     /// their indices.
     ///
     /// ```
-    /// use throng::character::{Joint, Skeleton, Transform};
+    /// use throng::skeleton::{Joint, Skeleton, Transform};
     /// use throng::import::{ImportOptions, RawCharacter};
     ///
     /// let root = Joint { name: "root".into(), parent: None, rest: Transform::IDENTITY };

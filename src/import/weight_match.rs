@@ -1,6 +1,7 @@
 //! Which morph weights of two characters are the same.
 
-use crate::character::{Keys, MorphWeight, WeightTrack};
+use crate::clip::{Keys, WeightTrack};
+use crate::mesh::MorphWeight;
 use std::collections::HashMap;
 use std::hash::Hash;
 

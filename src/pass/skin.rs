@@ -17,7 +17,7 @@ const MAX_GROUPS: u32 = 65_535;
 ///
 /// Where an instance's vertices go is said by
 /// [`Instance::skinned`](crate::gpu::layout::Instance::skinned), the first word of binding 9 of its
-/// range, and from there on by the mesh's [`SkinnedLayout`](crate::pose::SkinnedLayout). They are
+/// range, and from there on by the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout). They are
 /// in character space.
 #[derive(Debug)]
 pub struct SkinStage {
@@ -71,7 +71,7 @@ impl SkinStage {
     /// `cmd` is recording, outside a render pass. `set` has the layout that the stage was made
     /// with; all of its storage buffers are written (the history's is not read), with the streams
     /// of `mesh`; list and instances name what lies in them, and binding 9 has room for each
-    /// instance's [`SkinnedLayout::words`](crate::pose::SkinnedLayout::words).
+    /// instance's [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
     pub unsafe fn record(
         &self,
         device: &Device,

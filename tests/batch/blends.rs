@@ -3,13 +3,16 @@
 use crate::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
-use throng::character::{
-    Character, ClipId, CurveClip, Interpolation, JointId, MaskId, Track, TrackValues, Transform,
-};
+use throng::animate::BatchPoser;
+use throng::character::Character;
+use throng::clip::{AdditiveReference, Clip, ClipOptions};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{DMat4, DQuat, DVec3, Quat};
-use throng::pose::{
-    AdditiveReference, BatchPoser, Clip, ClipOptions, ClipSample, Mask, Mat3x4, SampleList,
-};
+use throng::ids::{ClipId, JointId, MaskId};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::Mat3x4;
+use throng::skeleton::Mask;
+use throng::skeleton::Transform;
 
 /// How many masks there are.
 const MASKS: usize = 3;

@@ -2,13 +2,16 @@
 
 use crate::load::{clips, codes, list, palettes};
 use crate::reference::rig::{chain, keys};
-use throng::character::{
-    Character, ClipId, CurveClip, Interpolation, JointId, MaskId, Track, TrackValues,
-};
+use throng::animate::BatchPoser;
+use throng::character::Character;
+use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipPacking, ClipSample, Mask, Mat3x4, SimdLevel, WriteOnly,
-};
+use throng::ids::{ClipId, JointId, MaskId};
+use throng::motion::ClipSample;
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::simd::SimdLevel;
+use throng::skeleton::Mask;
 use throng::{Error, Threads};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
@@ -39,7 +42,7 @@ fn locals(character: &Character, raw: &CurveClip, clip: &Clip, time_s: f64) -> [
     raw.sample(time_s, &mut exact).unwrap();
     clip.sample(time_s, &mut got).unwrap();
     [exact, got].map(|pose| {
-        let numbers = |t: &throng::character::Transform| {
+        let numbers = |t: &throng::skeleton::Transform| {
             let (q, t, s) = (t.rotation.to_array(), t.translation, t.scale);
             let all = q.into_iter().chain(t.to_array()).chain(s.to_array());
             all.collect::<Vec<_>>().try_into().unwrap()
@@ -325,7 +328,7 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     let can_neither = [SimdLevel::Neon, SimdLevel::Sse2];
     let refused = can_neither.map(|code| poser().with_simd_level(code).is_err());
     assert_eq!(refused.iter().filter(|one| **one).count(), 1);
-    let models = vec![throng::character::Affine::IDENTITY; 5];
+    let models = vec![throng::skeleton::Affine::IDENTITY; 5];
     let mut out = vec![Mat3x4::IDENTITY; 6];
     let refused = poser().finish(&models, WriteOnly::over(&mut out));
     assert_eq!(

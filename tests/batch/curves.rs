@@ -7,9 +7,9 @@ use crate::reference::compare::pairings;
 use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use std::collections::BTreeMap;
-use throng::character::ClipId;
 use throng::glam::{DMat4, DVec3};
-use throng::pose::ClipSample;
+use throng::ids::ClipId;
+use throng::motion::ClipSample;
 
 /// What a palette entry is compared at: its node, and points near its joint, in the joint's space
 /// and in bind space.

@@ -4,12 +4,16 @@ use crate::load::{Model, clips, codes, list, models};
 use crate::reference::rng::Rng;
 use crate::stages::{clips_for, crowd, tree};
 use std::fmt::Debug;
-use throng::character::{Affine, Character, ClipId};
+use throng::animate::BatchPoser;
+use throng::character::Character;
+use throng::clip::Clip;
 use throng::glam::{EulerRot, Mat3A, Quat, Vec3, Vec3A};
-use throng::pose::{
-    BatchPoser, Clip, ClipSample, DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit,
-    QuatOffset, WriteOnly, palette,
+use throng::ids::ClipId;
+use throng::motion::ClipSample;
+use throng::palette::{
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, QuatOffset, WriteOnly, palette,
 };
+use throng::skeleton::Affine;
 
 /// How far an entry may be from the projected one, in the numbers of the matrices that both stand
 /// for, by the largest number. Both come from the same matrix; directions are worse conditioned

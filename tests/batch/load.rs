@@ -3,13 +3,16 @@
 use crate::reference::maths::M4;
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, random, raw};
+use throng::animate::BatchPoser;
 use throng::builtin;
-use throng::character::{Affine, Character};
+use throng::character::Character;
+use throng::clip::{Clip, ClipOptions};
 use throng::glam::{DMat4, DVec3, Mat4};
 use throng::import::{self, ImportOptions};
-use throng::pose::{
-    BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, SampleList, SimdLevel, WriteOnly,
-};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::simd::SimdLevel;
+use throng::skeleton::Affine;
 
 /// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a
 /// point lies for that.

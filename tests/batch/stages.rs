@@ -6,12 +6,16 @@ use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
-use throng::character::{
-    Affine, Character, ClipId, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
-};
+use throng::animate::BatchPoser;
+use throng::character::Character;
+use throng::clip::{Clip, ClipOptions};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{DMat4, DVec3, Mat4, Vec3};
+use throng::ids::{ClipId, JointId};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{BatchPoser, Clip, ClipOptions, ClipSample, Mat3x4, WriteOnly};
+use throng::motion::ClipSample;
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::{Affine, Transform};
 
 pub(crate) const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
 

@@ -2,8 +2,11 @@
 
 use crate::curves::{apart, exact, local, model, models, points, scale};
 use crate::reference::rng::Rng;
-use throng::character::{Character, CurveClip, JointId, Transform};
-use throng::pose::{Clip, ClipOptions, ClipPacking};
+use throng::character::Character;
+use throng::clip::CurveClip;
+use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::ids::JointId;
+use throng::skeleton::Transform;
 
 /// In metres, for a character of 1.8 m.
 const BOUND_M: f64 = 1e-4;

@@ -3,8 +3,10 @@
 
 use crate::reference::maths::{M4, Q, mul, point, slerp, trs, unit4};
 use crate::reference::{assets, random};
-use throng::character::{Character, CurveClip, Interpolation, Keys, TrackValues, Transform};
+use throng::character::Character;
+use throng::clip::{CurveClip, Interpolation, Keys, TrackValues};
 use throng::import::{self, ImportOptions};
+use throng::skeleton::Transform;
 
 /// A local transform: translation, rotation, scale.
 pub(crate) type Local = ([f64; 3], Q, [f64; 3]);

@@ -2,11 +2,12 @@
 
 use crate::curves::models;
 use crate::reference::rig::{chain, keys};
-use throng::character::{
-    Character, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
-};
+use throng::character::Character;
+use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, ClipOptions, ClipPacking};
+use throng::ids::JointId;
+use throng::skeleton::Transform;
 
 fn pose(character: &Character, clip: &Clip, time: f64) -> Vec<Transform> {
     let mut pose = vec![Transform::IDENTITY; character.skeleton().len()];

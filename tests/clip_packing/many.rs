@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 use throng::Error;
+use throng::clip::{Clip, ClipOptions, PackObserver, pack_clips};
 use throng::import::ImportOptions;
-use throng::pose::{Clip, ClipOptions, PackObserver, pack_clips};
 
 #[test]
 fn clips_are_packed_together_as_one_by_one_and_each_is_told() {

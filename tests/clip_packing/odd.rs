@@ -2,11 +2,12 @@
 //! nothing is wrong in silence.
 
 use crate::reference::rig::{chain, keys};
-use throng::character::{
-    Character, CurveClip, Interpolation, JointId, Track, TrackValues, Transform,
-};
+use throng::character::Character;
+use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, ClipOptions, ClipPacking};
+use throng::ids::JointId;
+use throng::skeleton::Transform;
 
 fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("odd", tracks, character.skeleton()).unwrap();

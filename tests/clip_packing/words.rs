@@ -2,9 +2,10 @@
 //! alone, in arithmetic of 32 bits as a shader has it.
 
 use crate::curves::models;
-use throng::character::{Character, Transform};
+use throng::character::Character;
+use throng::clip::{Clip, ClipOptions};
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, ClipOptions};
+use throng::skeleton::Transform;
 
 struct Words<'a> {
     words: &'a [u32],

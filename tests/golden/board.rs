@@ -8,9 +8,10 @@ use super::compare::check;
 use super::stage::picture;
 use made::{ball, bumps, character, colors, image, sharp, surfaces, turned};
 use throng::Spawn;
-use throng::character::{Affine, AlphaMode, Image, Material, TextureRef};
 use throng::glam::{Vec2, Vec3};
 use throng::import::RawPrimitive;
+use throng::mesh::{AlphaMode, Image, Material, TextureRef};
+use throng::skeleton::Affine;
 
 const COLUMNS: usize = 6;
 

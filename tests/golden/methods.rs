@@ -2,13 +2,15 @@
 
 use super::compare::check;
 use super::stage::picture;
-use throng::character::{Affine, Interpolation, Material, Transform};
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::Method;
+use throng::mesh::Material;
+use throng::palette::Method;
+use throng::skeleton::{Affine, Transform};
 use throng::{CharacterDesc, Spawn, builtin};
 
 const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];

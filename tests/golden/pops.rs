@@ -2,8 +2,8 @@
 //! fades explain.
 
 use throng::ash::vk;
-use throng::character::JointId;
 use throng::glam::Vec3;
+use throng::ids::JointId;
 use throng::standalone::{Context, Formats};
 
 use super::crowd::roles::Fades;

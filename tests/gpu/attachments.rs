@@ -6,13 +6,14 @@ use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::animator::RootMotionMode;
-use throng::character::{
-    Affine, AnimationDesc, ClipDesc, Interpolation, JointId, RootMotionDesc, SocketDesc,
-};
+use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
+use throng::clip::Interpolation;
 use throng::crowd::{AttachEnd, Attachment};
 use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
+use throng::ids::JointId;
 use throng::import::{RawAnimation, RawChannel, RawKeys};
-use throng::pose::Socket;
+use throng::skeleton::Affine;
+use throng::skeleton::Socket;
 use throng::{CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View};
 
 fn camera() -> View {

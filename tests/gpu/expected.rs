@@ -4,9 +4,11 @@
 use crate::support::made::palette_as;
 use throng::View;
 use throng::ash::vk;
-use throng::character::{Affine, Character};
+use throng::character::Character;
 use throng::glam::{DMat4, DVec2, DVec3, DVec4, Mat4};
-use throng::pose::{Method, PaletteRef, PosedVertices, skin};
+use throng::palette::{Method, PaletteRef};
+use throng::skeleton::Affine;
+use throng::skin::{PosedVertices, skin};
 
 /// World positions of the vertices of each primitive.
 pub(crate) type Shape = Vec<Vec<DVec3>>;

@@ -5,10 +5,12 @@ use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
-use throng::character::{Affine, AlphaMode, Character};
+use throng::character::Character;
 use throng::glam::{Quat, Vec3};
 use throng::import::RawMorph;
-use throng::pose::Method;
+use throng::mesh::AlphaMode;
+use throng::palette::Method;
+use throng::skeleton::Affine;
 use throng::{
     Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, Error, Play, SkinMode, Spawn,
 };
@@ -28,7 +30,7 @@ fn character(joints: usize, blended: bool) -> Character {
     if blended {
         raw.materials[1].alpha = AlphaMode::Blend;
     }
-    let target = throng::character::MorphTarget {
+    let target = throng::mesh::MorphTarget {
         vertices: vec![0],
         positions: vec![Vec3::X],
         normals: Vec::new(),

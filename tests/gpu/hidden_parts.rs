@@ -8,9 +8,12 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use throng::character::{Affine, AlphaMode, Character, ClipId};
+use throng::character::Character;
 use throng::glam::{Quat, Vec3};
+use throng::ids::ClipId;
 use throng::import::{ImportOptions, gltf_file};
+use throng::mesh::AlphaMode;
+use throng::skeleton::Affine;
 use throng::{Capacity, CharacterDesc, Crowd, Error, InstanceId, PassId, SkinMode, Spawn, View};
 
 fn knight() -> Option<PathBuf> {

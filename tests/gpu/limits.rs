@@ -6,12 +6,15 @@ use crate::skin_stage::{copy, floats, readback, to_host};
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
 use crate::support::made::{built, palette, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup, view};
-use throng::character::{Character, MorphTarget, Transform};
+use throng::character::Character;
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{Mat3x4, PaletteRef, Skinner, WriteOnly};
+use throng::mesh::MorphTarget;
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::skeleton::Transform;
+use throng::skin::Skinner;
 use throng::{Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Spawn};
 
 /// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the

@@ -4,12 +4,13 @@ use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
 use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
-use throng::character::{Affine, ClipId};
 use throng::crowd::{MAX_SLOTS, MAX_VIEWS, Viewport};
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
-use throng::pose::{Mat3x4, Method};
+use throng::ids::ClipId;
+use throng::palette::{Mat3x4, Method};
+use throng::skeleton::Affine;
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
     Spawn, View,

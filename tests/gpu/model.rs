@@ -10,11 +10,16 @@ use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each, view};
 use std::collections::{BTreeMap, BTreeSet};
 use throng::animator::{ActorId, Animator, AnimatorDesc, ShowPose};
-use throng::character::{Affine, Character, ClipId, JointId, PaletteJoint, Transform};
+use throng::character::Character;
 use throng::crowd::Stats;
 use throng::glam::Vec3;
 use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
-use throng::pose::{LoopMode, Mat3x4, WriteOnly, model_pose};
+use throng::ids::{ClipId, JointId};
+use throng::mesh::PaletteJoint;
+use throng::motion::LoopMode;
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
 use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn, View};
 
 const SLOTS: u32 = 3;

@@ -11,7 +11,7 @@ use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each};
 use throng::ash::{self, vk};
 use throng::builtin;
-use throng::character::{Affine, Character, JointIndices, Transform};
+use throng::character::Character;
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
 use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
@@ -21,7 +21,9 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::{
     self, ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, WriteOnly};
+use throng::mesh::JointIndices;
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::{Affine, Transform};
 use throng::standalone::{Buffer, BufferDesc};
 
 /// Of the model's size.
@@ -100,7 +102,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
             allocator,
             &mut upload,
             character,
-            throng::pose::Method::Linear,
+            throng::palette::Method::Linear,
         )
     };
     let mut mesh = mesh.unwrap();
@@ -264,7 +266,7 @@ fn seen(
             vertices: character
                 .primitives()
                 .iter()
-                .map(throng::character::Primitive::vertex_count)
+                .map(throng::mesh::Primitive::vertex_count)
                 .map(primitive)
                 .collect(),
         });

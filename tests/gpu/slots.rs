@@ -4,8 +4,8 @@ use crate::support::frames::{NORMAL_Z, Slots, covered, different, pass, picture,
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::{self, vk};
-use throng::character::Affine;
 use throng::glam::Vec3;
+use throng::skeleton::Affine;
 use throng::{Crowd, Spawn, View};
 
 const SLOTS: u32 = 3;

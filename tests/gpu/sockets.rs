@@ -3,9 +3,12 @@
 use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{Animator, AnimatorDesc};
-use throng::character::{Affine, Character, JointId, Transform};
+use throng::character::Character;
+use throng::clip::Clip;
 use throng::glam::{Quat, Vec3};
-use throng::pose::{Clip, model_pose};
+use throng::ids::JointId;
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
 use throng::{Error, Play, Spawn};
 
 /// The model pose of a clip, joint by joint.

@@ -5,10 +5,10 @@ use crate::support::frames::{
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
-use throng::character::Affine;
 use throng::crowd::{ListId, Viewport};
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
+use throng::skeleton::Affine;
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, Result, SkinMode, Spawn,
     View,

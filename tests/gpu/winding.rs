@@ -3,12 +3,15 @@
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
 use crate::support::made::built;
 use crate::support::{SMALL, each, view};
-use throng::character::{Affine, ClipId, Interpolation, Material, Transform};
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::gpu::PrimitiveDraw;
+use throng::ids::ClipId;
 use throng::import::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
+use throng::mesh::Material;
+use throng::skeleton::{Affine, Transform};
 use throng::{Play, Spawn};
 
 fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
@@ -136,7 +139,7 @@ fn what_turns_over_is_drawn_from_its_front() {
                             play: Play {
                                 offset_s: time_s,
                                 speed: 0.0,
-                                loop_mode: throng::pose::LoopMode::Once,
+                                loop_mode: throng::motion::LoopMode::Once,
                                 ..clip.into()
                             },
                             ..Spawn::default()
@@ -209,7 +212,7 @@ fn the_heavier_part_decides() {
                     play: Play {
                         offset_s: time_s,
                         speed: 0.0,
-                        loop_mode: throng::pose::LoopMode::Once,
+                        loop_mode: throng::motion::LoopMode::Once,
                         ..Play::new(ClipId(0))
                     },
                     ..Spawn::default()

@@ -4,10 +4,10 @@ use crate::counting::Counted;
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, target};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
-use throng::character::Affine;
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
 use throng::gpu_allocator::vulkan::Allocator;
+use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{Capacity, CharacterDesc, Crowd, PassId, Spawn, View};
 

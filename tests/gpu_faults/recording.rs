@@ -6,11 +6,13 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use throng::character::{Affine, AlphaMode, JointId};
 use throng::crowd::SkinMode;
 use throng::glam::Vec3;
-use throng::pose::Method;
-use throng::pose::ik::{TwoBone, TwoBoneTarget};
+use throng::ids::JointId;
+use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::mesh::AlphaMode;
+use throng::palette::Method;
+use throng::skeleton::Affine;
 use throng::{
     Capacity, CharacterDesc, CharacterId, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn,
     View,

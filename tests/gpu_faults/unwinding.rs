@@ -172,7 +172,7 @@ fn parts_that_are_not_made_leave_nothing() {
                         allocator,
                         &mut upload,
                         &character,
-                        throng::pose::Method::Linear,
+                        throng::palette::Method::Linear,
                     )
                 };
                 if mesh.is_err() {

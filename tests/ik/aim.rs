@@ -5,9 +5,9 @@ use crate::bodies::{
 };
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
-use throng::character::JointId;
 use throng::glam::Vec3;
-use throng::pose::ik::{Aim, AimJoint, AimReport, AimTarget, IkJob};
+use throng::ids::JointId;
+use throng::ik::{Aim, AimJoint, AimReport, AimTarget, IkJob};
 
 fn job(body: &Body, rng: &mut Rng) -> Aim {
     let share = |joint: &u16| AimJoint {

@@ -3,9 +3,9 @@
 use crate::bodies::{Body, Scales, added, body, narrow, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
-use throng::character::JointId;
 use throng::glam::{Quat, Vec3};
-use throng::pose::ik::{Aim, AimJoint, AimTarget, IkJob};
+use throng::ids::JointId;
+use throng::ik::{Aim, AimJoint, AimTarget, IkJob};
 
 /// Where the axis starts, where it points, and where the last joint is, in `f64`.
 fn ray(body: &Body, aim: &Aim) -> (V3, V3, V3) {

@@ -2,11 +2,12 @@
 
 use crate::reference::maths::{self, M4, Q, V3};
 use crate::reference::rng::Rng;
-use throng::character::{Affine, Character, Skeleton, Transform};
+use throng::character::Character;
 use throng::glam::{Quat, Vec3};
+use throng::ik::{IkPose, IkRig};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::ik::{IkPose, IkRig};
-use throng::pose::model_pose;
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Skeleton, Transform};
 
 /// What scales a body has.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,9 +3,9 @@
 use crate::bodies::{Body, RIGID, Scales, added, apart, body, narrow, scaled, wide, wide4};
 use crate::reference::maths::{self, Q, distance};
 use crate::reference::rng::Rng;
-use throng::character::JointId;
 use throng::glam::{Quat, Vec3};
-use throng::pose::ik::{ChainJoint, ChainReport, ChainTarget, IkChain, IkJob, JointLimit};
+use throng::ids::JointId;
+use throng::ik::{ChainJoint, ChainReport, ChainTarget, IkChain, IkJob, JointLimit};
 
 fn job(body: &Body) -> IkChain {
     let free = |joint: &u16| ChainJoint {

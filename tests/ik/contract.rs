@@ -4,13 +4,14 @@ use crate::bodies::{Body, Scales, body, narrow};
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::character::{Affine, JointId, Transform};
 use throng::glam::{Quat, Vec3};
-use throng::pose::ik::{
+use throng::ids::JointId;
+use throng::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
     IkPose, IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget, solve_many,
     solve_many_par,
 };
+use throng::skeleton::{Affine, Transform};
 
 fn aim(joints: &[u16]) -> Aim {
     let joint = |joint: &u16| AimJoint {
@@ -299,7 +300,7 @@ fn rigs_know_what_hangs_below() {
         );
         assert!(body.rig.descendants(JointId(u16::MAX)).is_empty());
     }
-    let empty = IkRig::new(&throng::character::Skeleton::default());
+    let empty = IkRig::new(&throng::skeleton::Skeleton::default());
     assert!(
         empty.is_empty()
             && TwoBone::new(JointId(0), JointId(1), JointId(2))

@@ -5,9 +5,9 @@ use crate::bodies::{Body, across, added, place, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
-use throng::character::JointId;
 use throng::glam::Vec3;
-use throng::pose::ik::{FeetReport, FeetTarget, FootPlacement, GroundHit, IkJob, Leg, TwoBone};
+use throng::ids::JointId;
+use throng::ik::{FeetReport, FeetTarget, FootPlacement, GroundHit, IkJob, Leg, TwoBone};
 
 const ANKLE_M: f32 = 0.08;
 const LEGS: [[&str; 3]; 2] = [

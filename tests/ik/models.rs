@@ -5,9 +5,10 @@ use crate::reference::assets;
 use crate::reference::maths::{distance, sub};
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
-use throng::character::{Character, JointId};
+use throng::character::Character;
+use throng::ids::JointId;
+use throng::ik::{ChainTarget, IkChain, IkJob, TwoBone, TwoBoneTarget};
 use throng::import::{ImportOptions, gltf_file};
-use throng::pose::ik::{ChainTarget, IkChain, IkJob, TwoBone, TwoBoneTarget};
 
 const LIMBS: &[[&str; 3]] = &[
     // CesiumMan, whose file has `_joint_L__3_` above `_joint_L__2_`.

@@ -3,9 +3,9 @@
 use crate::bodies::Body;
 use crate::reference::rig::chain;
 use throng::Error;
-use throng::character::JointId;
 use throng::glam::{Quat, Vec3};
-use throng::pose::ik::{
+use throng::ids::JointId;
+use throng::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
     IkPose, IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneTarget,
 };

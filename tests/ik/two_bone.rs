@@ -6,9 +6,9 @@ use crate::bodies::{
 };
 use crate::reference::maths::{self, angle, distance};
 use crate::reference::rng::Rng;
-use throng::character::JointId;
 use throng::glam::{Mat3, Quat, Vec3};
-use throng::pose::ik::{IkJob, Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+use throng::ids::JointId;
+use throng::ik::{IkJob, Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
 
 fn job(body: &Body) -> TwoBone {
     TwoBone::new(

@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::character::{Interpolation, TrackValues};
+use throng::clip::{Interpolation, TrackValues};
 use throng::glam::{Quat, Vec3};
 
 #[test]

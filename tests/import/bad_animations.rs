@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::character::TrackValues;
+use throng::clip::TrackValues;
 use throng::import::Imported;
 
 #[test]

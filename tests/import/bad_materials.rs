@@ -4,8 +4,8 @@ use crate::builder::*;
 use crate::help::*;
 use crate::materials::textured;
 use serde_json::{Value, json};
-use throng::character::AlphaMode;
 use throng::import::Imported;
+use throng::mesh::AlphaMode;
 
 /// The textured triangle with a value of its material replaced.
 fn with_value(path: &str, value: Value) -> Builder {

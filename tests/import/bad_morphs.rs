@@ -4,12 +4,13 @@ use crate::builder::*;
 use crate::help::*;
 use crate::morphs::{quad, sparse, with_clip, with_targets};
 use serde_json::json;
-use throng::character::{Interpolation, MorphTarget};
+use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
     RawPrimitive, RawTransform, gltf,
 };
+use throng::mesh::MorphTarget;
 
 /// A quad with one target.
 fn one() -> Builder {
@@ -201,7 +202,7 @@ fn raw() -> RawCharacter {
         nodes: vec![RawNode {
             name: "node".into(),
             parent: None,
-            transform: RawTransform::Trs(throng::character::Transform::IDENTITY),
+            transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],

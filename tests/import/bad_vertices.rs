@@ -3,8 +3,8 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::character::JointId;
 use throng::glam::Vec3;
+use throng::ids::JointId;
 
 fn weighted(weights: [f32; 4], joints: [u8; 4]) -> Builder {
     let mut b = arm();

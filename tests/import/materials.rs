@@ -3,8 +3,8 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::character::{AlphaMode, Filter, Material, TextureRef, Wrap};
 use throng::import::RepairKind;
+use throng::mesh::{AlphaMode, Filter, Material, TextureRef, Wrap};
 
 fn png(shade: u8) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());

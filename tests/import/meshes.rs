@@ -3,9 +3,9 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::character::JointIndices;
 use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, gltf};
+use throng::mesh::JointIndices;
 
 #[test]
 fn identical_vertices_are_merged_and_unused_ones_dropped() {

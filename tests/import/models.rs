@@ -1,9 +1,10 @@
 //! The importer on published models, which lie in the folder that `THRONG_ASSETS` names.
 use std::path::{Path, PathBuf};
-use throng::character::{JointIndices, TrackValues};
+use throng::clip::TrackValues;
 use throng::error::{AssetFault, Error};
 use throng::glam::{Quat, Vec2};
 use throng::import::{ImportOptions, Imported, RepairKind, gltf_file};
+use throng::mesh::JointIndices;
 
 /// Says something even where the test harness keeps the output of tests that pass.
 fn loudly(words: &str) {

@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::{Value, json};
-use throng::character::{Interpolation, WeightTrack};
+use throng::clip::{Interpolation, WeightTrack};
 use throng::glam::Vec3;
 use throng::import::{Imported, RepairKind};
 

@@ -1,11 +1,11 @@
 //! Parts by name, and nodes that are left out.
 
 use throng::Error;
-use throng::character::Transform;
 use throng::glam::{Mat4, Vec3};
 use throng::import::{
     ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
+use throng::skeleton::Transform;
 
 /// hip ─ hand ─ sword ─ gem, where a skin has hip and hand.
 fn armed() -> RawCharacter {

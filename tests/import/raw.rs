@@ -1,11 +1,13 @@
 //! Raw characters that code makes itself: what `RawCharacter::build` checks of them.
 
-use throng::character::{Image, Interpolation, Material, TextureRef, TrackValues, Transform};
+use throng::clip::{Interpolation, TrackValues};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform, RepairKind,
 };
+use throng::mesh::{Image, Material, TextureRef};
+use throng::skeleton::Transform;
 
 /// Two joints, a triangle on them, and a clip that moves the second.
 pub(crate) fn raw() -> RawCharacter {

@@ -1,9 +1,9 @@
 //! Materials, tangents and second texture coordinates of raw characters that code makes itself.
 
 use crate::raw::{raw, refused};
-use throng::character::{Image, Material, TextureRef};
 use throng::glam::{Affine2, Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RepairKind};
+use throng::mesh::{Image, Material, TextureRef};
 
 #[test]
 fn materials_are_checked() {

@@ -3,9 +3,10 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::character::{JointId, JointIndices};
 use throng::glam::Vec3;
+use throng::ids::JointId;
 use throng::import::{ImportOptions, gltf};
+use throng::mesh::JointIndices;
 
 #[test]
 fn a_skinned_arm() {
@@ -77,7 +78,7 @@ fn without_inverse_bind_matrices_they_are_identity() {
     assert!(
         c.palette()
             .iter()
-            .all(|e| e.inverse_bind == throng::character::Affine::IDENTITY)
+            .all(|e| e.inverse_bind == throng::skeleton::Affine::IDENTITY)
     );
     assert_eq!(c.rest_bounds().max.y, 3.0);
 }
@@ -312,7 +313,7 @@ fn unskinned_meshes_are_rigid_parts() {
     let entry = &c.palette()[sword.palette.start as usize];
     assert_eq!(sword.palette.len(), 1);
     assert_eq!(entry.joint, JointId(c.skeleton().joint("Sword").unwrap().0));
-    assert_eq!(entry.inverse_bind, throng::character::Affine::IDENTITY);
+    assert_eq!(entry.inverse_bind, throng::skeleton::Affine::IDENTITY);
     assert_eq!(c.rest_bounds().max, Vec3::new(1.1, 4.0, 0.0));
 }
 

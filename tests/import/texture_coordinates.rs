@@ -4,8 +4,8 @@ use crate::builder::*;
 use crate::help::*;
 use crate::materials::textured;
 use serde_json::{Value, json};
-use throng::character::{Material, Primitive};
 use throng::glam::{Affine2, Vec2};
+use throng::mesh::{Material, Primitive};
 
 const TEXTURES: [&str; 5] = [
     "/pbrMetallicRoughness/baseColorTexture",

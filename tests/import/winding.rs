@@ -1,13 +1,16 @@
 //! Mirrors: which triangles are turned over, and which may turn over later.
 
 use crate::poser::Poser;
-use throng::character::{Character, Interpolation, Transform};
+use throng::character::Character;
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
-use throng::pose::{Mat3x4, PaletteRef, WriteOnly, turned_triangles};
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::skeleton::Transform;
+use throng::skin::turned_triangles;
 
 fn node(name: &str, parent: Option<usize>, scale: Vec3) -> RawNode {
     RawNode {

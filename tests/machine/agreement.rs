@@ -3,10 +3,11 @@
 use crate::made::{self, CLIPS, Input};
 use crate::reference::rng::Rng;
 use crate::simulation::{Sample, Simulation};
-use throng::pose::state_machine::{
-    StateId, StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog,
+use throng::ids::StateId;
+use throng::motion::{ClipSample, SampleList};
+use throng::state_machine::{
+    StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog,
 };
-use throng::pose::{ClipSample, SampleList};
 
 /// The crate's events of an update are 256 at most; the simulation has no such end.
 const MAX_STEPS: usize = 250;

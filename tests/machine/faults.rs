@@ -3,11 +3,13 @@
 use crate::made::{self, CLIPS};
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::character::Skeleton;
-use throng::pose::SampleList;
-use throng::pose::state_machine::{
-    DescFault, LayerDesc, Origin, ParameterKind, StateDesc, StateId, StateMachine,
-    StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, TransitionDesc,
+use throng::error::DescFault;
+use throng::ids::StateId;
+use throng::motion::SampleList;
+use throng::skeleton::Skeleton;
+use throng::state_machine::{
+    LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, StateMachineClip, StateMachineDesc,
+    StateMachineInstance, StateMachineLog, TransitionDesc,
 };
 
 const NUMBERS: [f32; 9] = [

@@ -1,13 +1,13 @@
 //! Random machines.
 
 use crate::reference::rng::Rng;
-use throng::character::Skeleton;
-use throng::pose::state_machine::{
+use throng::motion::{Ease, LoopMode};
+use throng::skeleton::Skeleton;
+use throng::state_machine::{
     Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc, ParameterKind,
     Point1Desc, Point2Desc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Sync,
     Test, TransitionDesc,
 };
-use throng::pose::{Ease, LoopMode};
 
 /// Names and durations; one is a pose.
 pub(crate) const CLIPS: [(&str, f64); 6] = [
@@ -223,7 +223,7 @@ pub(crate) fn input(rng: &mut Rng) -> Input {
 
 pub(crate) fn apply(
     machine: &StateMachine,
-    state: &mut throng::pose::state_machine::StateMachineInstance,
+    state: &mut throng::state_machine::StateMachineInstance,
     input: Input,
 ) {
     let id = |name: &str| machine.parameter(name).unwrap();

@@ -1,13 +1,14 @@
 //! The rules one by one.
 
 use crate::made;
-use throng::character::{ClipId, MaskId, Skeleton};
-use throng::pose::state_machine::{
+use throng::ids::{ClipId, MaskId};
+use throng::motion::{ClipEvents, ClipSample, Ease, LoopMode, SampleList};
+use throng::skeleton::Skeleton;
+use throng::state_machine::{
     Interruption, LayerDesc, MotionDesc, Origin, Point1Desc, StateDesc, StateMachine,
     StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, Sync,
     TransitionDesc,
 };
-use throng::pose::{ClipEvents, ClipSample, Ease, LoopMode, SampleList};
 
 /// Lasts a second each, but `c`, which lasts two.
 const CLIPS: [(&str, f64); 3] = [("a", 1.0), ("b", 1.0), ("c", 2.0)];
@@ -81,7 +82,7 @@ impl Played {
         let entered = log
             .events()
             .iter()
-            .filter(|e| e.kind == throng::pose::state_machine::StateMachineEventKind::Entered);
+            .filter(|e| e.kind == throng::state_machine::StateMachineEventKind::Entered);
         entered
             .map(|event| {
                 let name = machine.state_name(event.layer, event.state);
@@ -503,8 +504,8 @@ fn masks_and_levels_reach_the_samples() {
     let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
         .unwrap()
         .character;
-    let text = throng::pose::state_machine::StateMachineText::parse("hero.toml", crate::text::HERO)
-        .unwrap();
+    let text =
+        throng::state_machine::StateMachineText::parse("hero.toml", crate::text::HERO).unwrap();
     let machine = text.build(&character).unwrap();
     let mut state = machine.start(0.0);
     let wave = machine.parameter("wave").unwrap();

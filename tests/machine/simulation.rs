@@ -5,11 +5,11 @@
 use crate::made::{CLIPS, Input};
 use std::collections::BTreeMap;
 use throng::glam::Vec2;
-use throng::pose::state_machine::{
+use throng::motion::{BlendSpace2, Ease, LoopMode};
+use throng::state_machine::{
     Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterKind, StateDesc,
     StateMachineDesc, Sync, Test, TransitionDesc,
 };
-use throng::pose::{BlendSpace2, Ease, LoopMode};
 
 /// Below this, times are the same: steps here add up their rounding.
 const SAME_S: f64 = 1e-11;

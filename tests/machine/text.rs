@@ -3,10 +3,10 @@
 
 use crate::made;
 use crate::reference::rng::Rng;
-use throng::character::{Character, Skeleton};
-use throng::pose::state_machine::{
-    DescFault, StateMachineDesc, StateMachinePart, StateMachineText,
-};
+use throng::character::Character;
+use throng::error::DescFault;
+use throng::skeleton::Skeleton;
+use throng::state_machine::{StateMachineDesc, StateMachinePart, StateMachineText};
 use throng::{Error, builtin};
 
 pub(crate) const HERO: &str = include_str!("../../examples/machine/hero.toml");

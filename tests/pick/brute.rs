@@ -1,10 +1,12 @@
 //! Every triangle by another algorithm, and what to try it on.
 
 use crate::reference::rng::Rng;
-use throng::character::{Character, Material, Transform};
+use throng::character::Character;
 use throng::glam::{DVec3, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::pose::{Faces, Posed, PosedVertices, Ray};
+use throng::mesh::Material;
+use throng::skeleton::Transform;
+use throng::skin::{Faces, Posed, PosedVertices, Ray};
 
 /// T. Möller and B. Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997: distance and
 /// side.

@@ -1,10 +1,13 @@
 //! Characters, palettes and primitives for tests of blending.
 
 use super::rng::Rng;
-use throng::character::{Affine, Character, Primitive, Transform};
+use throng::character::Character;
 use throng::glam::{Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{PaletteEntry, PosedVertices, skin};
+use throng::mesh::Primitive;
+use throng::palette::PaletteEntry;
+use throng::skeleton::{Affine, Transform};
+use throng::skin::{PosedVertices, skin};
 
 /// One rounding of a number of magnitude 1.
 pub const ULP: f32 = 1.0 / 16_777_216.0;

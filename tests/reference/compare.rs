@@ -11,8 +11,11 @@ use super::poser::Poser;
 use super::scene::{Part, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
-use throng::character::{Affine, Character, Primitive};
-use throng::pose::{Mat3x4, PaletteRef, PosedVertices, WriteOnly, morphed_bounds, skin};
+use throng::character::Character;
+use throng::mesh::Primitive;
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::skeleton::Affine;
+use throng::skin::{PosedVertices, morphed_bounds, skin};
 
 /// The worst that was found. Lengths are fractions of the model's size: the largest edge of the
 /// box around the mesh at rest.

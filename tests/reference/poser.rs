@@ -2,8 +2,10 @@
 //! kept.
 
 use throng::Result;
-use throng::character::{Affine, Character, Transform};
-use throng::pose::{Mat3x4, PaletteFit, WriteOnly, model_pose, palette};
+use throng::character::Character;
+use throng::palette::{Mat3x4, PaletteFit, WriteOnly, palette};
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
 
 /// The poses of one instance.
 #[derive(Debug, Clone, Default)]

@@ -2,12 +2,14 @@
 //! all kinds of curves.
 
 use super::rng::Rng;
-use throng::character::{Interpolation, MorphTarget, Transform};
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3, Vec4};
 use throng::import::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
+use throng::mesh::MorphTarget;
+use throng::skeleton::Transform;
 
 pub fn character(seed: u64) -> RawCharacter {
     let mut rng = Rng::new(seed);

@@ -4,7 +4,7 @@ use super::maths::from_columns;
 use super::scene::{
     Channel, Clip, Curve, Local, Morph, Node, Part, Path, Scene, Skin, Target, normalised,
 };
-use throng::character::Interpolation;
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{RawChannel, RawCharacter, RawKeys, RawPrimitive, RawTransform};
 

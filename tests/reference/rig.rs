@@ -1,9 +1,12 @@
 //! A small character for tests of single stages: a chain of joints one metre apart along +Y, each
 //! with one vertex of its own, and one vertex between each two.
 
-use throng::character::{Character, CurveClip, JointId, Keys, Track, TrackValues, Transform};
+use throng::character::Character;
+use throng::clip::{CurveClip, Keys, Track, TrackValues};
 use throng::glam::{Mat4, Vec3};
+use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::skeleton::Transform;
 
 pub fn chain(joints: usize) -> Character {
     let node = |index: usize| RawNode {
@@ -58,7 +61,7 @@ pub fn clip(values: TrackValues) -> CurveClip {
 }
 
 pub fn keys<T: Clone>(
-    interpolation: throng::character::Interpolation,
+    interpolation: throng::clip::Interpolation,
     times_s: &[f32],
     values: &[T],
 ) -> Keys<T> {

@@ -5,14 +5,13 @@ use crate::reference;
 use crate::reference::maths::{angle, sub};
 use crate::reference::rng::Rng;
 use throng::builtin;
-use throng::character::{
-    Character, CurveClip, Interpolation, JointId, Keys, Skeleton, Track, TrackValues, Transform,
-};
+use throng::character::Character;
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
+use throng::ids::JointId;
 use throng::import::{self, ImportOptions};
-use throng::pose::retarget::{
-    Humanoid, JointMap, Retarget, RetargetOptions, Role, Side, Translations,
-};
+use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role, Side, Translations};
+use throng::skeleton::{Skeleton, Transform};
 
 fn posed(skeleton: &Skeleton, clip: &CurveClip, time_s: f64) -> Vec<Transform> {
     let mut local = rest(skeleton);

@@ -2,13 +2,13 @@
 
 use super::rigs::{rest, skeleton};
 use crate::reference::rng::Rng;
-use throng::character::{
-    CurveClip, Interpolation, JointId, Keys, Skeleton, Track, TrackValues, Transform,
-};
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::error::{ArgumentFault, Error};
 use throng::glam::{Quat, Vec3};
+use throng::ids::JointId;
 use throng::import::{RawNode, RawTransform};
-use throng::pose::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Scales, Translations};
+use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Scales, Translations};
+use throng::skeleton::{Skeleton, Transform};
 
 fn chain(names: &[&str]) -> Skeleton {
     let node = |(at, name): (usize, &&str)| RawNode {

@@ -6,9 +6,10 @@ use super::rigs::{
 };
 use crate::reference::maths::{M4, Q, V3, angle, length, sub};
 use crate::reference::rng::Rng;
-use throng::character::{JointId, Skeleton, Transform};
 use throng::glam::{Quat, Vec3};
-use throng::pose::retarget::{JointMap, Retarget, RetargetOptions, Role, Translations};
+use throng::ids::JointId;
+use throng::retarget::{JointMap, Retarget, RetargetOptions, Role, Translations};
+use throng::skeleton::{Skeleton, Transform};
 
 /// Names of the source and of the target, the parent, and the place in a T pose of legs 0.9 m long.
 const JOINTS: [(&str, &str, Option<usize>, V3); 20] = [

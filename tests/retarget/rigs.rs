@@ -2,9 +2,9 @@
 
 use crate::reference::maths::{IDENTITY, M4, Q, V3, length, mul, sub, trs, unit4};
 use crate::reference::rng::Rng;
-use throng::character::{Skeleton, Transform};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawSkin, RawTransform};
+use throng::skeleton::{Skeleton, Transform};
 
 /// A joint: name, parent, place and turn in model space.
 pub(crate) struct At {

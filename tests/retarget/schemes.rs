@@ -7,9 +7,10 @@ use super::rigs::skeleton;
 use crate::reference;
 use crate::reference::rng::Rng;
 use throng::builtin;
-use throng::character::{JointId, Skeleton, Transform};
+use throng::ids::JointId;
 use throng::import::{self, ImportOptions, RawNode, RawTransform};
-use throng::pose::retarget::{Humanoid, JointMap, Role, Side};
+use throng::retarget::{Humanoid, JointMap, Role, Side};
+use throng::skeleton::{Skeleton, Transform};
 
 /// Role by VRM's name, on the left where there are sides; parent by its place in the list; then the
 /// names.

@@ -7,9 +7,11 @@ use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
 use core::f64::consts::{PI, TAU};
 use throng::animator::PlayRecord;
-use throng::character::{Affine, CurveClip, Interpolation, JointId, Track};
+use throng::clip::{CurveClip, Interpolation, Track};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
-use throng::pose::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
+use throng::ids::JointId;
+use throng::motion::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
+use throng::skeleton::Affine;
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;

@@ -3,12 +3,13 @@
 use crate::made::{self, CURVES, Poses};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
-use throng::character::{Character, CurveClip, Interpolation, JointId, Track, TrackValues};
+use throng::character::Character;
+use throng::clip::{AdditiveReference, Clip, ClipOptions};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
-use throng::pose::retarget::{JointMap, Retarget, RetargetOptions};
-use throng::pose::{
-    AdditiveReference, Clip, ClipOptions, LoopMode, RootMotion, RootMotionOptions, RootReference,
-};
+use throng::ids::JointId;
+use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootReference};
+use throng::retarget::{JointMap, Retarget, RetargetOptions};
 
 fn clip(character: &Character, tracks: Vec<Track>) -> CurveClip {
     CurveClip::new("clip", tracks, character.skeleton()).unwrap()
@@ -85,7 +86,7 @@ fn random_tracks(rng: &mut Rng, joints: usize) -> Vec<Track> {
     tracks
 }
 
-fn constant<T: Copy>(rng: &mut Rng, end_s: f32, value: T) -> throng::character::Keys<T> {
+fn constant<T: Copy>(rng: &mut Rng, end_s: f32, value: T) -> throng::clip::Keys<T> {
     let curve = CURVES[rng.below(2)];
     if rng.chance(2) {
         rig::keys(curve, &[end_s], &[value])

@@ -4,9 +4,10 @@ use crate::made;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::character::{CurveClip, Interpolation, JointId, Track, TrackValues};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
-use throng::pose::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
+use throng::ids::JointId;
+use throng::motion::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
 
 fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
     CurveClip::new("clip", tracks, rig::chain(joints).skeleton()).unwrap()

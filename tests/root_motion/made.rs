@@ -4,9 +4,11 @@ use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use crate::reference::scene::{self, Channel, Curve, Local, Node, Path, Scene};
 use core::f32::consts::TAU;
-use throng::character::{Character, CurveClip, Interpolation, Keys, Track, TrackValues, Transform};
+use throng::character::Character;
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::pose::RootDelta;
+use throng::motion::RootDelta;
+use throng::skeleton::Transform;
 
 /// Model matrices of all joints of a clip at a time, by the second opinion on curves.
 pub(crate) struct Poses(Scene);

@@ -5,13 +5,12 @@ use crate::reference::maths::{M4, distance, length, mul};
 use crate::reference::rng::Rng;
 use crate::reference::{assets, random, rig};
 use core::f64::consts::{PI, TAU};
-use throng::character::{
-    AnimationDesc, Character, ClipDesc, ClipId, CurveClip, Interpolation, JointId, Keys,
-    RootMotionDesc, Track, TrackValues,
-};
+use throng::character::{AnimationDesc, Character, ClipDesc, RootMotionDesc};
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
+use throng::ids::{ClipId, JointId};
 use throng::import::{self, ImportOptions};
-use throng::pose::{RootMotion, RootMotionOptions, RootReference};
+use throng::motion::{RootMotion, RootMotionOptions, RootReference};
 
 /// What single precision loses of a pose, of the largest coordinate that takes part: about ten
 /// roundings of 6e-8 in keys and interpolation of either clip. Of this, 0.04 was measured at most

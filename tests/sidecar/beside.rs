@@ -1,14 +1,14 @@
 //! Files beside a model: which is read, and what it says.
 
 use super::folder::{Folder, MODEL};
-use throng::character::{
-    AnimationDesc, AnimationText, BlendShape, Character, ClipId, JointId, SocketDesc,
-};
+use throng::character::{AnimationDesc, AnimationText, BlendShape, Character, SocketDesc};
+use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
+use throng::ids::{ClipId, JointId};
 use throng::import::{ImportOptions, RepairKind, add_clips, gltf_with};
-use throng::pose::state_machine::MAX_TEXT_BYTES;
-use throng::pose::{AdditiveReference, Clip, ClipOptions, LoopMode, RootMotion, RootMotionOptions};
+use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
+use throng::state_machine::MAX_TEXT_BYTES;
 
 pub(super) const WHOLE: &str = r#"
 [[mask]]

@@ -7,9 +7,8 @@ use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::import::ImportOptions;
-use throng::pose::{
-    DualQuat, Mat3x4, PaletteRef, PosedVertices, SkinJob, Skinner, WriteOnly, skin_many,
-};
+use throng::palette::{DualQuat, Mat3x4, PaletteRef, WriteOnly};
+use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
 
 /// What no stream's word has after skinning.
 const UNTOUCHED: u32 = 0x7FC0_BEEF;

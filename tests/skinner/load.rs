@@ -4,13 +4,16 @@
 
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
-use throng::character::{Character, Transform};
+use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteRef, QuatOffset, SimdLevel,
-    Skinner, WriteOnly, palette,
+use throng::palette::{
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteRef, QuatOffset, WriteOnly,
+    palette,
 };
+use throng::simd::SimdLevel;
+use throng::skeleton::Transform;
+use throng::skin::Skinner;
 
 /// Influences a vertex.
 pub(crate) const COUNTS: [usize; 6] = [1, 2, 4, 8, 16, 20];

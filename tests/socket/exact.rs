@@ -4,13 +4,15 @@ use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
-use throng::character::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character, ClipId, Transform,
-};
+use throng::character::{AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character};
+use throng::clip::Clip;
 use throng::glam::Vec3;
+use throng::ids::ClipId;
 use throng::import::ImportOptions;
-use throng::pose::state_machine::{MaskDesc, MaskPartDesc};
-use throng::pose::{Clip, ClipSample, LoopMode, Mask};
+use throng::motion::{ClipSample, LoopMode};
+use throng::skeleton::Mask;
+use throng::skeleton::Transform;
+use throng::state_machine::{MaskDesc, MaskPartDesc};
 
 /// How much weight layer 0 needs in an animator so that nothing of the rest pose is seen.
 const THRESHOLD: f32 = 0.999;

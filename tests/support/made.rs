@@ -1,15 +1,18 @@
 //! Characters made for the tests.
 
 use throng::animator::{Animator, AnimatorDesc, Play};
-use throng::character::{
-    Affine, Character, ClipId, Image, Interpolation, Material, TextureRef, Transform,
-};
+use throng::character::Character;
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec2, Vec3};
+use throng::ids::ClipId;
 use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
     RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{Mat3x4, PaletteEntry, PaletteFit, WriteOnly, model_pose};
+use throng::mesh::{Image, Material, TextureRef};
+use throng::palette::{Mat3x4, PaletteEntry, PaletteFit, WriteOnly};
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
 
 /// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them, which
 /// sways in the clip `sway` and turns in the clip `turn`.
@@ -155,6 +158,6 @@ pub fn rest_model(character: &Character) -> Vec<Affine> {
 pub fn rest_palette<E: PaletteEntry>(character: &Character) -> Vec<E> {
     let mut out = vec![E::zeroed(); character.palette().len()];
     let to = WriteOnly::over(&mut out);
-    throng::pose::palette(character, &rest_model(character), PaletteFit::Projected, to).unwrap();
+    throng::palette::palette(character, &rest_model(character), PaletteFit::Projected, to).unwrap();
     out
 }

@@ -5,8 +5,8 @@ use super::exact_events::{Happened, same};
 use super::script::{self, Command};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, world};
 use crate::animator::{ActorId, Animator, Play, RootMotionMode};
-use crate::character::Transform;
 use crate::reference::rng::Rng;
+use crate::skeleton::Transform;
 
 /// Updates, and checks what it tells: in order of time, and of the time that passed.
 fn update(animator: &mut Animator, now_s: f64, out: &mut Vec<Happened>) {

@@ -5,9 +5,9 @@ use super::script;
 use super::world::{World, world};
 use crate::Threads;
 use crate::animator::{ActorId, Animator, AnimatorDesc, Play};
-use crate::character::Affine;
-use crate::pose::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
+use crate::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use crate::reference::rng::Rng;
+use crate::skeleton::Affine;
 use std::sync::Arc;
 
 /// Some actors after random commands; some have model poses of their own.

@@ -5,9 +5,11 @@ use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
 use crate::animator::{
     ActorId, AnimationEventKind, Animator, BLEND_BITS, Play, PlayRecord, RootMotionMode,
 };
-use crate::character::{BlendAt, BlendShape, BlendSpaceId, ClipId, JointId, Transform};
-use crate::pose::{Ease, LoopMode};
+use crate::character::{BlendAt, BlendShape};
+use crate::ids::{BlendSpaceId, ClipId, JointId};
+use crate::motion::{Ease, LoopMode};
 use crate::reference::rng::Rng;
+use crate::skeleton::Transform;
 use glam::{DVec3, Vec2};
 
 /// Weights are rounded to `f32` three times, times a weight of 1 at most: 2e-7.

@@ -3,8 +3,8 @@
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
 use crate::animator::{ActorId, Animator, Play};
-use crate::character::ClipId;
-use crate::pose::{ClipEvents, Ease};
+use crate::ids::ClipId;
+use crate::motion::{ClipEvents, Ease};
 use std::sync::Arc;
 
 /// An animator whose walk and run have these events, as parts of their durations, and no other clip
@@ -166,7 +166,7 @@ fn a_step_of_a_month_is_bounded() {
     assert_eq!(animator.events().len(), 2 * 1024);
     let passes = [WALK, RUN].map(|clip| {
         let events = animator.library.set.events(ClipId(clip as u16));
-        events.count_passed(0.0, month_s, crate::pose::LoopMode::Loop)
+        events.count_passed(0.0, month_s, crate::motion::LoopMode::Loop)
     });
     assert_eq!(animator.events_left_out(), passes[0] + passes[1] - 2 * 1024);
     assert!(passes[0] > 3_000_000);

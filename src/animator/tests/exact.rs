@@ -1,8 +1,8 @@
 //! One actor in `f64`, with its own code: a plain list of what it plays.
 
 use super::world::World;
-use crate::character::Transform;
-use crate::pose::{Ease, LoopMode};
+use crate::motion::{Ease, LoopMode};
+use crate::skeleton::Transform;
 
 /// What to play, as [`Play`](crate::animator::Play) says it, with numbers in place of names.
 #[derive(Debug, Clone, Copy)]

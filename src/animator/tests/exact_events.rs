@@ -3,7 +3,7 @@
 use super::exact::{Exact, Voice};
 use super::world::World;
 use crate::animator::{AnimationEvent, AnimationEventKind};
-use crate::pose::{Ease, LoopMode};
+use crate::motion::{Ease, LoopMode};
 
 /// What happens to an actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
 //! The pose of the plain actor, blended in `f64` from samples of its clips.
 
 use super::exact::{Exact, Voice};
-use crate::character::Transform;
-use crate::pose::LoopMode;
+use crate::motion::LoopMode;
+use crate::skeleton::Transform;
 use glam::{DQuat, DVec3};
 
 /// A joint's transform, and how far it can be known.

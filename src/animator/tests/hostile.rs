@@ -6,12 +6,15 @@ use crate::animator::{
     ActorId, Animator, AnimatorDesc, BlendSpaceRef, ClipRef, IkSolver, IkTarget, MaskRef, Play,
     RootMotionMode, ShowPose, SolverId,
 };
-use crate::character::{Affine, BlendAt, BlendSpaceId, JointId, Skeleton, Transform};
+use crate::character::BlendAt;
 use crate::error::Result;
-use crate::pose::ik::{TwoBone, TwoBoneTarget};
-use crate::pose::state_machine::{StateMachine, StateMachineClip};
-use crate::pose::{Ease, LoopMode, Mat3x4, RootPlace, WriteOnly};
+use crate::ids::{BlendSpaceId, JointId};
+use crate::ik::{TwoBone, TwoBoneTarget};
+use crate::motion::{Ease, LoopMode, RootPlace};
+use crate::palette::{Mat3x4, WriteOnly};
 use crate::reference::rng::Rng;
+use crate::skeleton::{Affine, Skeleton, Transform};
+use crate::state_machine::{StateMachine, StateMachineClip};
 use glam::{DVec3, Vec3};
 
 fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {

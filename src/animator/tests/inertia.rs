@@ -3,8 +3,9 @@
 use super::world::world;
 use crate::animator::carry::VELOCITY_S;
 use crate::animator::{ActorId, Animator, AnimatorDesc, Play};
-use crate::character::{JointId, Skeleton, Transform};
-use crate::pose::state_machine::{
+use crate::ids::JointId;
+use crate::skeleton::{Skeleton, Transform};
+use crate::state_machine::{
     LayerDesc, Origin, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, TransitionDesc,
 };
 use glam::DVec3;

@@ -4,12 +4,13 @@ use super::exact_events::{Happened, What};
 use super::made::{self, FLOATS, Input};
 use super::world::{World, world};
 use crate::animator::{ActorId, Animator, AnimatorDesc};
-use crate::character::{ClipId, Skeleton};
-use crate::pose::state_machine::{
+use crate::ids::ClipId;
+use crate::motion::{ClipSample, SampleList};
+use crate::reference::rng::Rng;
+use crate::skeleton::Skeleton;
+use crate::state_machine::{
     StateMachine, StateMachineClip, StateMachineEventKind, StateMachineInstance, StateMachineLog,
 };
-use crate::pose::{ClipSample, SampleList};
-use crate::reference::rng::Rng;
 
 /// The weights that a record and a sample may be apart: the record's fade lasts an `f32`, by which
 /// a weight of up to 2 changes by 1.5 · 6e-8 of it, and both are rounded.
@@ -203,8 +204,7 @@ fn a_damped_parameter_arrives() {
     let mut last = 0.0;
     for frame in 1..=40 {
         animator.update(0.05 * f64::from(frame)).unwrap();
-        let crate::pose::state_machine::Value::Float(value) = animator.parameter(id, x).unwrap()
-        else {
+        let crate::state_machine::Value::Float(value) = animator.parameter(id, x).unwrap() else {
             panic!("a float");
         };
         let step = value - last;
@@ -216,6 +216,6 @@ fn a_damped_parameter_arrives() {
     assert!(error.to_string().contains("NaN"), "{error}");
     assert_eq!(
         animator.parameter(id, x).unwrap(),
-        crate::pose::state_machine::Value::Float(2.0)
+        crate::state_machine::Value::Float(2.0)
     );
 }

@@ -3,10 +3,11 @@
 use super::script;
 use super::world::{World, world};
 use crate::animator::{ActorId, Animator, IkReport, IkSolver, IkTarget, Play, ShowPose};
-use crate::character::{Affine, JointId, Transform};
-use crate::pose::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
-use crate::pose::model_pose;
+use crate::ids::JointId;
+use crate::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use crate::reference::rng::Rng;
+use crate::skeleton::model_pose;
+use crate::skeleton::{Affine, Transform};
 use glam::Vec3;
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {

@@ -2,7 +2,7 @@
 
 use super::world::world;
 use crate::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
-use crate::pose::ClipEvents;
+use crate::motion::ClipEvents;
 use std::sync::Arc;
 
 /// How many visits some updates make.

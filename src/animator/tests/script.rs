@@ -3,9 +3,9 @@
 use super::exact::{Exact, Start};
 use super::world::{ADDITIVE, CLIPS, MASKS, World};
 use crate::animator::{ActorId, Animator, Play, ShowPose};
-use crate::character::Transform;
-use crate::pose::{Ease, LoopMode};
+use crate::motion::{Ease, LoopMode};
 use crate::reference::rng::Rng;
+use crate::skeleton::Transform;
 
 /// What a caller may say.
 #[derive(Debug, Clone)]

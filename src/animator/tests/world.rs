@@ -2,16 +2,15 @@
 
 use crate::animator::library::Library;
 use crate::animator::{Animator, AnimatorDesc};
-use crate::character::{
-    AnimationSet, BlendShape, Character, CurveClip, Interpolation, JointId, Keys, MaskId, Track,
-    TrackValues, Transform,
-};
-use crate::pose::state_machine::StateMachine;
-use crate::pose::{
-    AdditiveReference, BlendSpace1, BlendSpace2, Clip, ClipEvents, ClipOptions, Mask, RootMotion,
-    RootMotionOptions,
-};
+use crate::character::{AnimationSet, BlendShape, Character};
+use crate::clip::{AdditiveReference, Clip, ClipOptions};
+use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use crate::ids::{JointId, MaskId};
+use crate::motion::{BlendSpace1, BlendSpace2, ClipEvents, RootMotion, RootMotionOptions};
 use crate::reference::rng::Rng;
+use crate::skeleton::Mask;
+use crate::skeleton::Transform;
+use crate::state_machine::StateMachine;
 use glam::{Vec2, Vec3};
 use std::sync::{Arc, OnceLock};
 

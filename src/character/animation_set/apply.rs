@@ -3,11 +3,12 @@
 use super::desc::{AdditiveDesc, AdditiveReferenceDesc, ClipDesc, RootMotionDesc};
 use super::draft::ClipDraft;
 use super::fault::{At, Checked, Fault};
-use super::{MAX_EVENT_NAMES, MAX_PARTS};
-use crate::character::Character;
-use crate::desc_check::{check_cap, check_names, check_value, find, unknown};
+use super::set::{MAX_EVENT_NAMES, MAX_PARTS};
+use crate::character::asset::Character;
+use crate::clip::AdditiveReference;
 use crate::error::{DescFault, Error, cut};
-use crate::pose::{AdditiveReference, RootMotionBudget, RootMotionOptions, extract};
+use crate::motion::{RootMotionBudget, RootMotionOptions, extract};
+use crate::text::{check_cap, check_names, check_value, find, unknown};
 use glam::BVec3;
 
 /// The most clips that a description may speak of, and the most additive ones.

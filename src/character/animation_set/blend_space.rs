@@ -1,17 +1,17 @@
 //! Blend spaces that belong to a character.
 
-use crate::character::ClipId;
 use crate::error::Result;
-use crate::pose::{BlendSpace1, BlendSpace2};
+use crate::ids::ClipId;
+use crate::motion::{BlendSpace1, BlendSpace2};
 use glam::Vec2;
 
 /// Clips of a character that are blended by one number, such as a speed, or by two, such as a
 /// velocity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlendSpace {
-    pub(super) name: Box<str>,
-    pub(super) clips: Vec<ClipId>,
-    pub(super) shape: BlendShape,
+    pub(crate) name: Box<str>,
+    pub(crate) clips: Vec<ClipId>,
+    pub(crate) shape: BlendShape,
 }
 
 /// Where the clips of a [`BlendSpace`] lie.

@@ -1,15 +1,18 @@
 //! How clips, with what belongs to them, become a character's.
 
 use super::apply::Draft;
+use super::desc::AnimationDesc;
 use super::draft::{ClipDraft, NamedTimes};
 use super::gait::GaitMeasure;
+use super::set::{AnimationSet, MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
 #[cfg(feature = "toml")]
 use super::text::AnimationText;
-use super::{AnimationDesc, AnimationSet, MAX_EVENT_NAMES, OfClip};
-use crate::character::{Character, mark_flips};
+use crate::character::asset::Character;
+use crate::character::flips::mark_flips;
+use crate::clip::{PackCount, PackObserver};
 use crate::error::{Error, Result};
-use crate::pose::{ClipEvents, PackCount, PackObserver};
+use crate::motion::ClipEvents;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;

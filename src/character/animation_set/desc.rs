@@ -1,7 +1,7 @@
 //! What belongs to a character's animation, as plain data.
 
-use crate::pose::RootReference;
-use crate::pose::state_machine::{MaskDesc, StateMachineDesc};
+use crate::motion::RootReference;
+use crate::state_machine::{MaskDesc, StateMachineDesc};
 use glam::Vec2;
 
 /// What belongs to a character's animation and no file format has a place for: said once, on the
@@ -130,7 +130,7 @@ pub struct EventDesc {
 }
 
 /// How a clip's motion over the ground is taken out of it: see
-/// [`RootMotionOptions`](crate::pose::RootMotionOptions).
+/// [`RootMotionOptions`](crate::motion::RootMotionOptions).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",

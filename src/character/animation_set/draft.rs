@@ -1,10 +1,13 @@
 //! Clips that are about to become a character's.
 
 use super::desc::Gait;
-use crate::character::{Character, CurveClip, Transform};
+use crate::character::asset::Character;
+use crate::clip::CurveClip;
+use crate::clip::{AdditiveReference, Clip, curves as difference_curves};
 use crate::error::Result;
 use crate::import::ClipImport;
-use crate::pose::{AdditiveReference, Clip, RootMotion, difference_curves};
+use crate::motion::RootMotion;
+use crate::skeleton::Transform;
 use std::sync::Arc;
 
 /// Events of a clip: names and times in seconds.
@@ -22,11 +25,11 @@ pub(crate) struct ClipDraft {
     duration_s: f64,
     /// What an additive clip is the difference from.
     reference: Option<Reference>,
-    pub(super) events: NamedTimes,
-    pub(super) root_motion: Option<RootMotion>,
-    pub(super) gait: Option<Gait>,
+    pub(crate) events: NamedTimes,
+    pub(crate) root_motion: Option<RootMotion>,
+    pub(crate) gait: Option<Gait>,
     /// Whether its gait is known: as stated, measured or none.
-    pub(super) gait_known: bool,
+    pub(crate) gait_known: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -85,24 +88,24 @@ impl ClipDraft {
         drafts.collect()
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    pub(super) fn duration_s(&self) -> f64 {
+    pub(crate) fn duration_s(&self) -> f64 {
         self.duration_s
     }
 
-    pub(super) fn is_additive(&self) -> bool {
+    pub(crate) fn is_additive(&self) -> bool {
         self.reference.is_some()
     }
 
-    pub(super) fn curve(&self) -> Option<&CurveClip> {
+    pub(crate) fn curve(&self) -> Option<&CurveClip> {
         self.curve.as_ref()
     }
 
     /// How many keys its curves have.
-    pub(super) fn key_count(&self) -> usize {
+    pub(crate) fn key_count(&self) -> usize {
         let tracks = self.curve.iter().flat_map(CurveClip::tracks);
         tracks.map(|track| track.values.times_s().len()).sum()
     }
@@ -119,7 +122,7 @@ impl ClipDraft {
     ///
     /// # Errors
     /// As [`Clip::additive`].
-    pub(super) fn additive(
+    pub(crate) fn additive(
         &self,
         character: &Character,
         name: Option<&str>,
@@ -144,7 +147,7 @@ impl ClipDraft {
     }
 
     /// Whether the clip is not packed and is to be.
-    pub(super) fn is_to_be_packed(&self, character: &Character) -> bool {
+    pub(crate) fn is_to_be_packed(&self, character: &Character) -> bool {
         self.packed.is_none()
             && self.curve.is_some()
             && character.packing.clips != ClipImport::Curves
@@ -154,7 +157,7 @@ impl ClipDraft {
     ///
     /// # Errors
     /// As [`Clip::new`].
-    pub(super) fn pack(&mut self, character: &Character) -> Result<()> {
+    pub(crate) fn pack(&mut self, character: &Character) -> Result<()> {
         let packing = &character.packing;
         if !self.is_to_be_packed(character) {
             return Ok(());
@@ -170,12 +173,12 @@ impl ClipDraft {
     }
 
     /// The packed clip, which gaits are measured on.
-    pub(super) fn packed(&self) -> Option<&Clip> {
+    pub(crate) fn packed(&self) -> Option<&Clip> {
         self.packed.as_ref()
     }
 
     /// What a character keeps of it.
-    pub(super) fn into_clips(self, keep: ClipImport) -> (Option<Clip>, Option<CurveClip>) {
+    pub(crate) fn into_clips(self, keep: ClipImport) -> (Option<Clip>, Option<CurveClip>) {
         let curve = self.curve.filter(|_| keep != ClipImport::Packed);
         (self.packed, curve)
     }

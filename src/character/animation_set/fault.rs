@@ -69,35 +69,35 @@ impl fmt::Display for AnimationPart {
 
 /// Where a part is, as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum At {
+pub(crate) enum At {
     #[default]
     Whole,
     In(AnimationList, usize),
 }
 
 impl At {
-    pub(super) const fn mask(index: usize) -> Self {
+    pub(crate) const fn mask(index: usize) -> Self {
         Self::In(AnimationList::Mask, index)
     }
 
-    pub(super) const fn clip(index: usize) -> Self {
+    pub(crate) const fn clip(index: usize) -> Self {
         Self::In(AnimationList::Clip, index)
     }
 
-    pub(super) const fn additive(index: usize) -> Self {
+    pub(crate) const fn additive(index: usize) -> Self {
         Self::In(AnimationList::Additive, index)
     }
 
-    pub(super) const fn blend_space(index: usize) -> Self {
+    pub(crate) const fn blend_space(index: usize) -> Self {
         Self::In(AnimationList::BlendSpace, index)
     }
 
-    pub(super) const fn socket(index: usize) -> Self {
+    pub(crate) const fn socket(index: usize) -> Self {
         Self::In(AnimationList::Socket, index)
     }
 
     /// The part, under its name in `desc`.
-    pub(super) fn part(self, desc: &AnimationDesc) -> AnimationPart {
+    pub(crate) fn part(self, desc: &AnimationDesc) -> AnimationPart {
         let Self::In(list, index) = self else {
             return AnimationPart::Whole;
         };
@@ -120,7 +120,7 @@ impl At {
 }
 
 /// A fault before its part is named.
-pub(super) type Fault = crate::desc_check::Fault<At>;
+pub(crate) type Fault = crate::text::Fault<At>;
 
 /// What can have a fault.
-pub(super) type Checked<T> = Result<T, Fault>;
+pub(crate) type Checked<T> = Result<T, Fault>;

@@ -1,8 +1,12 @@
 //! How fast the ground passes under a clip: measured on the vertices that touch it.
 
 use super::desc::Gait;
-use crate::character::{Aabb, Affine, Character, JointId, Transform};
-use crate::pose::{Clip, model_pose};
+use crate::character::asset::Character;
+use crate::clip::Clip;
+use crate::ids::JointId;
+use crate::mesh::Aabb;
+use crate::skeleton::model_pose;
+use crate::skeleton::{Affine, Transform};
 use core::ops::Range;
 use glam::{Vec2, Vec3};
 

@@ -1,9 +1,11 @@
 //! Sets that tests make by hand.
 
-use super::{AnimationSet, BlendShape, BlendSpace, OfClip};
-use crate::character::{ClipId, MaskId};
-use crate::pose::state_machine::StateMachine;
-use crate::pose::{ClipEvents, Mask, RootMotion};
+use super::blend_space::{BlendShape, BlendSpace};
+use super::set::{AnimationSet, OfClip};
+use crate::ids::{ClipId, MaskId};
+use crate::motion::{ClipEvents, RootMotion};
+use crate::skeleton::Mask;
+use crate::state_machine::StateMachine;
 
 impl AnimationSet {
     /// With these masks, and with these events and motions of each clip.

@@ -2,15 +2,18 @@
 //! machine.
 
 use super::apply::{Draft, refused};
+use super::blend_space::{BlendShape, BlendSpace};
 use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
 use super::fault::{At, Checked, Fault};
+use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS, NamedSocket};
 use super::source::AnimationSource;
-use super::{AnimationSet, BlendShape, BlendSpace, MAX_PARTS, MAX_SOCKETS, NamedSocket};
-use crate::character::{Affine, ClipId, JointId, MaskId};
-use crate::desc_check::{check_cap, check_names, check_value, find};
 use crate::error::{DescFault, Error};
-use crate::pose::state_machine::{MAX_MASKS, MaskDesc, StateMachineClip, build_mask};
-use crate::pose::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS, Mask, Socket};
+use crate::ids::{ClipId, JointId, MaskId};
+use crate::motion::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
+use crate::skeleton::Affine;
+use crate::skeleton::{Mask, Socket};
+use crate::state_machine::{MAX_MASKS, MaskDesc, StateMachineClip, build_mask};
+use crate::text::{check_cap, check_names, check_value, find};
 use glam::{Quat, Vec2, Vec3};
 
 impl Draft<'_> {

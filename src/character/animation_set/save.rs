@@ -3,16 +3,15 @@
 //! Masks, sockets, blend spaces and the state machine are saved as the plain data that they were
 //! made of, and are made of it again: so all of it is checked as at an import.
 
+use super::desc::{AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Gait, SocketDesc};
 use super::draft::{ClipDraft, NamedTimes};
+use super::set::{MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
-use super::{
-    AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Gait, MAX_EVENT_NAMES, OfClip,
-    SocketDesc,
-};
-use crate::character::Character;
-use crate::character::save::{Reader, Save, invalid, save_structs};
+use crate::bytes::{Reader, Save, invalid, save_structs};
+use crate::character::asset::Character;
+use crate::clip::Clip;
 use crate::error::Result;
-use crate::pose::{Clip, ClipEvents, RootMotion};
+use crate::motion::{ClipEvents, RootMotion};
 use std::sync::Arc;
 
 save_structs! {

@@ -5,11 +5,11 @@ use super::desc::AnimationDesc;
 use super::fault::{AnimationError, At, Fault};
 #[cfg(feature = "toml")]
 use super::text::AnimationText;
-use crate::character::Skeleton;
 use crate::error::{DescFault, Error, Result};
+use crate::skeleton::Skeleton;
 #[cfg(feature = "toml")]
-use crate::pose::state_machine::StateMachineText;
-use crate::pose::state_machine::{MaskDesc, StateMachine, StateMachineClip, StateMachineDesc};
+use crate::state_machine::StateMachineText;
+use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, StateMachineDesc};
 
 /// Gives the bytes of a file beside the model.
 pub(crate) type Read<'r> = &'r mut dyn FnMut(&str) -> Result<Vec<u8>>;
@@ -99,12 +99,12 @@ impl AnimationSource {
         made.filter(|clip| clip.name.is_some()).count()
     }
 
-    pub(super) fn desc(&self) -> &AnimationDesc {
+    pub(crate) fn desc(&self) -> &AnimationDesc {
         &self.desc
     }
 
     /// The error with the part's name, and the file and the line if there is text.
-    pub(super) fn error(&self, fault: Fault) -> Error {
+    pub(crate) fn error(&self, fault: Fault) -> Error {
         #[cfg(feature = "toml")]
         let (file, line) = self.text.as_ref().map_or_else(Default::default, |text| {
             (text.file().into(), text.line(fault.at, &fault.field))
@@ -126,7 +126,7 @@ impl AnimationSource {
     ///
     /// # Errors
     /// [`Error::StateMachine`].
-    pub(super) fn machine(
+    pub(crate) fn machine(
         &self,
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],

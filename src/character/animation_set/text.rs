@@ -3,10 +3,10 @@
 use super::desc::AnimationDesc;
 use super::fault::{AnimationError, AnimationList, AnimationPart, At};
 use crate::error::{DescFault, Result, cut};
-use crate::pose::state_machine::{
+use crate::state_machine::{
     Lines, MAX_TEXT_BYTES, StateMachineDesc, StateMachineError, StateMachineText,
 };
-use crate::text_lines::{TextLines, elements, text_of};
+use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
@@ -130,16 +130,16 @@ impl AnimationText {
     }
 
     /// What errors call it.
-    pub(super) fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
-    pub(super) fn line(&self, at: At, field: &str) -> Option<u32> {
+    pub(crate) fn line(&self, at: At, field: &str) -> Option<u32> {
         self.places.line(at, field)
     }
 
     /// The state machine that stands in the text.
-    pub(super) fn machine(&self, desc: &StateMachineDesc) -> StateMachineText {
+    pub(crate) fn machine(&self, desc: &StateMachineDesc) -> StateMachineText {
         StateMachineText::inside(&self.file, desc, self.machine.clone().unwrap_or_default())
     }
 }

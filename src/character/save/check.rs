@@ -1,11 +1,11 @@
 //! What an import proves, proven of a character that was read.
 
-use super::invalid;
-use crate::character::{
-    Affine, Character, Image, Joint, Material, MorphTarget, Primitive, Skeleton, Transform,
-};
+use crate::bytes::invalid;
+use crate::character::asset::Character;
 use crate::error::Result;
 use crate::import::ClipImport;
+use crate::mesh::{Image, Material, MorphTarget, Primitive};
+use crate::skeleton::{Affine, Joint, Skeleton, Transform};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -99,7 +99,7 @@ impl Character {
             self.check_primitive(primitive)?;
         }
         let reaches = &self.morph_reaches;
-        let sorted = |pair: &[crate::character::MorphReach]| {
+        let sorted = |pair: &[crate::mesh::MorphReach]| {
             (pair[0].entry, pair[0].weight) < (pair[1].entry, pair[1].weight)
         };
         expect(
@@ -188,7 +188,7 @@ impl Character {
 fn check_influences(primitive: &Primitive) -> Result<()> {
     let what = "influences";
     let own = &primitive.influences;
-    let most = crate::character::MAX_INFLUENCES;
+    let most = crate::mesh::MAX_INFLUENCES;
     let per_vertex = own.per_vertex as usize;
     expect(
         (1..=most).contains(&per_vertex),
@@ -202,8 +202,8 @@ fn check_influences(primitive: &Primitive) -> Result<()> {
         "are not as many for each vertex",
     )?;
     let known = match &own.joints {
-        super::super::JointIndices::U8(list) => list.iter().max().map(|max| usize::from(*max)),
-        super::super::JointIndices::U16(list) => list.iter().max().map(|max| usize::from(*max)),
+        crate::mesh::JointIndices::U8(list) => list.iter().max().map(|max| usize::from(*max)),
+        crate::mesh::JointIndices::U16(list) => list.iter().max().map(|max| usize::from(*max)),
     };
     let inside = known.is_none_or(|max| max < primitive.palette.len());
     expect(inside, what, "are beyond the primitive's palette")?;

@@ -1,15 +1,17 @@
 //! The parts of a character as bytes.
 
-use super::bytes::{save_enums, save_structs};
-use super::{Reader, Save, invalid};
-use crate::character::{
-    Aabb, AlphaMode, Filter, Image, Influences, Interpolation, Joint, JointIndices, Keys, Material,
-    MorphReach, MorphTarget, MorphWeight, Packing, PaletteJoint, Primitive, Sampler, SkinInfo,
-    TextureRef, Track, TrackValues, Transform, WeightTrack, Wrap,
-};
+use crate::bytes::{Reader, Save, invalid};
+use crate::bytes::{save_enums, save_structs};
+use crate::character::packing::Packing;
+use crate::clip::{ClipOptions, ClipPacking};
+use crate::clip::{Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
 use crate::import::ClipImport;
-use crate::pose::{ClipOptions, ClipPacking};
+use crate::mesh::{
+    Aabb, AlphaMode, Filter, Image, Influences, JointIndices, Material, MorphReach, MorphTarget,
+    MorphWeight, PaletteJoint, Primitive, Sampler, SkinInfo, TextureRef, Wrap,
+};
+use crate::skeleton::{Joint, Transform};
 
 save_structs! {
     Transform { translation, rotation, scale }

@@ -2,9 +2,12 @@
 
 use super::morphs::Morphs;
 use super::{clips, skeleton, wanted_nodes};
-use crate::character::{CurveClip, MorphWeight, NameMatch, NamedTimes, Skeleton, match_names};
+use crate::character::NamedTimes;
+use crate::clip::CurveClip;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{ImportOptions, RawCharacter, RawKeys, Repair, fault};
+use crate::mesh::MorphWeight;
+use crate::skeleton::{NameMatch, Skeleton, match_names};
 
 /// What a file says of clips, and which joints it means by it.
 #[derive(Debug)]

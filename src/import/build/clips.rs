@@ -2,13 +2,12 @@
 
 use super::morphs::Morphs;
 use super::{note, skeleton};
-use crate::character::JointId;
-use crate::character::{
-    CurveClip, Interpolation, Keys, NamedTimes, Skeleton, Track, TrackValues, WeightTrack,
-    is_opposite,
-};
+use crate::character::NamedTimes;
+use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, is_opposite};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::ids::JointId;
 use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
+use crate::skeleton::Skeleton;
 use glam::Quat;
 use std::collections::HashSet;
 

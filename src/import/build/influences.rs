@@ -3,9 +3,9 @@
 use super::dangling;
 use super::palette::Entries;
 use super::primitive::fault_at;
-use crate::character::MAX_INFLUENCES;
 use crate::error::{ArgumentFault, AssetFault, Error, Result};
 use crate::import::RawPrimitive;
+use crate::mesh::MAX_INFLUENCES;
 
 /// How far from 1 the sum of a vertex's weights may lie without a report.
 const SUM_TOLERANCE: f64 = 1e-3;

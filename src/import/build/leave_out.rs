@@ -1,6 +1,6 @@
 //! Leaving the meshes of some nodes out.
 
-use crate::character::listed;
+use crate::error::listed;
 use crate::error::{Error, Result};
 use crate::import::RawCharacter;
 

@@ -2,10 +2,13 @@
 
 use super::palette::Entries;
 use super::primitive::Draft;
-use crate::character::{Affine, Character, ClipId, CurveClip};
+use crate::character::Character;
+use crate::clip::CurveClip;
 use crate::error::Result;
+use crate::ids::ClipId;
 use crate::import::InfluenceLoss;
-use crate::pose::model_pose;
+use crate::skeleton::Affine;
+use crate::skeleton::model_pose;
 use glam::{DMat3, DVec3};
 
 /// Most poses in which it is measured, besides the rest pose.

@@ -1,9 +1,9 @@
 //! Materials and images: indices, sizes and ranges of factors.
 
 use super::{dangling, note};
-use crate::character::{AlphaMode, Image, Material, TextureRef};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::{RawCharacter, Repair, RepairKind, fault};
+use crate::mesh::{AlphaMode, Image, Material, TextureRef};
 use core::slice::from_mut;
 
 /// The textures' names in error messages, in the order of [`Material::textures`].

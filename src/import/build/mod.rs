@@ -18,13 +18,15 @@ mod weld;
 mod winding;
 
 use super::{ClipImport, ImportOptions, Imported, RawCharacter, Repair, RepairKind, fault};
-use crate::character::JointId;
 use crate::character::{
-    Aabb, AnimationSource, Character, ClipDraft, Material, Packing, Parts, ScaleRanges, SkinInfo,
-    mark_flips, reaches,
+    AnimationSource, Character, ClipDraft, Packing, ScaleRanges, mark_flips, reaches,
 };
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::pose::{PaletteRef, PosedVertices, rest_model_pose, rest_palette, skin};
+use crate::ids::JointId;
+use crate::mesh::{Aabb, Material, Parts, SkinInfo};
+use crate::palette::{PaletteRef, rest_palette};
+use crate::skeleton::rest_model_pose;
+use crate::skin::{PosedVertices, skin};
 pub(super) use adopt::{Adopted, adopt};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;

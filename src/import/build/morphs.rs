@@ -2,9 +2,9 @@
 
 use super::dangling;
 use super::primitive::fault_at;
-use crate::character::MorphWeight;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawCharacter, RawMorph, RawPrimitive, fault};
+use crate::mesh::MorphWeight;
 use std::collections::HashMap;
 
 /// The weights that drive what is drawn, and where each node's are.

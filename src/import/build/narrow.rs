@@ -1,10 +1,9 @@
 //! Keeping joint indices in 8 bits where that takes less memory.
 
-use crate::character::{
-    Bounds, Character, JointIndices, MorphTarget, Offer, Policy, Primitive, reaches, repack,
-};
+use crate::character::{Bounds, Character, Offer, Policy, reaches, repack};
 use crate::error::Result;
 use crate::import::{InfluenceLoss, Narrowing};
+use crate::mesh::{JointIndices, MorphTarget, Primitive};
 
 /// The palette entries that 8 bits address.
 const ENTRIES: usize = 256;

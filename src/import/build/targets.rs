@@ -2,9 +2,9 @@
 
 use super::dangling;
 use super::primitive::fault_at;
-use crate::character::MorphTarget;
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;
+use crate::mesh::MorphTarget;
 use glam::Vec3;
 use std::collections::HashMap;
 

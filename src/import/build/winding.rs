@@ -1,6 +1,6 @@
 //! Winding: which triangles the rest pose mirrors.
 
-use crate::character::Affine;
+use crate::skeleton::Affine;
 use glam::{DMat3, Mat3};
 
 /// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their

@@ -3,9 +3,10 @@
 use super::{
     Source, animation, container, morph, note_trailing, parse, ranges, resources, scene, skin,
 };
-use crate::character::{Character, Skeleton};
+use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::import::{AddedClips, ClipsFor, ImportOptions, RawCharacter, Repair};
+use crate::skeleton::Skeleton;
 use std::path::Path;
 
 /// The character with the clips of another `.glb` or `.gltf` file, which refers to no other files:

@@ -4,9 +4,9 @@ use super::accessor::{Component, Elements};
 use super::fault_of;
 use super::json::Primitive;
 use super::mesh::{At, Reader};
-use crate::character::MAX_INFLUENCES;
 use crate::error::{AssetFault, Result};
 use crate::import::{RawPrimitive, RepairKind};
+use crate::mesh::MAX_INFLUENCES;
 use glam::{Vec2, Vec3, Vec4};
 
 /// Which components an attribute may have.

@@ -2,8 +2,8 @@
 
 use super::source::Source;
 use super::{cut, fault_of};
-use crate::character::Image;
 use crate::error::{AssetFault, Object, Result};
+use crate::mesh::Image;
 use ::image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
 

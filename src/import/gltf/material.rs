@@ -3,9 +3,9 @@
 use super::json::Document;
 use super::json_material::{Material as RawMaterial, TextureInfo};
 use super::{fault_of, lookup, not_allowed, object};
-use crate::character::{AlphaMode, Material};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawPrimitive, Repair, RepairKind};
+use crate::mesh::{AlphaMode, Material};
 use glam::{Affine2, Mat2, Vec2};
 
 /// What is needed to find the textures of a material and their coordinates.

@@ -50,9 +50,9 @@ use std::path::Path;
 /// material gets the format's own, which is white, metallic and rough.
 ///
 /// A material's textures may use two sets of coordinates, whichever these are: the first that one
-/// of [`Material::textures`](crate::character::Material::textures) names becomes
-/// [`uvs`](crate::character::Primitive::uvs), the second
-/// [`uvs1`](crate::character::Primitive::uvs1). A texture over a third one is left out.
+/// of [`Material::textures`](crate::mesh::Material::textures) names becomes
+/// [`uvs`](crate::mesh::Primitive::uvs), the second
+/// [`uvs1`](crate::mesh::Primitive::uvs1). A texture over a third one is left out.
 ///
 /// Left out, with a [`Repair`], are points and lines, what morph targets do to other attributes or
 /// to ones that the primitive lacks, and of the materials in use textures whose pixels only an

@@ -6,9 +6,9 @@ use super::mesh::{At, Reader};
 use super::source::Source;
 use super::sparse::Stored;
 use super::{cut, fault_of, lookup, object};
-use crate::character::{MorphTarget, MorphWeight};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::{RawMorph, RepairKind};
+use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
 
 /// What a target can add to, in the order in which streams are kept here.

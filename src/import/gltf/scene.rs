@@ -2,9 +2,9 @@
 
 use super::json::{Document, Node};
 use super::{fault_of, lookup, object};
-use crate::character::Transform;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::{ImportOptions, RawNode, RawTransform, Repair, RepairKind, fault};
+use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
 
 /// The parent of each node. Refuses hierarchies that are no forest.

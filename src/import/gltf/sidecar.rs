@@ -16,7 +16,7 @@ pub(super) fn read(
 ) -> Result<Option<AnimationSource>> {
     use crate::character::AnimationText;
     use crate::error::Error;
-    use crate::pose::state_machine::MAX_TEXT_BYTES;
+    use crate::state_machine::MAX_TEXT_BYTES;
     use std::io::ErrorKind;
 
     let beside = path.with_extension("toml");

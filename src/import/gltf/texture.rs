@@ -5,9 +5,9 @@ use super::json_material::Sampler as RawSampler;
 use super::material::TextureNeeds;
 use super::source::Source;
 use super::{fault_of, image, lookup, not_allowed, object};
-use crate::character::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawPrimitive, Repair};
+use crate::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use std::collections::HashMap;
 
 /// Checks what all textures refer to, whether they are used or not.

@@ -11,20 +11,20 @@ use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId};
-use throng::character::{
-    AnimationDesc, Character, ClipDesc, EventDesc, Interpolation, JointId, RootMotionDesc,
-};
+use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
+use throng::clip::Interpolation;
 use throng::crowd::Stats;
 use throng::glam::Vec3;
 use throng::gpu::layout::SOURCE_RING;
+use throng::ids::JointId;
+use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
-use throng::pose::ik::TwoBone;
-use throng::pose::state_machine::{
+use throng::palette::{
+    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, QuatOffset, WriteOnly,
+};
+use throng::state_machine::{
     LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
     StateMachineDesc, TransitionDesc,
-};
-use throng::pose::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, QuatOffset, WriteOnly,
 };
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn};
 

@@ -5,9 +5,11 @@ use super::{JOINTS, Member, SLOTS, World};
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{IkTarget, Play, ShowPose};
-use throng::character::{Affine, ClipId, Transform};
-use throng::pose::ik::TwoBoneTarget;
-use throng::pose::{Ease, LoopMode, model_pose};
+use throng::ids::ClipId;
+use throng::ik::TwoBoneTarget;
+use throng::motion::{Ease, LoopMode};
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
 
 const FRAMES: usize = 120;
 const MOST: usize = 40;

@@ -5,8 +5,8 @@ use crate::support::{SMALL, Setup, each};
 use throng::Capacity;
 use throng::InstanceId;
 use throng::animator::{Play, ShowPose};
-use throng::character::Transform;
 use throng::glam::Quat;
+use throng::skeleton::Transform;
 
 /// Of each kind: one that moves, four that stand, one at rest.
 const STANDING: u32 = 4;

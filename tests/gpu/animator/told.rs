@@ -4,9 +4,9 @@ use super::World;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{AnimationEventKind, Play, RootMotionMode};
-use throng::character::Affine;
 use throng::glam::{DVec3, Quat, Vec3};
-use throng::pose::Mat3x4;
+use throng::palette::Mat3x4;
+use throng::skeleton::Affine;
 use throng::{InstanceId, Spawn};
 
 /// An event as the test has it: instance, name, time.

@@ -4,9 +4,10 @@ use super::made::{bumps, character, colors, sharp, square, surfaces};
 use super::{HERE, Stage, camera};
 use crate::support::frames::EXTENT;
 use crate::support::{SMALL, each, view};
-use throng::character::{Affine, AlphaMode, Material};
 use throng::glam::{Quat, Vec3};
 use throng::import::{Imported, RawPrimitive};
+use throng::mesh::{AlphaMode, Material};
+use throng::skeleton::Affine;
 use throng::{Capacity, Error, Spawn, View};
 
 /// A square that is blended, by a texture whose alpha varies.

@@ -1,8 +1,9 @@
 //! Meshes, materials and images made for the tests of shading.
 
-use throng::character::{Filter, Image, Material, Sampler, TextureRef, Transform, Wrap};
 use throng::glam::{Affine2, Vec2, Vec3, Vec4};
 use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use throng::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
+use throng::skeleton::Transform;
 
 /// A character of rigid parts, each with the material of its number.
 pub(super) fn character(

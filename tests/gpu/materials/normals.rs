@@ -5,9 +5,10 @@ use super::{HERE, Stage, camera, flipped, one, stands};
 use crate::support::frames::{EXTENT, different};
 use crate::support::{each, view};
 use throng::View;
-use throng::character::{Affine, Material};
 use throng::glam::{Mat4, Vec2, Vec3, Vec4};
 use throng::import::RawPrimitive;
+use throng::mesh::Material;
+use throng::skeleton::Affine;
 
 /// Normal maps with the file's tangents and with none, texture coordinates as they are and
 /// mirrored, on instances that mirror, from in front and from behind, in viewports of either sign.

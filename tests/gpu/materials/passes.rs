@@ -7,10 +7,10 @@ use crate::support::frames::{EXTENT, Slots, pass, picture};
 use crate::support::{CONFIGS, SMALL, Setup, each};
 use std::io::Write as _;
 use throng::ash::vk;
-use throng::character::{AlphaMode, Material};
 use throng::glam::Vec3;
 use throng::gpu::Enabled;
 use throng::import::{Imported, RawPrimitive};
+use throng::mesh::{AlphaMode, Material};
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{Crowd, Gpu, PassDesc, PassKind, Spawn};
 

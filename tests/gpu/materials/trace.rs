@@ -3,10 +3,9 @@
 
 use super::shade::{Surface, shade};
 use throng::View;
-use throng::character::{
-    AlphaMode, Character, Filter, Image, Material, Primitive, TextureRef, Wrap,
-};
+use throng::character::Character;
 use throng::glam::{DAffine3, DMat3, DMat4, DVec2, DVec3, DVec4};
+use throng::mesh::{AlphaMode, Filter, Image, Material, Primitive, TextureRef, Wrap};
 
 /// An instance of a rigid character in its rest pose.
 pub(super) struct Traced<'a> {

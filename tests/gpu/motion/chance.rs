@@ -4,10 +4,10 @@ use super::stage::{HISTORIES, TOLERANCE, World, dancer, worst};
 use crate::reference::rng::Rng;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::character::Affine;
 use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::pose::Method;
+use throng::palette::Method;
+use throng::skeleton::Affine;
 use throng::{Capacity, View};
 
 const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];

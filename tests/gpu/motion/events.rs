@@ -3,10 +3,10 @@
 use super::stage::{HISTORIES, World, check, dancer, moves, stands};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::character::Affine;
 use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::pose::Method;
+use throng::palette::Method;
+use throng::skeleton::Affine;
 use throng::{Capacity, View};
 
 const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];

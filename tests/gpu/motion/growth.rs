@@ -3,7 +3,7 @@
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
 use crate::support::{Setup, each};
-use throng::pose::Method;
+use throng::palette::Method;
 use throng::{Capacity, View};
 
 const SWAY: Option<usize> = Some(0);

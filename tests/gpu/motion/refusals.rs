@@ -5,7 +5,7 @@ use super::stage::{HISTORIES, World, dancer, moves};
 use crate::support::each;
 use throng::ash::vk;
 use throng::error::ArgumentFault;
-use throng::pose::Method;
+use throng::palette::Method;
 use throng::{Capacity, Crowd, Error, View};
 
 /// What was refused changes nothing.

@@ -7,11 +7,14 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;
-use throng::character::{Affine, AlphaMode, Character, ClipId, JointId, MorphTarget};
+use throng::character::Character;
 use throng::crowd::SkinMode;
 use throng::glam::{DVec2, Mat4, Vec3};
+use throng::ids::{ClipId, JointId};
 use throng::import::{RawCharacter, RawMorph};
-use throng::pose::Method;
+use throng::mesh::{AlphaMode, MorphTarget};
+use throng::palette::Method;
+use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, PassDesc, PassId, PassKind, Play,

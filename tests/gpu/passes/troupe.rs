@@ -6,11 +6,14 @@ use crate::support::frames::{EXTENT, Slots};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
-use throng::character::{Affine, AlphaMode, Character, ClipId, Material, MorphTarget};
+use throng::character::Character;
 use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec3};
+use throng::ids::ClipId;
 use throng::import::{RawCharacter, RawMorph};
-use throng::pose::Method;
+use throng::mesh::{AlphaMode, Material, MorphTarget};
+use throng::palette::Method;
+use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{Capacity, CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, Spawn, View};
 

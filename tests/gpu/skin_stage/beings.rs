@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use crate::support::Setup;
 use throng::character::Character;
 use throng::crowd::SkinMode;
-use throng::pose::Skinner;
+use throng::skin::Skinner;
 use throng::{CharacterDesc, CharacterId, Crowd};
 
 /// A character of the crowd, and its twin.

@@ -7,13 +7,16 @@ use crate::reference::methods::{
 };
 use crate::reference::rng::Rng;
 use crate::support::made::palette_as;
-use throng::character::{Character, Interpolation, MorphTarget, Primitive, Transform};
+use throng::character::Character;
+use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
     RawPrimitive, RawSkin, RawTransform,
 };
-use throng::pose::{DualQuat, DualQuatStretch, Mat3x4, Method, PaletteRef, QuatOffset};
+use throng::mesh::{MorphTarget, Primitive};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, Method, PaletteRef, QuatOffset};
+use throng::skeleton::Transform;
 
 const JOINTS: usize = 16;
 pub(super) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 12];

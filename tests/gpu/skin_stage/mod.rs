@@ -14,11 +14,13 @@ use crate::support::frames::Slots;
 use crate::support::{Setup, each};
 use made::{INFLUENCES, Kind, Palette, WEIGHTS};
 use throng::ash::{self, vk};
-use throng::character::{Affine, Character};
+use throng::character::Character;
 use throng::crowd::{SkinMode, Skinned};
 use throng::glam::Vec3;
 use throng::gpu_allocator::MemoryLocation;
-use throng::pose::{Mat3x4, Skinner, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::Affine;
+use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc};
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Spawn};
 

@@ -8,13 +8,14 @@ use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
 use throng::SkinStage;
 use throng::ash::{self, vk};
-use throng::character::Affine;
 use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::pose::{Mat3x4, Skinner, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::Affine;
+use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc};
 
 fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {

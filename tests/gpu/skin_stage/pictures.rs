@@ -10,10 +10,13 @@ use crate::support::frames::{
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{Setup, each, view};
-use throng::character::{Affine, AlphaMode, Character, ClipId, Material};
+use throng::character::Character;
 use throng::crowd::SkinMode;
 use throng::glam::{Quat, Vec3};
+use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
+use throng::mesh::{AlphaMode, Material};
+use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{
     Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, Spawn, View,

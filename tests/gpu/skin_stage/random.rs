@@ -9,11 +9,11 @@ use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
 use crate::support::frames::Slots;
 use crate::support::{Setup, each};
-use throng::character::Affine;
 use throng::crowd::SkinMode;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
-use throng::pose::WriteOnly;
+use throng::palette::WriteOnly;
+use throng::skeleton::Affine;
 use throng::standalone::Buffer;
 use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, Spawn};
 

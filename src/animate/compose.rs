@@ -1,0 +1,202 @@
+//! Instances in the lanes: from local poses to model poses.
+
+use super::kernel::Scratch;
+use super::rig::Joint;
+use super::sample::rests;
+use crate::clip::Property;
+use crate::simd::{WIDTH, Wide};
+
+/// The matrices of a block's joints in the instances from number `part` on: `model[parent] ×
+/// local`.
+///
+/// # Safety
+/// The CPU has what `W` needs; there are no more joints than in a block, of the rig that the
+/// scratch was made for, and their parents' matrices are there; rows are of `ROW` instances, which
+/// `part` and the unit's width lie in.
+#[inline(always)]
+pub(super) unsafe fn compose_block<W: Wide, const ROW: usize>(
+    joints: &[Joint],
+    part: usize,
+    resting: u8,
+    scratch: &mut Scratch,
+) {
+    let locals: *const f32 = scratch.local.as_ptr().cast();
+    let models: *mut f32 = scratch.model.as_mut_ptr().cast();
+    for (lane, joint) in joints.iter().enumerate() {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = Locals {
+                joint,
+                resting,
+                rows: locals.add(lane * ROW + part),
+            };
+            let local = from.matrix::<W, ROW>();
+            let matrix = if joint.parent == Joint::ROOT {
+                local
+            } else {
+                product(rows::<W, ROW>(at::<ROW>(models, joint.parent, part)), local)
+            };
+            let to = at::<ROW>(models, joint.slot, part).cast_mut();
+            for (number, value) in matrix.as_flattened().iter().enumerate() {
+                value.store(to.add(number * ROW));
+            }
+        }
+    }
+}
+
+/// Where the matrix in a slot starts, for the instances from number `part` on.
+///
+/// # Safety
+/// There is such a slot.
+#[inline(always)]
+pub(super) unsafe fn at<const ROW: usize>(
+    models: *const f32,
+    slot: u32,
+    part: usize,
+) -> *const f32 {
+    // SAFETY: the caller's contract.
+    unsafe { models.add(slot as usize * 12 * ROW + part) }
+}
+
+/// A joint's local pose.
+struct Locals<'a> {
+    joint: &'a Joint,
+    resting: u8,
+    rows: *const f32,
+}
+
+impl Locals<'_> {
+    /// A component: all instances', or that of the rest pose.
+    ///
+    /// # Safety
+    /// As [`compose_block`].
+    #[inline(always)]
+    unsafe fn value<W: Wide, const ROW: usize>(&self, rests: bool, component: usize) -> W {
+        // SAFETY: the caller's contract. Lines of a component follow those of the one before it.
+        unsafe {
+            if rests {
+                W::splat(self.joint.rest[component])
+            } else {
+                W::load(self.rows.add(component * LOCAL))
+            }
+        }
+    }
+
+    /// The matrix by rows.
+    ///
+    /// # Safety
+    /// As [`compose_block`].
+    #[inline(always)]
+    unsafe fn matrix<W: Wide, const ROW: usize>(&self) -> [[W; 4]; 3] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let turn = rests(self.resting, Property::Rotation);
+            let q = [
+                self.value::<W, ROW>(turn, 0),
+                self.value::<W, ROW>(turn, 1),
+                self.value::<W, ROW>(turn, 2),
+                self.value::<W, ROW>(turn, 3),
+            ];
+            let place = rests(self.resting, Property::Translation);
+            let t = [
+                self.value::<W, ROW>(place, 4),
+                self.value::<W, ROW>(place, 5),
+                self.value::<W, ROW>(place, 6),
+            ];
+            let mut axes: [[W; 3]; 3] = turned(q);
+            let size = rests(self.resting, Property::Scale);
+            if !(size && self.joint.unit) {
+                let s = [
+                    self.value::<W, ROW>(size, 7),
+                    self.value::<W, ROW>(size, 8),
+                    self.value::<W, ROW>(size, 9),
+                ];
+                for row in &mut axes {
+                    *row = [row[0].times(s[0]), row[1].times(s[1]), row[2].times(s[2])];
+                }
+            }
+            let [[a, b, c], [d, e, f], [g, h, i]] = axes;
+            [[a, b, c, t[0]], [d, e, f, t[1]], [g, h, i, t[2]]]
+        }
+    }
+}
+
+/// How far apart two components of a local pose lie.
+const LOCAL: usize = WIDTH * super::kernel::GROUP;
+
+/// The rotation matrix of a quaternion of any length but 0, by rows. With the length in the factor
+/// 2 / |q|², no square root is needed.
+///
+/// # Safety
+/// The CPU has what `W` needs.
+#[inline(always)]
+unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
+    // SAFETY: the caller's contract.
+    let (one, two) = unsafe { (W::splat(1.0), W::splat(2.0)) };
+    let square = x.times_plus(x, y.times(y));
+    let square = square.plus(z.times_plus(z, w.times(w)));
+    let factor = two.over(square);
+    let (fx, fy, fz) = (x.times(factor), y.times(factor), z.times(factor));
+    let (wx, wy, wz) = (w.times(fx), w.times(fy), w.times(fz));
+    let (yy, zz) = (y.times(fy), z.times(fz));
+    let (xy, xz, yz) = (y.times(fx), z.times(fx), z.times(fy));
+    let without_x = x.times_from(fx, one);
+    [
+        [one.minus(yy.plus(zz)), xy.minus(wz), xz.plus(wy)],
+        [xy.plus(wz), without_x.minus(zz), yz.minus(wx)],
+        [xz.minus(wy), yz.plus(wx), without_x.minus(yy)],
+    ]
+}
+
+/// A matrix by rows.
+///
+/// # Safety
+/// The CPU has what `W` needs; there are twelve rows of `ROW` instances.
+#[inline(always)]
+pub(super) unsafe fn rows<W: Wide, const ROW: usize>(from: *const f32) -> [[W; 4]; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        [
+            row::<W, ROW>(from, 0),
+            row::<W, ROW>(from, 1),
+            row::<W, ROW>(from, 2),
+        ]
+    }
+}
+
+/// Row `number` of a matrix.
+///
+/// # Safety
+/// As [`rows`].
+#[inline(always)]
+pub(super) unsafe fn row<W: Wide, const ROW: usize>(from: *const f32, number: usize) -> [W; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let from = from.add(number * 4 * ROW);
+        [
+            W::load(from),
+            W::load(from.add(ROW)),
+            W::load(from.add(2 * ROW)),
+            W::load(from.add(3 * ROW)),
+        ]
+    }
+}
+
+/// `a × b`, both affine.
+#[inline(always)]
+fn product<W: Wide>(a: [[W; 4]; 3], b: [[W; 4]; 3]) -> [[W; 4]; 3] {
+    [
+        product_row(a[0], b),
+        product_row(a[1], b),
+        product_row(a[2], b),
+    ]
+}
+
+#[inline(always)]
+fn product_row<W: Wide>([x, y, z, t]: [W; 4], b: [[W; 4]; 3]) -> [W; 4] {
+    let a = z.times_plus(b[2][0], y.times_plus(b[1][0], x.times(b[0][0])));
+    let c = z.times_plus(b[2][1], y.times_plus(b[1][1], x.times(b[0][1])));
+    let d = z.times_plus(b[2][2], y.times_plus(b[1][2], x.times(b[0][2])));
+    let e = z.times_plus(b[2][3], y.times_plus(b[1][3], x.times_plus(b[0][3], t)));
+    [a, c, d, e]
+}

@@ -1,0 +1,230 @@
+//! Reading a block's joints from a clip, joints in the lanes.
+
+use super::kernel::Played;
+use crate::clip::Track;
+use crate::clip::animate_tracks;
+use crate::clip::components;
+use crate::clip::driven;
+use crate::clip::{Block, BlockKeys, COMPONENTS, Property};
+use crate::simd::{Eight, Row, WIDTH};
+use crate::skeleton::Transform;
+
+/// The rotations of a block's joints in a clip, between two keys; at most a few percent shorter
+/// than 1.
+///
+/// # Safety
+/// As [`super::sample::sample_block`].
+#[inline(always)]
+pub(super) unsafe fn fetch4<L: Eight>(played: &Played<'_>, block: usize) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let info = played.clip.blocks.get_unchecked(block);
+        if info.flags & Block::KEPT != 0 && !info.rests(Property::Rotation) {
+            let mut rows = [Row::default(); 4];
+            let even = even4::<L>(played, info, block);
+            for (row, value) in rows.iter_mut().zip(even) {
+                value.store(row.0.as_mut_ptr());
+            }
+            patch(played, block, Property::Rotation, &mut rows);
+            return load4(rows.as_ptr());
+        }
+        even4(played, info, block)
+    }
+}
+
+/// The translations or scales.
+///
+/// # Safety
+/// As [`super::sample::sample_block`].
+#[inline(always)]
+pub(super) unsafe fn fetch3<L: Eight>(
+    played: &Played<'_>,
+    block: usize,
+    property: Property,
+) -> [L; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let info = played.clip.blocks.get_unchecked(block);
+        if info.flags & Block::KEPT != 0 && !info.rests(property) {
+            let mut rows = [Row::default(); 3];
+            let even = even3::<L>(played, info, block, property);
+            for (row, value) in rows.iter_mut().zip(even) {
+                value.store(row.0.as_mut_ptr());
+            }
+            patch(played, block, property, &mut rows);
+            return load3(rows.as_ptr());
+        }
+        even3(played, info, block, property)
+    }
+}
+
+/// The rotations without the tracks that are kept.
+///
+/// # Safety
+/// As [`super::sample::sample_block`].
+#[inline(always)]
+unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !info.moves(Property::Rotation) {
+            return load4(still(played, info, block, Property::Rotation));
+        }
+        let [a, b]: [[L; 4]; 2] = ends(played, info, Property::Rotation);
+        let slerp = &played.place.slerp;
+        // As `Slerp::part`.
+        let one = L::splat(1.0);
+        let w = a[1].times_from(b[1], a[0].times_from(b[0], one));
+        let w = a[3].times_from(b[3], a[2].times_from(b[2], w));
+        let more = w.times_plus(L::splat(slerp.two), L::splat(slerp.one));
+        let u = w.times_plus(more, L::splat(played.place.u));
+        [
+            between(a[0], b[0], u),
+            between(a[1], b[1], u),
+            between(a[2], b[2], u),
+            between(a[3], b[3], u),
+        ]
+    }
+}
+
+/// The translations or scales without the tracks that are kept.
+///
+/// # Safety
+/// As [`super::sample::sample_block`].
+#[inline(always)]
+unsafe fn even3<L: Eight>(
+    played: &Played<'_>,
+    info: &Block,
+    block: usize,
+    property: Property,
+) -> [L; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !info.moves(property) {
+            return load3(still(played, info, block, property));
+        }
+        let [a, b]: [[L; 3]; 2] = ends(played, info, property);
+        let u = L::splat(played.place.u);
+        [
+            between(a[0], b[0], u),
+            between(a[1], b[1], u),
+            between(a[2], b[2], u),
+        ]
+    }
+}
+
+/// Where the rows of a property are that does not move.
+///
+/// # Safety
+/// As [`super::sample::sample_block`].
+#[inline(always)]
+unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Property) -> *const Row {
+    // SAFETY: the caller's contract; a block has constants for what is not at rest.
+    unsafe {
+        if info.rests(property) {
+            let first = block * COMPONENTS + property.first();
+            played.rig.rest_rows.as_ptr().add(first)
+        } else {
+            let first = info.rows[property as usize] as usize;
+            played.clip.constants.as_ptr().add(first)
+        }
+    }
+}
+
+/// A property's keys before and after the time.
+///
+/// # Safety
+/// As [`super::sample::sample_block`]; the property moves in the block, and has `N` components.
+#[inline(always)]
+unsafe fn ends<L: Eight, const N: usize>(
+    played: &Played<'_>,
+    info: &Block,
+    property: Property,
+) -> [[L; N]; 2] {
+    let place = &played.place;
+    let first = info.rows[property as usize] as usize;
+    // SAFETY: a block's rows lie in the clip's frames, of which both of the place's exist; packed
+    // frames have padding.
+    unsafe {
+        let zero = L::splat(0.0);
+        let [mut a, mut b] = [[zero; N]; 2];
+        let pairs = a.iter_mut().zip(&mut b).enumerate();
+        match &played.clip.keys {
+            BlockKeys::Plain(keys, stride) => {
+                let keys = keys.as_ptr().add(first);
+                let from = keys.add(place.from as usize * stride);
+                let to = keys.add(place.to as usize * stride);
+                for (row, (a, b)) in pairs {
+                    *a = L::load(from.add(row).cast());
+                    *b = L::load(to.add(row).cast());
+                }
+            }
+            BlockKeys::Packed(packed) => {
+                let rows = packed.rows.as_ptr().add(first);
+                let windows = packed.windows.as_ptr().add(first);
+                let from = packed
+                    .bytes
+                    .as_ptr()
+                    .add(place.from as usize * packed.stride);
+                let to = packed.bytes.as_ptr().add(place.to as usize * packed.stride);
+                for (row, (a, b)) in pairs {
+                    let window = *windows.add(row) as usize;
+                    let row = &*rows.add(row);
+                    *a = row.keys(from.add(window));
+                    *b = row.keys(to.add(window));
+                }
+            }
+        }
+        [a, b]
+    }
+}
+
+#[inline(always)]
+fn between<L: Eight>(a: L, b: L, u: L) -> L {
+    b.minus(a).times_plus(u, a)
+}
+
+/// # Safety
+/// The CPU has what `L` needs; `from` is valid for reading four rows.
+#[inline(always)]
+unsafe fn load4<L: Eight>(from: *const Row) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let [a, b, c] = load3(from);
+        [a, b, c, L::load(from.add(3).cast())]
+    }
+}
+
+/// # Safety
+/// The CPU has what `L` needs; `from` is valid for reading three rows.
+#[inline(always)]
+unsafe fn load3<L: Eight>(from: *const Row) -> [L; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        [
+            L::load(from.cast()),
+            L::load(from.add(1).cast()),
+            L::load(from.add(2).cast()),
+        ]
+    }
+}
+
+/// Overwrites what tracks drive that are kept as the file has them.
+#[cold]
+#[inline(never)]
+fn patch(played: &Played<'_>, block: usize, property: Property, rows: &mut [Row]) {
+    let first = block * WIDTH;
+    let kept = played.clip.kept_of(first..first + WIDTH);
+    for track in kept
+        .iter()
+        .filter(|track: &&Track| driven(track) == property)
+    {
+        let joint = usize::from(track.joint);
+        let mut one = [Transform::IDENTITY];
+        let time_s = played.place.time_s;
+        animate_tracks(std::slice::from_ref(track), time_s, joint, &mut one);
+        let values = components(&one[0]);
+        for (row, value) in rows.iter_mut().zip(&values[property.first()..]) {
+            row.0[joint - first] = *value;
+        }
+    }
+}

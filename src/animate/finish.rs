@@ -1,0 +1,180 @@
+//! Palettes from model poses, entries in the lanes.
+
+use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
+use super::poser::BatchPoser;
+use super::rig::Entry;
+use super::run::Starts;
+use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
+use crate::simd::{Plain, Row, WIDTH, Wide};
+use crate::simd::{SimdLevel, Unit};
+use crate::skeleton::Affine;
+use crate::threads::Threads;
+
+#[cfg(target_arch = "aarch64")]
+use crate::simd::Neon;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Sse2};
+
+impl BatchPoser {
+    /// The palettes of model poses, one instance after the other. Each is written in ascending
+    /// order, and never read. They have the bits that [`Self::run_planned`] gives for the same
+    /// model poses.
+    ///
+    /// # Safety
+    /// There is a start for each instance; it is aligned to 16 bytes, and valid for writing a
+    /// palette of the format during the call, by any thread. The palettes do not overlap.
+    pub(crate) unsafe fn finish_to(
+        &self,
+        models: &[Affine],
+        format: PaletteFormat,
+        starts: Starts<'_>,
+        threads: &Threads,
+    ) {
+        let joints = self.rig.joints.len().max(1);
+        let instances = models.len() / joints;
+        let one = |index: usize| {
+            let model = &models[index * joints..][..joints];
+            // SAFETY: the unit was detected; entries' joints are the rig's; the caller's contract.
+            unsafe {
+                palette(
+                    self.unit,
+                    &self.rig.entries,
+                    model,
+                    format,
+                    starts.at(index),
+                )
+            };
+        };
+        threads.for_each_init(instances, || (), |(), index| one(index));
+    }
+}
+
+/// # Safety
+/// As [`write_palette`]; the CPU has `unit`.
+unsafe fn palette(
+    unit: Unit,
+    list: &[Entry],
+    model: &[Affine],
+    format: PaletteFormat,
+    to: *mut u8,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match unit.level() {
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 | SimdLevel::Avx2 => palette_avx2(list, model, format, to),
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Sse2 => write_palette::<Sse2<false>>(list, model, format, to),
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => write_palette::<Neon>(list, model, format, to),
+            _ => write_palette::<Plain<4>>(list, model, format, to),
+        }
+    }
+}
+
+/// # Safety
+/// As [`write_palette`]; the CPU has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn palette_avx2(list: &[Entry], model: &[Affine], format: PaletteFormat, to: *mut u8) {
+    // SAFETY: the caller's contract.
+    unsafe { write_palette::<Avx2>(list, model, format, to) }
+}
+
+/// The palette of an instance.
+///
+/// # Safety
+/// The CPU has what `W` needs. Every entry's joint is one of `model`; `to` is valid for writing all
+/// entries, and aligned to 16 bytes.
+#[inline(always)]
+unsafe fn write_palette<W: Wide>(
+    list: &[Entry],
+    model: &[Affine],
+    format: PaletteFormat,
+    to: *mut u8,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match format {
+            PaletteFormat::Mat3x4 => write_as::<W, Mat3x4>(list, model, to),
+            PaletteFormat::DualQuat => write_as::<W, DualQuat>(list, model, to),
+            PaletteFormat::DualQuatStretch => write_as::<W, DualQuatStretch>(list, model, to),
+            PaletteFormat::QuatOffset => write_as::<W, QuatOffset>(list, model, to),
+        }
+    }
+}
+
+/// Room for the entries of lanes that there are not.
+#[repr(C, align(16))]
+struct Aside([u8; size_of::<Mat3x4>()]);
+
+/// Entries of as many lanes as `W` has, or fewer.
+struct Lot {
+    /// The first eight numbers of a model matrix and of an inverse bind matrix, by rows; one row an
+    /// entry.
+    low: [Row; WIDTH],
+    /// The last four.
+    high: [Row; WIDTH],
+}
+
+/// # Safety
+/// As [`write_palette`].
+#[inline(always)]
+unsafe fn write_as<W: Wide, E: LaneFormat>(list: &[Entry], model: &[Affine], to: *mut u8) {
+    let mut aside = Aside([0; size_of::<Mat3x4>()]);
+    let mut models = Lot::EMPTY;
+    let mut binds = Lot::EMPTY;
+    for (lot, list) in list.chunks(W::WIDTH).enumerate() {
+        for (lane, entry) in list.iter().enumerate() {
+            // SAFETY: the caller's contract.
+            let model = unsafe { model.get_unchecked(usize::from(entry.joint)) };
+            models.set(lane, &Mat3x4::from_affine(model));
+            binds.set(lane, &entry.inverse_bind);
+        }
+        // SAFETY: the caller's contract.
+        unsafe {
+            let (model, bind): (Rows<W>, Rows<W>) = (models.rows(), binds.rows());
+            let matrix = [
+                product_row(model[0], &bind),
+                product_row(model[1], &bind),
+                product_row(model[2], &bind),
+            ];
+            let live = super::write::live::<W>(list.len());
+            let found = entries::<W, E>(matrix, live);
+            let mut lanes = [aside.0.as_mut_ptr(); WIDTH];
+            for (lane, start) in lanes.iter_mut().enumerate().take(list.len()) {
+                *start = to.add((lot * W::WIDTH + lane) * size_of::<E>());
+            }
+            for (number, row) in found.into_iter().take(E::ROWS).enumerate() {
+                W::write4(row, lanes.as_ptr(), number * size_of::<[f32; 4]>());
+            }
+        }
+    }
+}
+
+impl Lot {
+    const EMPTY: Self = Self {
+        low: [Row([0.0; WIDTH]); WIDTH],
+        high: [Row([0.0; WIDTH]); WIDTH],
+    };
+
+    #[inline(always)]
+    fn set(&mut self, lane: usize, matrix: &Mat3x4) {
+        let [a, b, c] = matrix.rows;
+        self.low[lane].0[..4].copy_from_slice(&a);
+        self.low[lane].0[4..].copy_from_slice(&b);
+        self.high[lane].0[..4].copy_from_slice(&c);
+    }
+
+    /// # Safety
+    /// The CPU has what `W` needs, which has at most eight lanes.
+    #[inline(always)]
+    unsafe fn rows<W: Wide>(&self) -> Rows<W> {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let [a, b, c, d, e, f, g, h] = W::columns(self.low.as_ptr());
+            let [i, j, k, l, ..] = W::columns(self.high.as_ptr());
+            [[a, b, c, d], [e, f, g, h], [i, j, k, l]]
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Instances with masks, levels or additive clips, joints in the lanes: the rule that
+//! [`ClipSample`](crate::motion::ClipSample) words, step by step.
+
+use super::fetch::{fetch3, fetch4};
+use super::kernel::Played;
+use super::sample::{dot, inverse_length, rests};
+use crate::clip::{COMPONENTS, Property};
+use crate::simd::{Eight, Row};
+
+/// What an instance plays, sorted by level, and the block that is asked for.
+pub(super) struct Levels<'a> {
+    pub(super) played: &'a [Played<'a>],
+    pub(super) masks: &'a [Vec<Row>],
+    /// `[block][component][lane]`.
+    pub(super) rest: &'a [Row],
+    /// Of the first level; of those above it is 1.
+    pub(super) threshold: f32,
+    pub(super) block: usize,
+}
+
+/// How a level's clips and what lies below it are weighed.
+struct Weighing<L> {
+    /// Whether there is a clip that is not additive.
+    covers: bool,
+    below: L,
+    /// What the sum is divided by.
+    divisor: L,
+}
+
+impl Levels<'_> {
+    /// Whether no sample moves the property away from the rest pose.
+    fn rests(&self, property: Property) -> bool {
+        self.played.iter().all(|one| self.rest_in(one, property))
+    }
+
+    /// Whether a sample has the rest pose here; if it is additive, no difference.
+    fn rest_in(&self, played: &Played<'_>, property: Property) -> bool {
+        rests(played.clip.blocks[self.block].flags, property)
+    }
+
+    /// Whether a sample adds something here.
+    fn adds(&self, played: &Played<'_>, property: Property) -> bool {
+        played.clip.additive && !self.rest_in(played, property)
+    }
+
+    /// The rest pose, from component `first` on.
+    fn rest(&self, first: usize) -> *const Row {
+        self.rest[self.block * COMPONENTS + first..].as_ptr()
+    }
+
+    /// A sample's weights for the block's joints.
+    ///
+    /// # Safety
+    /// The CPU has what `L` needs; the mask exists.
+    #[inline(always)]
+    unsafe fn weight<L: Eight>(&self, played: &Played<'_>) -> L {
+        // SAFETY: the caller's contract. A mask has as many blocks as the rig.
+        unsafe {
+            let weight = L::splat(played.weight);
+            match played.mask {
+                None => weight,
+                Some(mask) => {
+                    let rows = self.masks.get_unchecked(usize::from(mask));
+                    weight.times(L::load(rows.as_ptr().add(self.block).cast()))
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Self::weight`].
+    #[inline(always)]
+    unsafe fn weighing<L: Eight>(&self, level: &[Played<'_>]) -> Weighing<L> {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let first = level.first().is_none_or(|played| played.level == 0);
+            let threshold = L::splat(if first { self.threshold } else { 1.0 });
+            let (mut sum, mut covers) = (L::splat(0.0), false);
+            for played in level {
+                if !played.clip.additive {
+                    sum = sum.plus(self.weight(played));
+                    covers = true;
+                }
+            }
+            Weighing {
+                covers,
+                below: threshold.minus(sum).max(L::splat(0.0)),
+                divisor: sum.max(threshold),
+            }
+        }
+    }
+}
+
+/// The samples of the first level of those that are left.
+fn first_level<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Played<'a>]) {
+    let level = played.first().map(|first| first.level);
+    let count = played.iter().take_while(|one| Some(one.level) == level);
+    played.split_at(count.count())
+}
+
+/// The rotations of a block's joints, at length 1.
+///
+/// # Safety
+/// The CPU has what `L` needs; the clips and masks have such a block.
+#[inline(always)]
+pub(super) unsafe fn rotation<L: Eight>(levels: &Levels<'_>) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let rest = levels.rest(0);
+        let mut now = [
+            L::load(rest.cast()),
+            L::load(rest.add(1).cast()),
+            L::load(rest.add(2).cast()),
+            L::load(rest.add(3).cast()),
+        ];
+        if levels.rests(Property::Rotation) {
+            return now;
+        }
+        now = unit(now);
+        let mut left = levels.played;
+        while !left.is_empty() {
+            let (level, others) = first_level(left);
+            now = covered4(levels, level, now);
+            for played in level
+                .iter()
+                .filter(|one| levels.adds(one, Property::Rotation))
+            {
+                let turn = fetch4::<L>(played, levels.block);
+                now = turned(now, part(unit(turn), levels.weight(played)));
+            }
+            left = others;
+        }
+        now
+    }
+}
+
+/// A level's clips that are not additive, over what lies below.
+///
+/// # Safety
+/// As [`rotation`].
+#[inline(always)]
+unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [L; 4]) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let weighing = levels.weighing::<L>(level);
+        if !weighing.covers {
+            return below;
+        }
+        let mut sum = below;
+        for component in &mut sum {
+            *component = component.times(weighing.below);
+        }
+        for played in level.iter().filter(|played| !played.clip.additive) {
+            let next = fetch4::<L>(played, levels.block);
+            let weight = levels.weight::<L>(played).times(inverse_length(next));
+            let weight = weight.flipped_by(dot(sum, next));
+            for (sum, component) in sum.iter_mut().zip(&next) {
+                *sum = component.times_plus(weight, *sum);
+            }
+        }
+        // So that squares of huge or tiny weights neither overflow nor vanish.
+        for component in &mut sum {
+            *component = component.over(weighing.divisor);
+        }
+        unit(sum)
+    }
+}
+
+/// At length 1.
+///
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    let inverse = unsafe { L::splat(1.0) }.over(dot(q, q).root());
+    for component in &mut q {
+        *component = component.times(inverse);
+    }
+    q
+}
+
+/// From none of a turn to all of it by `weight`, along the shorter arc, at length 1. The sum is
+/// that of 1 − w and w times the turn, over the larger of w and 1: so it does not overflow. Its
+/// real part is 1 + w times what the turn's lacks to 1, since w less w would leave nothing of no
+/// turn at all where w is large.
+///
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let one = L::splat(1.0);
+        let over = one.over(weight.max(one).min(L::splat(1e12)));
+        let weight = weight.min(one);
+        let short = weight.flipped_by(w);
+        let real = w.flipped_by(w).minus(one).times_plus(weight, over);
+        unit([x.times(short), y.times(short), z.times(short), real])
+    }
+}
+
+/// The turn `a`, of the turn `b` before it.
+#[inline(always)]
+fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
+    let x = ax.times_plus(bw, aw.times(bx));
+    let x = az.times_from(by, ay.times_plus(bz, x));
+    let y = ay.times_plus(bw, aw.times(by));
+    let y = ax.times_from(bz, az.times_plus(bx, y));
+    let z = az.times_plus(bw, aw.times(bz));
+    let z = ay.times_from(bx, ax.times_plus(by, z));
+    let w = ax.times_from(bx, aw.times(bw));
+    let w = az.times_from(bz, ay.times_from(by, w));
+    [x, y, z, w]
+}
+
+/// The translations or scales of a block's joints.
+///
+/// # Safety
+/// As [`rotation`].
+#[inline(always)]
+pub(super) unsafe fn vector<L: Eight>(levels: &Levels<'_>, property: Property) -> [L; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let rest = levels.rest(property.first());
+        let mut now = [
+            L::load(rest.cast()),
+            L::load(rest.add(1).cast()),
+            L::load(rest.add(2).cast()),
+        ];
+        if levels.rests(property) {
+            return now;
+        }
+        let mut left = levels.played;
+        while !left.is_empty() {
+            let (level, others) = first_level(left);
+            now = covered3(levels, level, property, now);
+            for played in level.iter().filter(|one| levels.adds(one, property)) {
+                let change = fetch3::<L>(played, levels.block, property);
+                let weight = levels.weight::<L>(played);
+                for (now, change) in now.iter_mut().zip(&change) {
+                    *now = match property {
+                        Property::Scale => {
+                            let one = L::splat(1.0);
+                            now.times(change.minus(one).times_plus(weight, one))
+                        }
+                        _ => change.times_plus(weight, *now),
+                    };
+                }
+            }
+            left = others;
+        }
+        now
+    }
+}
+
+/// A level's clips that are not additive, over what lies below.
+///
+/// # Safety
+/// As [`rotation`].
+#[inline(always)]
+unsafe fn covered3<L: Eight>(
+    levels: &Levels<'_>,
+    level: &[Played<'_>],
+    property: Property,
+    below: [L; 3],
+) -> [L; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let weighing = levels.weighing::<L>(level);
+        if !weighing.covers {
+            return below;
+        }
+        let mut sum = below;
+        for component in &mut sum {
+            *component = component.times(weighing.below);
+        }
+        for played in level.iter().filter(|played| !played.clip.additive) {
+            let next = fetch3::<L>(played, levels.block, property);
+            let weight = levels.weight::<L>(played);
+            for (sum, component) in sum.iter_mut().zip(&next) {
+                *sum = component.times_plus(weight, *sum);
+            }
+        }
+        for component in &mut sum {
+            *component = component.over(weighing.divisor);
+        }
+        sum
+    }
+}

@@ -1,0 +1,287 @@
+//! What a group of instances plays: from the play list to what the kernel reads.
+
+use super::kernel::{Instance, Played};
+use super::rig::Rig;
+use crate::clip::Clip;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::motion::{ClipSample, SampleList};
+
+/// What the samples of a list are looked up in.
+#[derive(Clone, Copy)]
+pub(crate) struct Library<'a> {
+    pub(super) rig: &'a Rig,
+    pub(crate) clips: &'a [Clip],
+    /// How many masks there are.
+    pub(crate) masks: usize,
+}
+
+/// Weights that sum to more than this within a level are scaled down to it, so that no sum of
+/// products overflows.
+const MOST: f64 = 1e18;
+
+impl Library<'_> {
+    /// Whether every sample of an instance that takes part can be had.
+    pub(crate) fn check(&self, samples: &[ClipSample]) -> Result<()> {
+        let mut level = 0;
+        for sample in samples {
+            let weight = sample.weight;
+            if !weight.is_finite() {
+                return Err(argument("weight", ArgumentFault::NotFinite(weight.into())));
+            }
+            if weight < 0.0 {
+                let out_of_range = ArgumentFault::OutOfRange {
+                    value: weight.into(),
+                    min: 0.0,
+                    max: f32::MAX.into(),
+                };
+                return Err(argument("weight", out_of_range));
+            }
+            if weight == 0.0 {
+                continue;
+            }
+            let clip = self.clips.get(sample.clip.index()).ok_or(Error::NotFound {
+                what: "clip",
+                index: sample.clip.into(),
+                count: self.clips.len() as u64,
+            })?;
+            if clip.skeleton != self.rig.skeleton || clip.rest.len() != self.rig.joints.len() {
+                let other = ArgumentFault::Invalid("was made for another skeleton");
+                return Err(argument("clip", other));
+            }
+            if let Some(mask) = sample.mask
+                && usize::from(mask) >= self.masks
+            {
+                return Err(Error::NotFound {
+                    what: "mask",
+                    index: mask.into(),
+                    count: self.masks as u64,
+                });
+            }
+            if sample.level < level {
+                let descends = ArgumentFault::Invalid("is below that of the sample before it");
+                return Err(argument("level", descends));
+            }
+            level = sample.level;
+        }
+        Ok(())
+    }
+
+    /// The same of `count` instances from number `first` on; how many samples they have.
+    pub(crate) fn check_all(&self, list: &SampleList, first: usize, count: usize) -> Result<usize> {
+        let mut samples = 0;
+        for index in first..first + count {
+            let all = list.samples(index);
+            self.check(all).map_err(|why| Error::Each {
+                what: "instance",
+                index: index as u64,
+                why: Box::new(why),
+            })?;
+            samples += all.len();
+        }
+        Ok(samples)
+    }
+}
+
+/// A list of samples, and what its indices are of. All of it was checked.
+pub(crate) struct Listed<'a> {
+    pub(crate) library: Library<'a>,
+    pub(crate) list: &'a SampleList,
+}
+
+impl PlanSource for Listed<'_> {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    #[inline]
+    fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
+        for sample in self.list.samples(index) {
+            if sample.weight > 0.0 {
+                let clip = &self.library.clips[sample.clip.index()];
+                let (weight, level) = (sample.weight, sample.level);
+                let mask = sample.mask.map(u16::from);
+                planner.push(clip, sample.time_s, weight, mask, level);
+            }
+        }
+    }
+}
+
+/// Where a batch finds what its instances play. Whoever implements it has checked everything once:
+/// the kernel reads clips and masks without looking again.
+pub(crate) trait PlanSource: Sync {
+    /// How many instances there are.
+    fn len(&self) -> usize;
+
+    /// Pushes what instance `index` plays.
+    fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>);
+}
+
+/// Takes what one instance plays, sample by sample, ascending in level.
+pub(crate) struct Planner<'p, 'a> {
+    rig: &'a Rig,
+    /// Of the first level.
+    threshold: f32,
+    played: &'p mut Vec<Played<'a>>,
+    start: usize,
+    /// In `f64`, so that no sum overflows.
+    sum: f64,
+    layered: bool,
+}
+
+impl<'p, 'a> Planner<'p, 'a> {
+    #[inline]
+    pub(super) fn new(rig: &'a Rig, threshold: f32, played: &'p mut Vec<Played<'a>>) -> Self {
+        Self {
+            rig,
+            threshold,
+            start: played.len(),
+            played,
+            sum: 0.0,
+            layered: false,
+        }
+    }
+
+    /// A clip of the rig's skeleton at a time, with a positive, finite weight, and a mask that the
+    /// batch has.
+    #[inline(always)]
+    pub(crate) fn push(
+        &mut self,
+        clip: &'a Clip,
+        time_s: f64,
+        weight: f32,
+        mask: Option<u16>,
+        level: u8,
+    ) {
+        self.sum += f64::from(weight);
+        self.layered |= level > 0 || mask.is_some() || clip.additive;
+        self.played.push(Played {
+            clip,
+            place: clip.timing.place(time_s),
+            rig: self.rig,
+            weight,
+            mask,
+            level,
+        });
+    }
+
+    /// What was pushed.
+    #[inline(always)]
+    pub(crate) fn finish(mut self) -> Instance {
+        if self.layered {
+            bound(&mut self.played[self.start..]);
+        } else {
+            self.normalize();
+        }
+        Instance {
+            start: self.start as u32,
+            end: self.played.len() as u32,
+            layered: self.layered,
+        }
+    }
+
+    /// Brings weights of one level to a sum of 1, with the rest pose where they are less than the
+    /// threshold.
+    #[inline(always)]
+    fn normalize(&mut self) {
+        let threshold = f64::from(self.threshold);
+        if self.sum >= threshold && self.played.len() == self.start + 1 {
+            // The weight of the only one makes no difference.
+            return;
+        }
+        self.normalize_all(threshold);
+    }
+
+    fn normalize_all(&mut self, threshold: f64) {
+        let by = 1.0 / self.sum.max(threshold);
+        for one in &mut self.played[self.start..] {
+            one.weight = (f64::from(one.weight) * by) as f32;
+        }
+        if self.sum < threshold {
+            let weight = ((threshold - self.sum) * by) as f32;
+            let rest = Played {
+                clip: &self.rig.rest,
+                place: self.rig.rest.timing.place(0.0),
+                rig: self.rig,
+                weight,
+                mask: None,
+                level: 0,
+            };
+            self.played.insert(self.start, rest);
+        }
+    }
+}
+
+/// Scales down the weights of levels where they sum to more than [`MOST`].
+fn bound(played: &mut [Played<'_>]) {
+    for level in played.chunk_by_mut(|a, b| a.level == b.level) {
+        let own = level.iter().filter(|one| !one.clip.additive);
+        let sum: f64 = own.map(|one| f64::from(one.weight)).sum();
+        if sum > MOST {
+            for one in level.iter_mut().filter(|one| !one.clip.additive) {
+                one.weight = (f64::from(one.weight) * (MOST / sum)) as f32;
+            }
+        }
+    }
+}
+
+/// At most so many different clips of a group are told apart.
+const DISTINCT: usize = 12;
+
+/// The clips that a group plays, each once: their flags are asked for once a block. Where there are
+/// many, none.
+#[derive(Clone, Copy)]
+pub(crate) struct Distinct<'a> {
+    clips: [&'a Clip; DISTINCT],
+    count: usize,
+}
+
+impl<'a> Distinct<'a> {
+    pub(crate) fn of(rest: &'a Clip, played: &[Played<'a>]) -> Self {
+        let mut distinct = Self {
+            clips: [rest; DISTINCT],
+            count: 0,
+        };
+        for one in played {
+            let known = &distinct.clips[..distinct.count];
+            if known.iter().any(|clip| std::ptr::eq(*clip, one.clip)) {
+                continue;
+            }
+            if distinct.count == DISTINCT {
+                distinct.count = 0;
+                return distinct;
+            }
+            distinct.clips[distinct.count] = one.clip;
+            distinct.count += 1;
+        }
+        distinct
+    }
+
+    /// What the flags of a block have in common, and all that any of them has.
+    ///
+    /// # Safety
+    /// The clips have such a block.
+    #[inline(always)]
+    pub(crate) unsafe fn flags(&self, played: &[Played<'_>], block: usize) -> (u8, u8) {
+        let (mut all, mut any) = (u8::MAX, 0);
+        let mut add = |clip: &Clip| {
+            // SAFETY: the caller's contract.
+            let flags = unsafe { clip.blocks.get_unchecked(block) }.flags;
+            all &= flags;
+            any |= flags;
+        };
+        if self.count > 0 {
+            for clip in &self.clips[..self.count] {
+                add(clip);
+            }
+        } else {
+            for one in played {
+                add(one.clip);
+            }
+        }
+        (all, any)
+    }
+}
+
+fn argument(what: &'static str, why: ArgumentFault) -> Error {
+    Error::Argument { what, why }
+}

@@ -1,0 +1,147 @@
+//! A character as the kernel needs it.
+
+use crate::character::Character;
+
+use crate::clip::{COMPONENTS, Clip};
+use crate::error::Result;
+use crate::palette::Mat3x4;
+use crate::simd::{Row, WIDTH};
+use crate::skeleton::NO_PARENT;
+
+/// A joint of a rig.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Joint {
+    /// Where its model matrix is kept.
+    pub(super) slot: u32,
+    /// Where its parent's is, or [`Joint::ROOT`].
+    pub(super) parent: u32,
+    /// Whether its rest scale is exactly 1 in all axes.
+    pub(super) unit: bool,
+    /// Rotation, translation, scale.
+    pub(super) rest: [f32; COMPONENTS],
+}
+
+impl Joint {
+    pub(super) const ROOT: u32 = u32::MAX;
+}
+
+/// An entry of a rig's palette.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) joint: u16,
+    /// The joint's.
+    pub(super) slot: u32,
+    pub(super) inverse_bind: Mat3x4,
+}
+
+#[derive(Debug)]
+pub(super) struct Rig {
+    pub(super) joints: Vec<Joint>,
+    pub(super) entries: Vec<Entry>,
+    /// How many model matrices are kept at a time.
+    pub(super) slots: usize,
+    /// What an instance plays that plays nothing.
+    pub(super) rest: Clip,
+    /// The rest pose: `[block][component][lane]`.
+    pub(super) rest_rows: Vec<Row>,
+    pub(super) skeleton: u64,
+}
+
+impl Rig {
+    pub(super) fn new(character: &Character) -> Result<Self> {
+        let skeleton = character.skeleton();
+        let (slot_of, slots) = slots(character);
+        let slot = |joint: u16| slot_of.get(usize::from(joint)).copied();
+        let joints = skeleton.joints().iter().zip(&slot_of);
+        let joints = joints.map(|(joint, own)| Joint {
+            slot: *own,
+            parent: slot(joint.parent_index()).unwrap_or(Joint::ROOT),
+            unit: joint.rest.scale == glam::Vec3::ONE,
+            rest: crate::clip::components(&joint.rest),
+        });
+        let entries = character.palette().iter().map(|entry| Entry {
+            joint: entry.joint.0,
+            slot: slot(entry.joint.0).unwrap_or(0),
+            inverse_bind: Mat3x4::from_affine(&entry.inverse_bind),
+        });
+        Ok(Self {
+            joints: joints.collect(),
+            entries: entries.collect(),
+            slots,
+            rest: crate::clip::rest_clip(character)?,
+            rest_rows: crate::clip::rest_rows(skeleton),
+            skeleton: crate::clip::fingerprint(skeleton),
+        })
+    }
+}
+
+/// A place for each joint's model matrix, and how many there are: a place is free for others once
+/// the joint's children are composed and its entries written. So what is needed at a time stays in
+/// the nearest cache, whatever the skeleton's size.
+fn slots(character: &Character) -> (Vec<u32>, usize) {
+    let joints = character.skeleton().joints();
+    // The last block that needs each joint's matrix.
+    let mut last: Vec<usize> = (0..joints.len()).map(|joint| joint / WIDTH).collect();
+    for (index, joint) in joints.iter().enumerate() {
+        if joint.parent_index() != NO_PARENT {
+            last[usize::from(joint.parent_index())] =
+                last[usize::from(joint.parent_index())].max(index / WIDTH);
+        }
+    }
+    // Entries are written in order: one waits for those before it.
+    let mut block = 0;
+    for entry in character.palette() {
+        let joint = usize::from(entry.joint);
+        block = block.max(joint / WIDTH);
+        last[joint] = last[joint].max(block);
+    }
+    let mut free: Vec<u32> = Vec::new();
+    let mut until: Vec<Vec<u32>> = vec![Vec::new(); joints.len().div_ceil(WIDTH) + 1];
+    let (mut slots, mut made) = (Vec::with_capacity(joints.len()), 0);
+    for index in 0..joints.len() {
+        let block = index / WIDTH;
+        if index % WIDTH == 0 && block > 0 {
+            free.append(&mut until[block - 1]);
+        }
+        let slot = free.pop().unwrap_or_else(|| {
+            made += 1;
+            made - 1
+        });
+        slots.push(slot);
+        until[last[index]].push(slot);
+    }
+    (slots, made as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No joint's place is taken by another while it is needed.
+    #[test]
+    fn places_are_free_when_they_are_taken() {
+        let character = crate::builtin::mannequin().unwrap().character;
+        let rig = Rig::new(&character).unwrap();
+        assert!(rig.slots < rig.joints.len());
+        let mut owner = vec![usize::MAX; rig.slots];
+        let mut written = 0;
+        for first in (0..rig.joints.len()).step_by(WIDTH) {
+            let end = (first + WIDTH).min(rig.joints.len());
+            for index in first..end {
+                let parent = character.skeleton().joints()[index].parent_index();
+                if parent != NO_PARENT {
+                    let slot = rig.joints[index].parent as usize;
+                    assert_eq!(owner[slot], usize::from(parent));
+                }
+                owner[rig.joints[index].slot as usize] = index;
+            }
+            while let Some(entry) = rig.entries.get(written)
+                && usize::from(entry.joint) < end
+            {
+                assert_eq!(owner[entry.slot as usize], usize::from(entry.joint));
+                written += 1;
+            }
+        }
+        assert_eq!(written, rig.entries.len());
+    }
+}

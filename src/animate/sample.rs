@@ -1,0 +1,370 @@
+//! Local poses of a group's instances: read and blended with joints in the lanes, then transposed.
+
+use super::fetch::{fetch3, fetch4};
+use super::kernel::{Group, Played, Scratch};
+use super::levels;
+use super::levels::Levels;
+use super::rig::Rig;
+use crate::clip::{Block, Property};
+use crate::simd::{Eight, Lanes, WIDTH, Wide};
+use crate::skeleton::Transform;
+use glam::{Quat, Vec3};
+
+/// The local poses of a block's joints, instances in the lanes. What is at rest in all of them is
+/// left out; its flags are the result.
+///
+/// # Safety
+/// As [`super::kernel::run`]; the CPU has what `L` and `W` need, and the clips have such a block.
+#[inline(always)]
+pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
+    rig: &Rig,
+    group: &Group<'_>,
+    block: usize,
+    scratch: &mut Scratch,
+) -> u8 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let (resting, any) = group.clips.flags(group.played, block);
+        if !rests(resting, Property::Rotation) {
+            rotations::<L>(rig, group, (block, any), resting, scratch);
+            transpose::<W, ROW>(group, Property::Rotation, scratch);
+        }
+        if !rests(resting, Property::Translation) {
+            vectors::<L>(rig, group, (block, any), Property::Translation, scratch);
+            transpose::<W, ROW>(group, Property::Translation, scratch);
+        }
+        if !rests(resting, Property::Scale) {
+            vectors::<L>(rig, group, (block, any), Property::Scale, scratch);
+            transpose::<W, ROW>(group, Property::Scale, scratch);
+        }
+        resting
+    }
+}
+
+#[inline(always)]
+pub(super) const fn rests(flags: u8, property: Property) -> bool {
+    flags & (Block::REST << property as u8) != 0
+}
+
+/// What was sampled of a property, instances in the lanes.
+///
+/// # Safety
+/// As [`sample_block`].
+#[inline(always)]
+unsafe fn transpose<W: Wide, const ROW: usize>(
+    group: &Group<'_>,
+    property: Property,
+    scratch: &mut Scratch,
+) {
+    for component in property.first()..property.first() + property.len() {
+        for part in (0..group.count).step_by(W::WIDTH) {
+            // SAFETY: the caller's contract: rows have room for all parts.
+            unsafe {
+                let columns = W::columns(scratch.sampled[component].as_ptr().add(part));
+                let to: *mut f32 = scratch.local[component].as_mut_ptr().cast();
+                for (joint, column) in columns.iter().enumerate() {
+                    column.store(to.add(joint * ROW + part));
+                }
+            }
+        }
+    }
+}
+
+/// The rotations of all instances, joints in the lanes. The flags are all that any clip of the
+/// group has, and `all` those that all have.
+///
+/// # Safety
+/// As [`sample_block`].
+#[inline(always)]
+unsafe fn rotations<L: Eight>(
+    rig: &Rig,
+    group: &Group<'_>,
+    (block, any): (usize, u8),
+    all: u8,
+    scratch: &mut Scratch,
+) {
+    let all_near = all & Block::NEAR != 0;
+    // SAFETY: the caller's contract.
+    unsafe {
+        for (number, instance) in group.instances.iter().enumerate().take(group.count) {
+            let all = group.played_by(instance);
+            let values = if instance.layered {
+                levels::rotation::<L>(&layers(rig, group, all, block))
+            } else {
+                let all = moving(all, (block, any), Property::Rotation);
+                rotation::<L>(all, block, all_near || is_near(all, block))
+            };
+            put(values, 0, number, scratch);
+        }
+    }
+}
+
+/// The same of translations or scales.
+///
+/// # Safety
+/// As [`sample_block`].
+#[inline(always)]
+unsafe fn vectors<L: Eight>(
+    rig: &Rig,
+    group: &Group<'_>,
+    (block, any): (usize, u8),
+    property: Property,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        for (number, instance) in group.instances.iter().enumerate().take(group.count) {
+            let all = group.played_by(instance);
+            let values = if instance.layered {
+                levels::vector::<L>(&layers(rig, group, all, block), property)
+            } else {
+                vector::<L>(moving(all, (block, any), property), block, property)
+            };
+            put(values, property.first(), number, scratch);
+        }
+    }
+}
+
+/// What an instance plays, with masks, levels or additive clips.
+#[inline(always)]
+fn layers<'a>(
+    rig: &'a Rig,
+    group: &Group<'a>,
+    played: &'a [Played<'a>],
+    block: usize,
+) -> Levels<'a> {
+    Levels {
+        played,
+        masks: group.masks,
+        rest: &rig.rest_rows,
+        threshold: group.threshold,
+        block,
+    }
+}
+
+/// All of them, or one where they all are in the rest pose: then the result has that one's bits,
+/// whatever other instances do. The flags are all that any clip of the group has.
+///
+/// # Safety
+/// The clips have such a block.
+#[inline(always)]
+unsafe fn moving<'a, 'b>(
+    all: &'b [Played<'a>],
+    (block, any): (usize, u8),
+    property: Property,
+) -> &'b [Played<'a>] {
+    if !rests(any, property) {
+        return all;
+    }
+    for played in all {
+        // SAFETY: the caller's contract.
+        let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
+        if !rests(flags, property) {
+            return all;
+        }
+    }
+    &all[..1]
+}
+
+#[inline(always)]
+fn put<L: Lanes, const N: usize>(
+    values: [L; N],
+    first: usize,
+    instance: usize,
+    scratch: &mut Scratch,
+) {
+    for (number, value) in values.iter().enumerate() {
+        let to = &mut scratch.sampled[first + number][instance];
+        // SAFETY: a row has as many numbers as eight lanes, aligned to them.
+        unsafe { value.store(to.0.as_mut_ptr()) };
+    }
+}
+
+/// Whether the rotations of all clips of an instance are near, as [`Block::NEAR`] says.
+///
+/// # Safety
+/// The clips have such a block.
+#[inline(always)]
+unsafe fn is_near(all: &[Played<'_>], block: usize) -> bool {
+    for played in all {
+        // SAFETY: the caller's contract.
+        let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
+        if flags & Block::NEAR == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+/// The blended rotations of a block's joints, at any length. Where all clips are near, all lie in
+/// one half space.
+///
+/// # Safety
+/// As [`super::kernel::run`].
+#[inline(always)]
+unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let first = all.get_unchecked(0);
+        let one = fetch4::<L>(first, block);
+        let Some(others) = all.get(1..).filter(|others| !others.is_empty()) else {
+            return one;
+        };
+        let weight = weighed(first, one, near);
+        let mut sum = [
+            one[0].times(weight),
+            one[1].times(weight),
+            one[2].times(weight),
+            one[3].times(weight),
+        ];
+        for other in others {
+            let next = fetch4::<L>(other, block);
+            let mut weight = weighed(other, next, near);
+            if !near {
+                weight = weight.flipped_by(dot(sum, next));
+            }
+            for (sum, component) in sum.iter_mut().zip(&next) {
+                *sum = component.times_plus(weight, *sum);
+            }
+        }
+        sum
+    }
+}
+
+/// What a clip's rotations count for, with what brings them to length 1.
+///
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+unsafe fn weighed<L: Lanes>(played: &Played<'_>, rotation: [L; 4], near: bool) -> L {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let weight = L::splat(played.weight);
+        if near {
+            weight.times(near_inverse_length(rotation))
+        } else {
+            weight.times(inverse_length(rotation))
+        }
+    }
+}
+
+/// One over the length of what lies between two keys that are near: a fit that is off by 1.7e-7 at
+/// most.
+///
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+unsafe fn near_inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
+    // SAFETY: the caller's contract.
+    let [one, a, b, c] = unsafe {
+        [
+            L::splat(1.0),
+            L::splat(0.999_999_94),
+            L::splat(0.500_030_5),
+            L::splat(0.377_149),
+        ]
+    };
+    let less = y.times_from(y, x.times_from(x, one));
+    let less = w.times_from(w, z.times_from(z, less));
+    less.times_plus(less.times_plus(c, b), a)
+}
+
+/// One over the length of what lies between two neighbouring keys: a fit for lengths from that
+/// between keys a quarter of a turn apart, which is as far as they are unless no rate brings them
+/// closer, to a little over 1. Off by 1e-7.
+///
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+pub(super) unsafe fn inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
+    // SAFETY: the caller's contract.
+    let [one, a, b, c, d] = unsafe {
+        [
+            L::splat(1.0),
+            L::splat(0.499_987_2),
+            L::splat(0.375_845_8),
+            L::splat(0.296_172),
+            L::splat(0.391_362_5),
+        ]
+    };
+    let less = y.times_from(y, x.times_from(x, one));
+    let less = less.minus(z.times_plus(z, w.times(w)));
+    let slope = less.times_plus(less.times_plus(less.times_plus(d, c), b), a);
+    less.times_plus(slope, one)
+}
+
+#[inline(always)]
+pub(super) fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
+    let [x, y, z, w] = a;
+    let low = x.times_plus(b[0], y.times(b[1]));
+    low.plus(z.times_plus(b[2], w.times(b[3])))
+}
+
+/// The blended translations or scales of a block's joints.
+///
+/// # Safety
+/// As [`super::kernel::run`].
+#[inline(always)]
+unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property) -> [L; 3] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let first = all.get_unchecked(0);
+        let mut sum = fetch3::<L>(first, block, property);
+        let Some(others) = all.get(1..).filter(|others| !others.is_empty()) else {
+            return sum;
+        };
+        let weight = L::splat(first.weight);
+        sum = [
+            sum[0].times(weight),
+            sum[1].times(weight),
+            sum[2].times(weight),
+        ];
+        for other in others {
+            let next = fetch3::<L>(other, block, property);
+            let weight = L::splat(other.weight);
+            for (sum, component) in sum.iter_mut().zip(&next) {
+                *sum = component.times_plus(weight, *sum);
+            }
+        }
+        sum
+    }
+}
+
+/// The local poses of a group, written as they are.
+///
+/// # Safety
+/// As [`super::kernel::run`], for local poses; the CPU has what `L` needs.
+#[inline(always)]
+pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+    for first in (0..rig.joints.len()).step_by(WIDTH) {
+        let count = WIDTH.min(rig.joints.len() - first);
+        // SAFETY: the caller's contract. Nothing is left out, as nothing is known to be at rest.
+        unsafe {
+            let flags = (first / WIDTH, u8::MAX);
+            rotations::<L>(rig, group, flags, 0, scratch);
+            vectors::<L>(rig, group, flags, Property::Translation, scratch);
+            vectors::<L>(rig, group, flags, Property::Scale, scratch);
+        }
+        for instance in 0..group.count {
+            // SAFETY: the caller's contract.
+            unsafe {
+                let to: *mut Transform = group.out[instance].cast();
+                for lane in 0..count {
+                    to.add(first + lane)
+                        .write(transform(scratch, instance, lane));
+                }
+            }
+        }
+    }
+}
+
+/// What was sampled for a joint of an instance.
+fn transform(scratch: &Scratch, instance: usize, lane: usize) -> Transform {
+    let value = |component: usize| scratch.sampled[component][instance].0[lane];
+    let rotation = Quat::from_array([value(0), value(1), value(2), value(3)]);
+    Transform {
+        translation: Vec3::new(value(4), value(5), value(6)),
+        rotation: rotation.normalize(),
+        scale: Vec3::new(value(7), value(8), value(9)),
+    }
+}

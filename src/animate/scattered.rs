@@ -1,0 +1,122 @@
+//! Tests: outputs anywhere in memory, with guards around each.
+
+use super::kernel::Product;
+use super::plan::Listed;
+use super::poser::BatchPoser;
+use super::run::Starts;
+use crate::character::Character;
+use crate::clip::Clip;
+use crate::ids::ClipId;
+use crate::motion::{ClipSample, SampleList};
+use crate::palette::PaletteFormat;
+use crate::simd::SimdLevel;
+use crate::skeleton::Affine;
+use crate::threads::Threads;
+
+/// Sixteen bytes: what outputs are aligned to.
+#[repr(C, align(16))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Chunk([u8; 16]);
+
+const GUARD: Chunk = Chunk([0xA5; 16]);
+
+fn character() -> Character {
+    crate::builtin::mannequin().unwrap().character
+}
+
+fn crowd(clips: &[Clip], count: usize) -> SampleList {
+    let mut list = SampleList::new();
+    for instance in 0..count {
+        let sample = |number: usize| {
+            let clip = (instance + number) % clips.len();
+            ClipSample::new(ClipId(clip as u16), 0.137 * instance as f64).weighted(0.3)
+        };
+        list.push((0..instance % 4).map(sample));
+    }
+    list
+}
+
+/// Starts of instances in memory: backwards, with one chunk of guard between them, so that they are
+/// aligned to 16 bytes and to no more.
+fn starts(memory: &mut [Chunk], count: usize, chunks: usize) -> Vec<*mut u8> {
+    let start: *mut Chunk = memory.as_mut_ptr();
+    let at = |index: usize| 1 + (count - 1 - index) * (chunks + 1);
+    (0..count)
+        .map(|index| start.wrapping_add(at(index)).cast())
+        .collect()
+}
+
+/// The instances' parts, in order, without the guards, which are intact.
+fn parts(memory: &[Chunk], count: usize, chunks: usize) -> Vec<Chunk> {
+    assert_eq!(memory[0], GUARD);
+    let mut parts = Vec::new();
+    for part in memory[1..].chunks_exact(chunks + 1).rev() {
+        assert_eq!(part[chunks], GUARD);
+        parts.extend(&part[..chunks]);
+    }
+    assert_eq!(parts.len(), count * chunks);
+    parts
+}
+
+#[test]
+fn scattered_outputs_equal_even_ones_and_nothing_else_is_written() {
+    let character = character();
+    let clips = &character.clips()[..3];
+    let products = PaletteFormat::ALL.map(Product::Palette);
+    let products = products.into_iter().chain([Product::Model]);
+    for (product, code) in
+        products.flat_map(|product| SimdLevel::available().map(move |c| (product, c)))
+    {
+        let poser = BatchPoser::new(&character).unwrap();
+        let poser = poser.with_simd_level(code).unwrap();
+        let chunks = product.bytes(&poser.rig) / size_of::<Chunk>();
+        for count in [1, 2, 4, 5, 8, 9, 15, 16, 17, 35] {
+            let list = crowd(clips, count);
+            let library = poser.library(clips);
+            let source = Listed {
+                library,
+                list: &list,
+            };
+            let mut even = vec![Chunk([0; 16]); count * chunks];
+            let all = Starts::Even(even.as_mut_ptr().cast(), chunks * 16);
+            // SAFETY: the list's clips are the character's; there is room for all instances.
+            unsafe { poser.run_planned(&source, 8, product, all, &Threads::One) };
+            for threads in [Threads::One, Threads::Rayon] {
+                let mut memory = vec![GUARD; 1 + count * (chunks + 1)];
+                let starts = starts(&mut memory, count, chunks);
+                let each = Starts::Each(&starts);
+                // SAFETY: as above.
+                unsafe { poser.run_planned(&source, 8, product, each, &threads) };
+                let got = parts(&memory, count, chunks);
+                assert!(got == even, "{product:?} {code} {count}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scattered_palettes_of_model_poses_equal_even_ones() {
+    let character = character();
+    let clips = &character.clips()[..1];
+    let count = 9;
+    let list = crowd(clips, count);
+    for code in SimdLevel::available() {
+        let poser = BatchPoser::new(&character).unwrap();
+        let poser = poser.with_simd_level(code).unwrap();
+        let mut models = vec![Affine::IDENTITY; count * character.skeleton().len()];
+        poser.model_poses(clips, &list, &mut models).unwrap();
+        for format in PaletteFormat::ALL {
+            let chunks = format.entry_bytes() * character.palette().len() / 16;
+            let mut even = vec![GUARD; count * chunks];
+            let all = Starts::Even(even.as_mut_ptr().cast(), chunks * 16);
+            let mut memory = vec![GUARD; 1 + count * (chunks + 1)];
+            let starts = starts(&mut memory, count, chunks);
+            // SAFETY: there is room for all instances.
+            unsafe {
+                poser.finish_to(&models, format, all, &Threads::One);
+                poser.finish_to(&models, format, Starts::Each(&starts), &Threads::Rayon);
+            }
+            assert!(parts(&memory, count, chunks) == even, "{format:?} {code}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Out of the lanes: palettes and model poses, each instance's in ascending order.
+
+use super::compose::{at, rows};
+use super::kernel::{Group, Product, Scratch};
+use super::palette_lanes::{LaneFormat, Rows, entries, skinning, skinning_row};
+use super::rig::{Entry, Joint};
+use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
+use crate::simd::Wide;
+use crate::skeleton::Affine;
+
+/// Writes entries of every instance's palette, of which the first is number `first`.
+///
+/// # Safety
+/// As [`super::kernel::run`], for these entries, whose joints' matrices are there.
+#[inline(always)]
+pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
+    group: &Group<'_>,
+    (list, first): (&[Entry], usize),
+    scratch: &Scratch,
+) {
+    let Product::Palette(format) = group.product else {
+        return;
+    };
+    let list = (list, first);
+    // SAFETY: the caller's contract.
+    unsafe {
+        match format {
+            PaletteFormat::Mat3x4 => write_as::<W, Mat3x4, ROW>(group, list, scratch),
+            PaletteFormat::DualQuat => write_as::<W, DualQuat, ROW>(group, list, scratch),
+            PaletteFormat::DualQuatStretch => {
+                write_as::<W, DualQuatStretch, ROW>(group, list, scratch);
+            }
+            PaletteFormat::QuatOffset => write_as::<W, QuatOffset, ROW>(group, list, scratch),
+        }
+    }
+}
+
+/// [`write_entries`] in one format: whole rows of 16 bytes in order, several of them in one store
+/// where the unit can.
+///
+/// # Safety
+/// As [`write_entries`].
+#[inline(always)]
+unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
+    group: &Group<'_>,
+    (list, first): (&[Entry], usize),
+    scratch: &Scratch,
+) {
+    for part in (0..group.count).step_by(W::WIDTH) {
+        let part = Part {
+            models: scratch.model.as_ptr().cast(),
+            part,
+            to: group.out.as_ptr().wrapping_add(part),
+            live: live::<W>(group.count - part),
+        };
+        // SAFETY: the caller's contract.
+        unsafe {
+            match (W::ROWS_AT_ONCE, group.phase) {
+                (4, Some(phase)) if E::BY_ROWS => part.lines::<W, ROW>((list, first), phase),
+                (4, Some(phase)) => part.fours::<W, E, ROW>((list, first), phase),
+                (2, phase) if E::BY_ROWS => {
+                    part.pairs::<W, ROW>((list, first), phase.unwrap_or(0));
+                }
+                _ => part.each::<W, E, ROW>((list, first)),
+            }
+        }
+    }
+}
+
+const ROW_BYTES: usize = size_of::<[f32; 4]>();
+const LINE_BYTES: usize = 64;
+
+/// The instances of a group that stand in one register.
+struct Part {
+    models: *const f32,
+    /// The first of them.
+    part: usize,
+    /// A pointer for each.
+    to: *const *mut u8,
+    /// A bit for each that there is.
+    live: u32,
+}
+
+impl Part {
+    /// Row `number` of an entry's skinning matrices.
+    ///
+    /// # Safety
+    /// As [`write_entries`], and so for all functions here.
+    #[inline(always)]
+    unsafe fn row<W: Wide, const ROW: usize>(&self, entry: &Entry, number: usize) -> [W; 4] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = at::<ROW>(self.models, entry.slot, self.part);
+            skinning_row::<W, ROW>(from, entry, number)
+        }
+    }
+
+    /// An entry of any format.
+    #[inline(always)]
+    unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let from = at::<ROW>(self.models, entry.slot, self.part);
+            entries::<W, E>(skinning::<W, ROW>(from, entry), self.live)
+        }
+    }
+
+    /// Entry by entry, a row in each store.
+    #[inline(always)]
+    unsafe fn each<W: Wide, E: LaneFormat, const ROW: usize>(&self, (list, first): List<'_>) {
+        for (entry, index) in list.iter().zip(first..) {
+            // SAFETY: the caller's contract.
+            unsafe {
+                let found = self.entry::<W, E, ROW>(entry);
+                for (number, row) in found.into_iter().take(E::ROWS).enumerate() {
+                    W::write4(row, self.to, index * size_of::<E>() + number * ROW_BYTES);
+                }
+            }
+        }
+    }
+
+    /// Matrices, two rows in each store: no more of them fit into sixteen registers. No store
+    /// straddles two lines, if all start as far into a line as `phase` says.
+    #[inline(always)]
+    unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
+        let start = first * size_of::<Mat3x4>();
+        let (mut row, end) = (0, 3 * list.len());
+        while row < end {
+            let offset = start + row * ROW_BYTES;
+            // SAFETY: the caller's contract; rows before the end are those of entries.
+            unsafe {
+                let one = self.row::<W, ROW>(list.get_unchecked(row / 3), row % 3);
+                if !(phase + offset).is_multiple_of(2 * ROW_BYTES) || row + 2 > end {
+                    W::write4(one, self.to, offset);
+                    row += 1;
+                    continue;
+                }
+                let two = row + 1;
+                let two = self.row::<W, ROW>(list.get_unchecked(two / 3), two % 3);
+                W::write8([one, two], self.to, offset);
+                row += 2;
+            }
+        }
+    }
+
+    /// Matrices, four rows in each store: whole lines, except for the first and the last rows.
+    #[inline(always)]
+    unsafe fn lines<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
+        let start = first * size_of::<Mat3x4>();
+        let (mut row, end) = (0, 3 * list.len());
+        while row < end {
+            let offset = start + row * ROW_BYTES;
+            // SAFETY: the caller's contract; rows before the end are those of entries.
+            unsafe {
+                let of = |row: usize| (list.get_unchecked(row / 3), row % 3);
+                let (entry, number) = of(row);
+                let one = self.row::<W, ROW>(entry, number);
+                if !(phase + offset).is_multiple_of(LINE_BYTES) || row + 4 > end {
+                    W::write4(one, self.to, offset);
+                    row += 1;
+                    continue;
+                }
+                let [two, three, four] = [of(row + 1), of(row + 2), of(row + 3)];
+                let rows = [
+                    one,
+                    self.row::<W, ROW>(two.0, two.1),
+                    self.row::<W, ROW>(three.0, three.1),
+                    self.row::<W, ROW>(four.0, four.1),
+                ];
+                W::write16(rows, self.to, offset);
+                row += 4;
+            }
+        }
+    }
+
+    /// Entries of any format, four at a time: whole lines, except for the first and the last
+    /// entries.
+    #[inline(always)]
+    unsafe fn fours<W: Wide, E: LaneFormat, const ROW: usize>(
+        &self,
+        (mut list, mut index): List<'_>,
+        phase: usize,
+    ) {
+        while let Some((entry, rest)) = list.split_first() {
+            let offset = index * size_of::<E>();
+            let aligned = (phase + offset).is_multiple_of(LINE_BYTES);
+            // SAFETY: the caller's contract.
+            unsafe {
+                if let Some((four, rest)) = list.split_first_chunk::<4>()
+                    && aligned
+                {
+                    let mut found = [[[W::splat(0.0); 4]; 3]; 4];
+                    for (found, entry) in found.iter_mut().zip(four) {
+                        *found = self.entry::<W, E, ROW>(entry);
+                    }
+                    for line in 0..E::ROWS {
+                        let mut rows = [[W::splat(0.0); 4]; 4];
+                        for (row, number) in rows.iter_mut().zip(4 * line..) {
+                            *row = found[number / E::ROWS][number % E::ROWS];
+                        }
+                        W::write16(rows, self.to, offset + line * LINE_BYTES);
+                    }
+                    (list, index) = (rest, index + 4);
+                } else {
+                    self.each::<W, E, ROW>((std::slice::from_ref(entry), index));
+                    (list, index) = (rest, index + 1);
+                }
+            }
+        }
+    }
+}
+
+/// Entries, and the number of the first.
+type List<'a> = (&'a [Entry], usize);
+
+/// A bit for each of the first `count` lanes.
+#[inline(always)]
+pub(super) const fn live<W: Wide>(count: usize) -> u32 {
+    if count >= W::WIDTH {
+        u32::MAX >> (u32::BITS as usize - W::WIDTH)
+    } else {
+        (1 << count) - 1
+    }
+}
+
+/// Writes joint number `index` of every instance's model pose.
+///
+/// # Safety
+/// As [`super::kernel::run`], for this joint, whose matrix is there.
+#[inline(always)]
+pub(super) unsafe fn write_model<W: Wide, const ROW: usize>(
+    group: &Group<'_>,
+    joint: &Joint,
+    index: usize,
+    scratch: &Scratch,
+) {
+    // Four columns of three numbers, each padded to 16 bytes.
+    const { assert!(size_of::<Affine>() == 64 && align_of::<Affine>() == 16) };
+    let models: *const f32 = scratch.model.as_ptr().cast();
+    for part in (0..group.count).step_by(W::WIDTH) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let [x, y, z] = rows::<W, ROW>(at::<ROW>(models, joint.slot, part));
+            let to = group.out.as_ptr().add(part);
+            for column in 0..4 {
+                let column_of = [x[column], y[column], z[column], z[column]];
+                let offset = index * size_of::<Affine>() + column * size_of::<[f32; 4]>();
+                W::write4(column_of, to, offset);
+            }
+        }
+    }
+}

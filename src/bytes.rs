@@ -1,0 +1,351 @@
+//! Numbers, lists and names as bytes, and back.
+
+use crate::error::{Error, Result, SavedFault};
+use crate::ids::JointId;
+use glam::{Affine2, Affine3A, DVec3, Mat3A, Quat, Vec2, Vec3, Vec3A, Vec4};
+use std::ops::Range;
+
+/// What can be written and read back. What is read may hold any numbers: it is checked afterwards.
+pub(crate) trait Save: Sized {
+    fn save(&self, to: &mut Vec<u8>);
+
+    fn load(from: &mut Reader<'_>) -> Result<Self>;
+
+    fn save_list(list: &[Self], to: &mut Vec<u8>) {
+        list.iter().for_each(|one| one.save(to));
+    }
+
+    /// Reads `count` of them.
+    fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
+        // Memory grows with what was read, not with what `count` promises.
+        let mut list = Vec::with_capacity(count.min(64));
+        for _ in 0..count {
+            list.push(Self::load(from)?);
+        }
+        Ok(list)
+    }
+}
+
+/// Bytes that are yet to be read.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
+        let Some((taken, left)) = self.bytes.split_at_checked(count) else {
+            let why = SavedFault::Ends { at: self.at as u64 };
+            return Err(Error::Saved { why });
+        };
+        self.bytes = left;
+        self.at += count;
+        Ok(taken)
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+/// The error for a part that makes no sense.
+pub(crate) const fn invalid(what: &'static str, why: &'static str) -> Error {
+    Error::Saved {
+        why: SavedFault::Invalid { what, why },
+    }
+}
+
+/// Lists that are copied as they lie.
+macro_rules! plain_lists {
+    () => {
+        #[cfg(target_endian = "little")]
+        fn save_list(list: &[Self], to: &mut Vec<u8>) {
+            to.extend_from_slice(bytemuck::cast_slice(list));
+        }
+
+        #[cfg(target_endian = "little")]
+        fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
+            load_plain(count, from)
+        }
+    };
+}
+
+/// Plain numbers, whose lists are copied as they lie.
+macro_rules! numbers {
+    ($($type:ty)*) => {$(
+        impl Save for $type {
+            fn save(&self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn load(from: &mut Reader<'_>) -> Result<Self> {
+                let mut bytes = [0; size_of::<Self>()];
+                bytes.copy_from_slice(from.take(size_of::<Self>())?);
+                Ok(Self::from_le_bytes(bytes))
+            }
+
+            plain_lists!();
+        }
+    )*};
+}
+
+numbers!(u8 u16 u32 u64 i16 i32 f32 f64);
+
+/// Vectors of numbers, likewise.
+macro_rules! vectors {
+    ($($type:ty, $part:ty, $count:literal;)*) => {$(
+        impl Save for $type {
+            fn save(&self, to: &mut Vec<u8>) {
+                let parts: [$part; $count] = (*self).into();
+                parts.save(to);
+            }
+
+            fn load(from: &mut Reader<'_>) -> Result<Self> {
+                let parts: [$part; $count] = Save::load(from)?;
+                Ok(Self::from(parts))
+            }
+
+            plain_lists!();
+        }
+    )*};
+}
+
+vectors! {
+    Vec2, f32, 2;
+    Vec3, f32, 3;
+    DVec3, f64, 3;
+}
+
+#[cfg(target_endian = "little")]
+fn load_plain<T: bytemuck::Pod>(count: usize, from: &mut Reader<'_>) -> Result<Vec<T>> {
+    // What does not fit is longer than any bytes.
+    let bytes = from.take(count.saturating_mul(size_of::<T>()))?;
+    Ok(bytemuck::pod_collect_to_vec(bytes))
+}
+
+impl<T: Save, const N: usize> Save for [T; N] {
+    fn save(&self, to: &mut Vec<u8>) {
+        T::save_list(self, to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let list = T::load_list(N, from)?;
+        // As many as were asked for.
+        list.try_into().map_err(|_| invalid("list", "is cut"))
+    }
+}
+
+impl Save for Vec4 {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.to_array().save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self::from_array(Save::load(from)?))
+    }
+
+    #[cfg(target_endian = "little")]
+    fn save_list(list: &[Self], to: &mut Vec<u8>) {
+        to.extend_from_slice(bytemuck::cast_slice(list));
+    }
+
+    #[cfg(target_endian = "little")]
+    fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
+        load_plain(count, from)
+    }
+}
+
+impl Save for Quat {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.to_array().save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self::from_array(Save::load(from)?))
+    }
+}
+
+impl Save for Affine3A {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.to_cols_array().save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let [x, y, z, translation]: [[f32; 3]; 4] = Save::load(from)?;
+        let [x, y, z] = [x, y, z].map(Vec3A::from);
+        Ok(Self {
+            matrix3: Mat3A::from_cols(x, y, z),
+            translation: translation.into(),
+        })
+    }
+}
+
+impl Save for Affine2 {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.to_cols_array().save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self::from_cols_array(&Save::load(from)?))
+    }
+}
+
+impl Save for usize {
+    fn save(&self, to: &mut Vec<u8>) {
+        (*self as u64).save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let number = u64::load(from)?;
+        Self::try_from(number).map_err(|_| invalid("number", "is too large"))
+    }
+}
+
+impl Save for bool {
+    fn save(&self, to: &mut Vec<u8>) {
+        u8::from(*self).save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        match u8::load(from)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(invalid("truth value", "is neither 0 nor 1")),
+        }
+    }
+}
+
+impl<T: Save> Save for Vec<T> {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.len().save(to);
+        T::save_list(self, to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let count = usize::load(from)?;
+        T::load_list(count, from)
+    }
+}
+
+impl<T: Save> Save for Option<T> {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.is_some().save(to);
+        if let Some(one) = self {
+            one.save(to);
+        }
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(if bool::load(from)? {
+            Some(T::load(from)?)
+        } else {
+            None
+        })
+    }
+}
+
+impl<T: Save> Save for Range<T> {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.start.save(to);
+        self.end.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(T::load(from)?..T::load(from)?)
+    }
+}
+
+impl<A: Save, B: Save> Save for (A, B) {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+        self.1.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok((A::load(from)?, B::load(from)?))
+    }
+}
+
+impl Save for String {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.len().save(to);
+        to.extend_from_slice(self.as_bytes());
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Box::<str>::load(from).map(Into::into)
+    }
+}
+
+impl Save for JointId {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        u16::load(from).map(Self)
+    }
+}
+
+impl Save for Box<str> {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.len().save(to);
+        to.extend_from_slice(self.as_bytes());
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let count = usize::load(from)?;
+        let text = core::str::from_utf8(from.take(count)?);
+        text.map(Into::into)
+            .map_err(|_| invalid("name", "is not UTF-8"))
+    }
+}
+
+/// Structs field by field.
+macro_rules! save_structs {
+    ($($type:ty { $($field:ident),* $(,)? })*) => {$(
+        impl $crate::bytes::Save for $type {
+            fn save(&self, to: &mut Vec<u8>) {
+                $($crate::bytes::Save::save(&self.$field, to);)*
+            }
+
+            fn load(
+                from: &mut $crate::bytes::Reader<'_>,
+            ) -> $crate::error::Result<Self> {
+                Ok(Self {
+                    $($field: $crate::bytes::Save::load(from)?,)*
+                })
+            }
+        }
+    )*};
+}
+
+/// Enums of plain variants by their numbers in these lists.
+macro_rules! save_enums {
+    ($($type:ty, $what:literal: $($number:literal => $variant:ident),*;)*) => {$(
+        impl $crate::bytes::Save for $type {
+            fn save(&self, to: &mut Vec<u8>) {
+                let number: u8 = match self {
+                    $(Self::$variant => $number,)*
+                };
+                $crate::bytes::Save::save(&number, to);
+            }
+
+            fn load(
+                from: &mut $crate::bytes::Reader<'_>,
+            ) -> $crate::error::Result<Self> {
+                match <u8 as $crate::bytes::Save>::load(from)? {
+                    $($number => Ok(Self::$variant),)*
+                    _ => Err($crate::bytes::invalid($what, "is none that there is")),
+                }
+            }
+        }
+    )*};
+}
+
+pub(crate) use {save_enums, save_structs};

@@ -1,0 +1,263 @@
+//! Additive clips and poses: differences from a reference.
+
+use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+use super::curve_weights::weight_range;
+use crate::character::Character;
+use crate::error::expect_len;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::skeleton::{Skeleton, Transform};
+use glam::{DQuat, DVec3, Quat, Vec3};
+
+/// The pose that an additive clip is the difference from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum AdditiveReference {
+    /// The character's rest pose.
+    #[default]
+    Rest,
+    /// The clip itself at a time, such as the first frame of a recoil.
+    Frame {
+        /// Seconds in the clip's own time, clamped to it. Not a number counts as 0.
+        time_s: f64,
+    },
+    /// A pose of the caller's: one transform a joint.
+    Pose(Vec<Transform>),
+}
+
+/// The difference of a local pose from a reference, for the additive layers of
+/// [`blend`](crate::motion::blend()); one transform a joint: the translation less the reference's, the
+/// rotation that the reference's is multiplied with from the right, and the scale over the
+/// reference's.
+///
+/// ```
+/// use throng::skeleton::Transform;
+/// use throng::glam::Vec3;
+/// use throng::clip::difference;
+/// use throng::motion::{BLEND_THRESHOLD, PoseLayer, blend};
+///
+/// let at = |x| [Transform { translation: Vec3::X * x, ..Transform::IDENTITY }];
+/// let mut recoil = at(0.0);
+/// difference(&at(2.0), &at(2.5), &mut recoil)?;
+/// let mut out = at(0.0);
+/// let (rest, aim) = (at(0.0), at(1.0));
+/// let layers = [PoseLayer::new(&aim), PoseLayer::new(&recoil).added()];
+/// blend(&rest, &layers, BLEND_THRESHOLD, &mut out)?;
+/// assert_eq!(out, at(1.5));
+/// # Ok::<(), throng::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`] for slices of different lengths, and then nothing is written;
+/// [`Error::Each`] with the first joint whose reference has a scale of 0, or is not finite, or
+/// whose difference is not.
+pub fn difference(
+    reference: &[Transform],
+    pose: &[Transform],
+    out: &mut [Transform],
+) -> Result<()> {
+    expect_len("pose", pose.len(), reference.len())?;
+    expect_len("differences", out.len(), reference.len())?;
+    for (joint, (out, (reference, pose))) in
+        out.iter_mut().zip(reference.iter().zip(pose)).enumerate()
+    {
+        let origin = Origin::new(reference, joint, true)?;
+        let found = Transform {
+            translation: origin.translation(pose.translation),
+            rotation: origin.rotation(pose.rotation).normalize(),
+            scale: origin.scale(pose.scale),
+        };
+        if !(found.translation.is_finite() && found.rotation.is_finite() && found.scale.is_finite())
+        {
+            return Err(at_joint(joint, "difference", "is not finite"));
+        }
+        *out = found;
+    }
+    Ok(())
+}
+
+/// A difference put onto a reference: what [`difference`] undoes.
+pub(crate) fn put_onto(reference: &Transform, difference: &Transform) -> Transform {
+    Transform {
+        translation: reference.translation + difference.translation,
+        rotation: (reference.rotation * difference.rotation).normalize(),
+        scale: reference.scale * difference.scale,
+    }
+}
+
+/// The clip's difference from a reference as curves, and the reference pose. Step, linear and cubic
+/// curves stay what they are: taking a difference is the same linear map for all keys and tangents
+/// of a track, and one that keeps the angles between rotations.
+pub(crate) fn curves(
+    character: &Character,
+    raw: &CurveClip,
+    reference: &AdditiveReference,
+) -> Result<(CurveClip, Vec<Transform>)> {
+    let skeleton = character.skeleton();
+    let from = reference;
+    let reference = reference_pose(skeleton, raw, reference)?;
+    let tracks = raw.tracks().iter().map(|track| {
+        let joint = usize::from(track.joint);
+        let Some(own) = reference.get(joint) else {
+            return Err(Error::NotFound {
+                what: "joint",
+                index: joint as u64,
+                count: reference.len() as u64,
+            });
+        };
+        let origin = Origin::new(own, joint, matches!(track.values, TrackValues::Scale(_)))?;
+        let values = match &track.values {
+            TrackValues::Translation(keys) => {
+                TrackValues::Translation(shifted(keys, |v| origin.translation(v)))
+            }
+            TrackValues::Rotation(keys) => {
+                TrackValues::Rotation(mapped(keys, |q| origin.rotation(q)))
+            }
+            TrackValues::Scale(keys) => TrackValues::Scale(mapped(keys, |v| origin.scale(v))),
+        };
+        Ok(Track {
+            joint: track.joint,
+            values,
+        })
+    });
+    let tracks = tracks.collect::<Result<Vec<_>>>()?;
+    let curves = CurveClip::new(raw.name(), tracks, skeleton)?;
+    // Those may last longer than the others.
+    let weights = weight_curves(character, raw, from)?;
+    let curves = curves.with_weight_tracks(weights, character.morph_weights().len())?;
+    Ok((curves.with_range_of(raw), reference))
+}
+
+/// The tracks of morph weights as differences from the reference's weights, by the same map.
+fn weight_curves(
+    character: &Character,
+    raw: &CurveClip,
+    reference: &AdditiveReference,
+) -> Result<Vec<WeightTrack>> {
+    let rest = character.morph_weights().iter().map(|weight| weight.rest);
+    let mut weights: Vec<f32> = rest.collect();
+    // Tracks are sorted and do not overlap: if the last one's weights exist, all do.
+    let end = raw
+        .weight_tracks()
+        .last()
+        .map_or(0, |last| weight_range(last).end);
+    if end > weights.len() {
+        return Err(Error::NotFound {
+            what: "morph weight",
+            index: end as u64 - 1,
+            count: weights.len() as u64,
+        });
+    }
+    if let AdditiveReference::Frame { time_s } = reference {
+        raw.sample_weights(*time_s, |index, value| weights[index] = value);
+    }
+    let mut tracks = raw.weight_tracks().to_vec();
+    for track in &mut tracks {
+        let own = &weights[weight_range(track)];
+        let (first, step) = values_of(track.keys.interpolation);
+        let rows = track.keys.values.chunks_exact_mut(own.len());
+        for row in rows.skip(first).step_by(step) {
+            for (value, reference) in row.iter_mut().zip(own) {
+                *value -= reference;
+            }
+        }
+    }
+    Ok(tracks)
+}
+
+/// Where the first value is among a track's, and how far it is to the next.
+fn values_of(interpolation: Interpolation) -> (usize, usize) {
+    match interpolation {
+        Interpolation::CubicSpline => (1, 3),
+        Interpolation::Step | Interpolation::Linear => (0, 1),
+    }
+}
+
+fn reference_pose(
+    skeleton: &Skeleton,
+    raw: &CurveClip,
+    reference: &AdditiveReference,
+) -> Result<Vec<Transform>> {
+    match reference {
+        AdditiveReference::Rest => Ok(skeleton.rest_pose()),
+        AdditiveReference::Frame { time_s } => {
+            let mut pose = skeleton.rest_pose();
+            raw.sample(*time_s, &mut pose)?;
+            Ok(pose)
+        }
+        AdditiveReference::Pose(pose) => {
+            expect_len("reference pose", pose.len(), skeleton.len())?;
+            Ok(pose.clone())
+        }
+    }
+}
+
+/// A joint's reference, in `f64`: what the differences are rounded from.
+struct Origin {
+    translation: DVec3,
+    rotation: DQuat,
+    scale: DVec3,
+}
+
+impl Origin {
+    /// An error where there is no difference from it; for a scale of 0, if scales matter.
+    fn new(reference: &Transform, joint: usize, scales: bool) -> Result<Self> {
+        let Transform {
+            translation,
+            rotation,
+            scale,
+        } = reference;
+        let finite = translation.is_finite() && rotation.is_finite() && scale.is_finite();
+        let length = rotation.as_dquat().length();
+        if !(finite && length > 0.0) {
+            let why = "is not finite, or has a rotation of length 0";
+            return Err(at_joint(joint, "reference", why));
+        }
+        if scales && scale.cmpeq(Vec3::ZERO).any() {
+            return Err(at_joint(joint, "reference", "has a scale of 0"));
+        }
+        Ok(Self {
+            translation: translation.as_dvec3(),
+            rotation: rotation.as_dquat() / length,
+            scale: scale.as_dvec3(),
+        })
+    }
+
+    fn translation(&self, value: Vec3) -> Vec3 {
+        (value.as_dvec3() - self.translation).as_vec3()
+    }
+
+    fn rotation(&self, value: Quat) -> Quat {
+        (self.rotation.conjugate() * value.as_dquat()).as_quat()
+    }
+
+    fn scale(&self, value: Vec3) -> Vec3 {
+        (value.as_dvec3() / self.scale).as_vec3()
+    }
+}
+
+fn at_joint(joint: usize, what: &'static str, why: &'static str) -> Error {
+    let why = ArgumentFault::Invalid(why);
+    Error::Each {
+        what: "joint",
+        index: joint as u64,
+        why: Box::new(Error::Argument { what, why }),
+    }
+}
+
+/// The keys with `map` done to values and tangents.
+fn mapped<T: Copy>(keys: &Keys<T>, map: impl Fn(T) -> T) -> Keys<T> {
+    Keys {
+        times_s: keys.times_s.clone(),
+        values: keys.values.iter().map(|value| map(*value)).collect(),
+        interpolation: keys.interpolation,
+    }
+}
+
+/// The keys with `shift` done to values; tangents stay.
+fn shifted<T: Copy>(keys: &Keys<T>, shift: impl Fn(T) -> T) -> Keys<T> {
+    let mut keys = keys.clone();
+    let (first, step) = values_of(keys.interpolation);
+    for value in keys.values.iter_mut().skip(first).step_by(step) {
+        *value = shift(*value);
+    }
+    keys
+}

@@ -1,0 +1,228 @@
+//! Clips from the file's curves: which rate, what moves, what is kept as it is.
+
+use super::base::Base;
+use super::build_weights;
+use super::curve::{CurveClip, Interpolation, Track, TrackValues};
+use super::exact::Times;
+use super::frames::{Made, make};
+use super::measure::{Measure, Worst};
+use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipPacking, ClipReport};
+use super::quantise::quantise;
+use super::rates::timings;
+use super::timing::Timing;
+use super::unpacked::Unpacked;
+use super::weights::WeightKeys;
+use crate::character::Character;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::ids::JointId;
+use crate::skeleton::Transform;
+
+/// How often the tracks to blame are looked for; after that, all are kept.
+const ATTEMPTS: usize = 6;
+/// The first rate at which what sampling alone costs is within this part of the bound is the last
+/// that is tried, since more of it is for packing; and so is one that has so many times the frames
+/// of a better one.
+const ENOUGH: f32 = 0.6;
+const LONGER: f64 = 1.6;
+/// Rotations of neighbouring frames are not further apart than a quarter of a turn, unless no rate
+/// does that: blending relies on it for its precision.
+const LEAST_COSINE: f32 = 0.7;
+
+/// See [`Clip::new`].
+pub(super) fn clip(
+    character: &Character,
+    raw: &CurveClip,
+    options: &ClipOptions,
+    base: Base<'_>,
+) -> Result<Clip> {
+    let skeleton = character.skeleton();
+    if let Some(last) = raw.tracks().last()
+        && usize::from(last.joint) >= skeleton.len()
+    {
+        return Err(Error::NotFound {
+            what: "joint",
+            index: last.joint.into(),
+            count: skeleton.len() as u64,
+        });
+    }
+    if let Some(bound) = options.error_m
+        && !(bound > 0.0 && bound.is_finite())
+    {
+        return Err(Error::Argument {
+            what: "error bound",
+            why: ArgumentFault::Invalid("must be positive and finite"),
+        });
+    }
+    let measure = Measure::new(character, raw, options, base);
+    let weights = build_weights::weights(character, raw, measure.bound_m())?;
+    let clip = joints(character, raw, options, base, &measure);
+    Ok(with_weights(clip, weights))
+}
+
+/// The clip without its morph weights.
+fn joints(
+    character: &Character,
+    raw: &CurveClip,
+    options: &ClipOptions,
+    base: Base<'_>,
+    measure: &Measure<'_>,
+) -> Clip {
+    let skeleton = character.skeleton();
+    let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
+    let timings = timings(raw, skeleton.len());
+    let mut best: Option<Clip> = None;
+    for timing in &timings {
+        let frames = |clip: &Clip| clip.timing.frames as f64;
+        if best
+            .as_ref()
+            .is_some_and(|best| timing.frames as f64 > frames(best) * LONGER)
+        {
+            break;
+        }
+        let Made { clip, least_cosine } = make(character, raw, base, timing.clone(), &kept);
+        if least_cosine < LEAST_COSINE {
+            continue;
+        }
+        let mut times = measure.times(&clip);
+        let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
+        if let Some(worst) = worst {
+            let clip = stored(clip, worst, measure, &mut times, options.packing);
+            let enough = worst.error_m <= ENOUGH * measure.bound_m();
+            if best
+                .as_ref()
+                .is_none_or(|best| clip.report.bytes < best.report.bytes)
+            {
+                best = Some(clip);
+            }
+            if enough || options.packing == ClipPacking::None {
+                break;
+            }
+        }
+    }
+    if let Some(best) = best {
+        return best;
+    }
+    let most = timings.last().cloned().unwrap_or(Timing::single(raw));
+    for _ in 0..ATTEMPTS {
+        let made = make(character, raw, base, most.clone(), &kept).clip;
+        let (worst, blamed) = measure.blame(&made);
+        if blamed.is_empty() {
+            let mut times = measure.times(&made);
+            return stored(made, worst, measure, &mut times, options.packing);
+        }
+        for (track, kept) in raw.tracks().iter().zip(&mut kept) {
+            *kept |= blamed.contains(&track.joint.0);
+        }
+    }
+    kept.fill(true);
+    let made = make(character, raw, base, Timing::single(raw), &kept).clip;
+    let (worst, _) = measure.blame(&made);
+    reported(made, &worst)
+}
+
+/// The clip with its morph weights.
+fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
+    clip.mark_near();
+    let sizes = made.weights.iter().map(WeightKeys::size);
+    let bytes = sizes.sum::<usize>();
+    let driven = made.weights.iter().map(|keys| keys.range().len());
+    let raw_bytes = size_of::<f32>() * driven.sum::<usize>();
+    let span = clip.timing.end_s - clip.timing.start_s;
+    let report = ClipReport {
+        bytes: clip.report.bytes + bytes,
+        memory_bytes: clip.report.memory_bytes + bytes,
+        raw_bytes: clip
+            .report
+            .raw_bytes
+            .saturating_add(at_30_hz(span).saturating_mul(raw_bytes)),
+        weight_error: made.error,
+        ..clip.report
+    };
+    Clip {
+        weights: made.weights,
+        report,
+        ..clip
+    }
+}
+
+/// How many frames there are in so many seconds at 30 Hz.
+fn at_30_hz(span_s: f64) -> usize {
+    ((span_s * 30.0).round() as usize).saturating_add(1)
+}
+
+/// The clip as asked, its keys packed if that can be and gains something.
+fn stored(
+    clip: Clip,
+    worst: Worst,
+    measure: &Measure<'_>,
+    times: &mut Times,
+    packing: ClipPacking,
+) -> Clip {
+    let clip = reported(clip, &worst);
+    if packing == ClipPacking::None {
+        return clip;
+    }
+    let packed = quantise(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
+    match packed {
+        Some(packed) if packed.report.bytes < clip.report.bytes => packed,
+        _ => clip,
+    }
+}
+
+fn reported(mut clip: Clip, worst: &Worst) -> Clip {
+    let keys = |track: &Track| size_of_val(track.values.times_s());
+    let values = |track: &Track| match &track.values {
+        TrackValues::Translation(keys) | TrackValues::Scale(keys) => size_of_val(&keys.values[..]),
+        TrackValues::Rotation(keys) => size_of_val(&keys.values[..]),
+    };
+    let kept = clip.kept.iter().map(|track| keys(track) + values(track));
+    let (packing, moving, unfolded) = match &clip.keys {
+        BlockKeys::Plain(rows, _) => (ClipPacking::None, size_of_val(&rows[..]), 0),
+        BlockKeys::Packed(packed) => (ClipPacking::Quantised, packed.size(), packed.unfolded()),
+    };
+    let bytes = size_of::<Clip>()
+        + moving
+        + size_of_val(&clip.timing.offsets[..])
+        + size_of_val(&clip.constants[..])
+        + size_of_val(&clip.blocks[..])
+        + size_of_val(&clip.kept[..])
+        + kept.sum::<usize>();
+    let span = clip.timing.end_s - clip.timing.start_s;
+    clip.report = ClipReport {
+        packing,
+        rate_hz: clip.timing.rate,
+        frames: clip.timing.frames,
+        bytes,
+        memory_bytes: bytes + unfolded,
+        raw_bytes: at_30_hz(span).saturating_mul(clip.rest.len() * COMPONENTS * size_of::<f32>()),
+        error_m: worst.error_m,
+        error_joint: JointId(worst.joint),
+        error_time_s: worst.time_s,
+        kept_tracks: clip.kept.len(),
+        weight_error: 0.0,
+    };
+    clip
+}
+
+/// Whether a track jumps from value to value.
+fn steps(track: &Track) -> bool {
+    fn jumps<T: PartialEq>(keys: &super::curve::Keys<T>) -> bool {
+        keys.interpolation == Interpolation::Step
+            && keys.values.iter().any(|value| *value != keys.values[0])
+    }
+    match &track.values {
+        TrackValues::Translation(keys) | TrackValues::Scale(keys) => jumps(keys),
+        TrackValues::Rotation(keys) => jumps(keys),
+    }
+}
+
+/// The rest pose, as a clip.
+pub(crate) fn rest_clip(character: &Character) -> Result<Clip> {
+    let none = CurveClip::new("", Vec::new(), character.skeleton())?;
+    let joints = character.skeleton().joints().iter();
+    let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
+    let timing = Timing::single(&none);
+    let mut clip = make(character, &none, Base::Rest(&rest), timing, &[]).clip;
+    clip.mark_near();
+    Ok(clip)
+}

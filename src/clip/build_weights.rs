@@ -1,0 +1,278 @@
+//! Morph weights from the file's curves: which rate, how many bits, what is kept as it is.
+
+use super::curve::{CurveClip, Interpolation, WeightTrack};
+use super::curve_sample::Playhead;
+use super::curve_weights::{sample_weights, weight_range};
+use super::rates::timings_over;
+use super::timing::Timing;
+use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
+use crate::character::Character;
+use crate::error::{Error, Result};
+use crate::mesh::PaletteJoint;
+use crate::skeleton::Affine;
+
+/// What a weight may be off by, at most and at least: the one for normals, which turn with it; the
+/// other because `f32` has no more for weights around 1.
+const MOST_OFF: f32 = 1e-3;
+const LEAST_OFF: f32 = 1e-6;
+/// A weight's step, at most, in parts of what it may be off by: half of it is what rounding to
+/// fields costs, and the rest is left for the curve's bends. The first that does is taken.
+const STEPS: [f32; 2] = [1.9, 1.0];
+/// A track of more keys is kept as it is.
+const MAX_KEYS: usize = 1 << 16;
+
+/// Weights that were packed, and how far the worst of them is from the file's.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) weights: Vec<WeightKeys>,
+    pub(super) error: f32,
+}
+
+/// The morph weights of a clip. The vertices that they move stay within `bound_m` together.
+///
+/// # Errors
+/// [`Error::NotFound`] if the clip drives a weight that the character lacks.
+pub(super) fn weights(character: &Character, raw: &CurveClip, bound_m: f32) -> Result<Made> {
+    let count = character.morph_weights().len();
+    if let Some(last) = raw.weight_tracks().last()
+        && weight_range(last).end > count
+    {
+        return Err(Error::NotFound {
+            what: "morph weight",
+            index: weight_range(last).end as u64 - 1,
+            count: count as u64,
+        });
+    }
+    let mut made = Made::default();
+    if raw.weight_tracks().is_empty() {
+        return Ok(made);
+    }
+    let mut moving = vec![false; count];
+    for track in raw.weight_tracks() {
+        for (moving, [min, max]) in moving[weight_range(track)].iter_mut().zip(ranges(track)) {
+            *moving = min < max;
+        }
+    }
+    let reaches = reaches(character, &moving);
+    for track in raw.weight_tracks() {
+        let range = weight_range(track);
+        let moves = moving[range.clone()].contains(&true);
+        let packed = pack(track, &reaches[range], moves, bound_m);
+        let kept = WeightKeys::Curve(track.clone());
+        match packed {
+            Some((even, error)) if WeightKeys::size(&even) < kept.size() => {
+                made.error = made.error.max(error);
+                made.weights.push(even);
+            }
+            _ => made.weights.push(kept),
+        }
+    }
+    Ok(made)
+}
+
+/// For each morph weight, the furthest that a vertex that it moves is moved by a unit of all
+/// weights of `moving`, in metres of the rest pose: so if each is off by its part of a bound, all
+/// together move no vertex beyond that.
+fn reaches(character: &Character, moving: &[bool]) -> Vec<f32> {
+    let scales = scales(character);
+    let mut reaches = vec![0.0_f32; moving.len()];
+    let mut moves = Vec::new();
+    for primitive in character.primitives() {
+        let first = primitive.first_weight as usize;
+        let targets = primitive.targets.iter().zip(first..);
+        let targets = targets.filter(|(_, weight)| moving.get(*weight) == Some(&true));
+        let entries = scales[character.palette_range(primitive)].iter();
+        let scale = entries.copied().fold(0.0, f32::max);
+        moves.clear();
+        moves.resize(primitive.vertex_count(), 0.0_f32);
+        for (target, _) in targets.clone() {
+            for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+                moves[*vertex as usize] += delta.length() * scale;
+            }
+        }
+        for (target, weight) in targets {
+            let own = target.vertices.iter().map(|vertex| moves[*vertex as usize]);
+            reaches[weight] = own.fold(reaches[weight], f32::max);
+        }
+    }
+    reaches
+}
+
+/// How many times longer a vector becomes, at most, in the rest pose of each palette entry.
+fn scales(character: &Character) -> Vec<f32> {
+    let mut models: Vec<Affine> = Vec::new();
+    for joint in character.skeleton().joints() {
+        let own = joint.rest.to_affine();
+        models.push(match models.get(usize::from(joint.parent_index())) {
+            Some(parent) => *parent * own,
+            None => own,
+        });
+    }
+    let scale = |entry: &PaletteJoint| {
+        let m = (models[usize::from(entry.joint)] * entry.inverse_bind).matrix3;
+        let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());
+        axes.into_iter().fold(0.0, f32::max)
+    };
+    character.palette().iter().map(scale).collect()
+}
+
+/// A track at even times, and its worst error; none if no rate follows it.
+fn pack(
+    track: &WeightTrack,
+    reaches: &[f32],
+    moves: bool,
+    bound_m: f32,
+) -> Option<(WeightKeys, f32)> {
+    let times = &track.keys.times_s;
+    let steps = track.keys.interpolation == Interpolation::Step;
+    if times.len() > MAX_KEYS || moves && steps {
+        return None;
+    }
+    let tolerances: Vec<f32> = reaches
+        .iter()
+        .map(|reach| (bound_m / reach).clamp(LEAST_OFF, MOST_OFF))
+        .collect();
+    let single = Timing {
+        start_s: times.first().copied()?.into(),
+        end_s: times.last().copied()?.into(),
+        frames: 1,
+        rate: 0.0,
+        offsets: Vec::new(),
+    };
+    let timings = if moves {
+        timings_over(&single, times, size_of_val(reaches))
+    } else {
+        vec![single]
+    };
+    let mut tried = timings
+        .iter()
+        .flat_map(|timing| STEPS.map(|step| (timing, step)));
+    tried.find_map(|(timing, step)| even(track, timing, &tolerances, step))
+}
+
+/// The least and the most of each weight at the keys; of a spline, the tangents make it move, too.
+fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
+    let count = track.count as usize;
+    let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; count];
+    let cubic = track.keys.interpolation == Interpolation::CubicSpline;
+    for (row, values) in track.keys.values.chunks_exact(count).enumerate() {
+        for ([min, max], value) in ranges.iter_mut().zip(values) {
+            if !cubic || row % 3 == 1 {
+                (*min, *max) = (min.min(*value), max.max(*value));
+            } else if *value != 0.0 && track.keys.times_s.len() > 1 {
+                // Its bow is not known here.
+                *max = f32::INFINITY;
+            }
+        }
+    }
+    ranges
+}
+
+/// The track with the frames of `timing`, if it stays within the tolerances; and its worst error.
+fn even(
+    track: &WeightTrack,
+    timing: &Timing,
+    tolerances: &[f32],
+    step: f32,
+) -> Option<(WeightKeys, f32)> {
+    let count = tolerances.len();
+    let mut values = vec![0.0; timing.frames * count];
+    for (frame, values) in values.chunks_exact_mut(count).enumerate() {
+        sample(track, timing.time_s(frame), values);
+    }
+    let mut columns = Vec::with_capacity(count);
+    let mut bits = 0;
+    for (number, tolerance) in tolerances.iter().enumerate() {
+        let frames = values.iter().skip(number).step_by(count);
+        let column = column(frames.copied(), tolerance * step, bits)?;
+        bits += column.width;
+        columns.push(column);
+    }
+    let stride = bits.div_ceil(8) as usize;
+    let mut bytes = vec![0; stride * timing.frames + PADDING];
+    for (frame, values) in values.chunks_exact(count).enumerate() {
+        for (column, value) in columns.iter().zip(values) {
+            let field = ((value - column.min) / column.scale + 0.5) as u32;
+            let field = field.min(((1_u64 << column.width) - 1) as u32) << (column.bit % 8);
+            let first = frame * stride + (column.bit / 8) as usize;
+            for (byte, bits) in bytes[first..].iter_mut().zip(field.to_le_bytes()) {
+                *byte |= bits;
+            }
+        }
+    }
+    let even = EvenWeights {
+        first_weight: track.first_weight,
+        timing: timing.clone(),
+        columns,
+        stride,
+        bytes,
+    };
+    let error = error(track, &even, tolerances)?;
+    Some((WeightKeys::Even(even), error))
+}
+
+/// What the fields of a weight mean that takes on these values, in steps of at most `step`, the
+/// first of them at a bit.
+fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Option<Column> {
+    let min = values.clone().fold(f32::INFINITY, f32::min);
+    let max = values.fold(f32::NEG_INFINITY, f32::max);
+    if min == max {
+        return Some(Column {
+            min,
+            scale: 1.0,
+            bit,
+            width: 0,
+        });
+    }
+    let scale = step.log2().floor().exp2();
+    let [first, last] = [min, max].map(|value| (f64::from(value) / f64::from(scale)).round());
+    // All multiples between are of 24 bits, and so are differences.
+    let exact = first.abs().max(last.abs()) <= f64::from(1 << MAX_BITS);
+    let steps = last - first;
+    let width = (0..=MAX_BITS).find(|width| steps < f64::from(1_u32 << width))?;
+    exact.then_some(Column {
+        min: first as f32 * scale,
+        scale,
+        bit,
+        width,
+    })
+}
+
+/// The worst error, if all are within their tolerances: at the keys, between keys of splines, and
+/// between frames.
+fn error(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<f32> {
+    let times = &track.keys.times_s;
+    let cubic = track.keys.interpolation == Interpolation::CubicSpline;
+    let keys = times.iter().copied().map(f64::from);
+    let bows = times.windows(2).filter(|_| cubic).flat_map(|pair| {
+        let [from, to] = [pair[0], pair[1]].map(f64::from);
+        [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
+    });
+    let frames = (0..even.timing.frames - 1).flat_map(|frame| {
+        let [from, to] = [frame, frame + 1].map(|frame| even.timing.time_s(frame));
+        [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
+    });
+    let mut exact = vec![0.0; tolerances.len()];
+    let mut worst = 0.0_f32;
+    let first = even.first_weight as usize;
+    for time_s in keys.chain(bows).chain(frames) {
+        sample(track, time_s, &mut exact);
+        let mut beyond = false;
+        even.sample(time_s, &(0..usize::MAX), |weight, value| {
+            let off = (value - exact[weight - first]).abs();
+            worst = worst.max(off);
+            // What is not a number is never within.
+            let bound = tolerances[weight - first];
+            beyond |= off > bound || off.is_nan();
+        });
+        if beyond {
+            return None;
+        }
+    }
+    Some(worst)
+}
+
+fn sample(track: &WeightTrack, time_s: f64, out: &mut [f32]) {
+    let at = &mut Playhead { time_s, key: 0 };
+    sample_weights(track, at, 0..out.len(), |number, value| out[number] = value);
+}

@@ -1,0 +1,66 @@
+//! The animate stage of a file's own curves: a time → morph weights.
+
+use super::curve::{CurveClip, Interpolation, WeightTrack};
+use super::curve_sample::{Playhead, Span, find, hermite};
+use std::ops::Range;
+
+impl CurveClip {
+    /// Samples the morph weights at `time_s` and calls `each` with the index and the value of every
+    /// weight that the clip drives, ascending. The index is that of
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights).
+    ///
+    /// `time_s` is the clip's own time, in seconds. Before its first key a track holds that key,
+    /// after its last key that one. A time that is not a number counts as 0.
+    ///
+    /// Interpolation is that of glTF 2.0 (appendix C): step, linear, and cubic Hermite splines, for
+    /// each weight alone. On a key, the result is exactly the value of that key.
+    pub fn sample_weights(&self, time_s: f64, mut each: impl FnMut(usize, f32)) {
+        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
+        let at = &mut Playhead { time_s, key: 0 };
+        for track in self.weight_tracks() {
+            let range = weight_range(track);
+            sample_weights(track, at, 0..range.len(), |number, value| {
+                each(range.start + number, value);
+            });
+        }
+    }
+}
+
+/// The weights that a track drives.
+pub(super) fn weight_range(track: &WeightTrack) -> Range<usize> {
+    let first = track.first_weight as usize;
+    first..first + track.count as usize
+}
+
+/// Calls `each` with the number, from the track's first, and the value of some of a track's
+/// weights. The time is a number.
+pub(super) fn sample_weights(
+    track: &WeightTrack,
+    at: &mut Playhead,
+    which: Range<usize>,
+    mut each: impl FnMut(usize, f32),
+) {
+    let (keys, count) = (&track.keys, track.count as usize);
+    let cubic = keys.interpolation == Interpolation::CubicSpline;
+    // In rows of one number a weight: one row a key, or three.
+    let row = |row: usize| &keys.values[row * count..(row + 1) * count];
+    let value = |key: usize| row(if cubic { key * 3 + 1 } else { key });
+    match (keys.interpolation, find(&keys.times_s, at)) {
+        (_, Span::At(key)) | (Interpolation::Step, Span::Between { from: key, .. }) => {
+            let value = value(key);
+            which.for_each(|number| each(number, value[number]));
+        }
+        (Interpolation::Linear, Span::Between { from, u, .. }) => {
+            let (from, to) = (value(from), value(from + 1));
+            which.for_each(|number| each(number, from[number] * (1.0 - u) + to[number] * u));
+        }
+        (Interpolation::CubicSpline, Span::Between { from, u, length_s }) => {
+            let (leaving, arriving) = (row(from * 3 + 2), row(from * 3 + 3));
+            let (from, to) = (value(from), value(from + 1));
+            for k in which {
+                let value = hermite(from[k], leaving[k], arriving[k], to[k], u, length_s);
+                each(k, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The times that a clip is looked at, and what the file's curves say then.
+
+use super::curve_sample::animate_tracks;
+use super::measure::{Measure, Scratch};
+use super::octet::{EIGHT, Matrices, Octet};
+use super::timing::Timing;
+use super::unpacked::models_of;
+use crate::skeleton::Transform;
+
+/// At most so many poses of joints are kept; the others are computed whenever they are looked at.
+const MAX_KEPT: usize = 1 << 18;
+/// A frame that is nearer to a time that is looked at than this part of an interval need not be
+/// looked at, too.
+const NEAR: f64 = 1e-3;
+
+/// Times, eight together, and the exact model poses at them.
+#[derive(Default)]
+pub(super) struct Part {
+    /// The last eight end with the last time repeated.
+    times_s: Vec<[f64; EIGHT]>,
+    /// `[group][joint]`, of the first groups.
+    models: Vec<Matrices>,
+    /// Of each of these, whether all is finite.
+    finite: Vec<bool>,
+}
+
+/// Eight times of a part.
+pub(super) struct Pick<'a> {
+    pub(super) part: &'a Part,
+    pub(super) group: usize,
+}
+
+/// The times that one clip is looked at, beyond those that the file's keys ask for.
+pub(super) struct Times {
+    /// In the middle between frames; at a quarter and at three; at frames.
+    parts: [Part; 3],
+}
+
+impl Part {
+    pub(super) fn new(times_s: impl IntoIterator<Item = f64>) -> Self {
+        let mut all: Vec<f64> = times_s.into_iter().collect();
+        if let Some(last) = all.last().copied() {
+            all.resize(all.len().next_multiple_of(EIGHT), last);
+        }
+        let groups = all.chunks_exact(EIGHT);
+        Self {
+            times_s: groups
+                .map(|times_s| core::array::from_fn(|lane| times_s[lane]))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn groups(&self) -> usize {
+        self.times_s.len()
+    }
+
+    pub(super) fn times_s(&self, group: usize) -> &[f64; EIGHT] {
+        &self.times_s[group]
+    }
+
+    pub(super) fn time_s(&self, group: usize, lane: usize) -> f64 {
+        self.times_s.get(group).map_or(0.0, |times_s| times_s[lane])
+    }
+
+    /// Keeps the exact poses of a group, if it is the next one and that is not too much.
+    pub(super) fn fill(&mut self, measure: &Measure<'_>, group: usize, scratch: &mut Scratch) {
+        let joints = measure.skeleton().len();
+        if group != self.finite.len() || (group + 1) * joints * EIGHT > MAX_KEPT {
+            return;
+        }
+        let first = self.models.len();
+        self.models.resize(first + joints, [Octet::default(); 12]);
+        let models = &mut self.models[first..];
+        compute(measure, &self.times_s[group], &mut scratch.local, models);
+        self.finite.push(finite(models));
+    }
+
+    /// The exact poses of a group, and whether they are all finite.
+    pub(super) fn models<'a>(
+        &'a self,
+        measure: &Measure<'_>,
+        group: usize,
+        local: &mut Vec<Transform>,
+        out: &'a mut Vec<Matrices>,
+    ) -> (&'a [Matrices], bool) {
+        let joints = measure.skeleton().len();
+        if let Some(finite) = self.finite.get(group) {
+            return (&self.models[group * joints..][..joints], *finite);
+        }
+        out.resize(joints, [Octet::default(); 12]);
+        compute(measure, &self.times_s[group], local, out);
+        (out, finite(out))
+    }
+}
+
+fn finite(models: &[Matrices]) -> bool {
+    // Not a number if one is not, and so is 0 times infinity.
+    let sum = models.as_flattened().iter();
+    sum.fold(Octet::default(), |sum, value| {
+        sum + *value * Octet::default()
+    }) == Octet::default()
+}
+
+fn compute(
+    measure: &Measure<'_>,
+    times_s: &[f64; EIGHT],
+    local: &mut Vec<Transform>,
+    out: &mut [Matrices],
+) {
+    let joints = measure.skeleton().len();
+    local.clear();
+    for time_s in times_s {
+        let start = local.len();
+        local.extend((0..joints).map(|joint| measure.base.at_rest(joint)));
+        animate_tracks(measure.raw.tracks(), *time_s, 0, &mut local[start..]);
+    }
+    models_of(measure.skeleton().joints(), measure.base, local, out);
+}
+
+impl Times {
+    /// How many parts there are, first what the file's keys ask for.
+    pub(super) const PARTS: usize = 4;
+    /// These are looked at while searching, since errors of single keys are at their largest at
+    /// them.
+    pub(super) const SEARCHED: [usize; 3] = [0, 1, 3];
+
+    pub(super) fn new(timing: &Timing, keys: &Part) -> Self {
+        let at = |part: f64| {
+            let frames = 0..timing.frames.saturating_sub(1);
+            frames.map(move |frame| {
+                let [from, to] = [frame, frame + 1].map(|frame| timing.time_s(frame));
+                from + (to - from) * part
+            })
+        };
+        let near = if timing.rate > 0.0 {
+            NEAR / timing.rate
+        } else {
+            0.0
+        };
+        let keys = keys.times_s.as_flattened();
+        let asked = |time_s: f64| {
+            let next = keys.partition_point(|key| *key < time_s - near);
+            keys.get(next).is_some_and(|key| *key <= time_s + near)
+        };
+        let frames = (0..timing.frames).map(|frame| timing.time_s(frame));
+        Self {
+            parts: [
+                Part::new(at(0.5)),
+                Part::new(at(0.25).chain(at(0.75))),
+                Part::new(frames.filter(|time_s| !asked(*time_s))),
+            ],
+        }
+    }
+
+    pub(super) fn part<'a>(&'a self, part: usize, measure: &'a Measure<'_>) -> &'a Part {
+        match part.checked_sub(1) {
+            Some(own) => &self.parts[own],
+            None => measure.keys(),
+        }
+    }
+
+    /// [`Part::fill`] of one that is not the file's.
+    pub(super) fn fill(
+        &mut self,
+        part: usize,
+        measure: &Measure<'_>,
+        group: usize,
+        scratch: &mut Scratch,
+    ) {
+        if let Some(own) = part.checked_sub(1) {
+            self.parts[own].fill(measure, group, scratch);
+        }
+    }
+}
+
+/// All groups of these parts.
+pub(super) fn picks<'a>(
+    measure: &'a Measure<'_>,
+    times: &'a Times,
+    parts: impl IntoIterator<Item = usize>,
+) -> Vec<Pick<'a>> {
+    let parts = parts.into_iter().map(|part| times.part(part, measure));
+    let groups = parts.flat_map(|part| (0..part.groups()).map(move |group| Pick { part, group }));
+    groups.collect()
+}

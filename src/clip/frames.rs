@@ -1,0 +1,232 @@
+//! A clip's frames, sampled from the file's curves: what moves, and what is stored once.
+
+use super::base::Base;
+use super::curve::{CurveClip, Track, TrackValues};
+use super::curve_sample::animate_tracks;
+use super::packed::{
+    Block, BlockKeys, COMPONENTS, Clip, ClipPacking, ClipReport, Property, components, fingerprint,
+};
+use super::timing::Timing;
+use crate::character::Character;
+use crate::ids::JointId;
+use crate::simd::{Row, WIDTH};
+use crate::skeleton::Transform;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What differs by less counts as the same: a few roundings, of the model's size, of rotations and
+/// of scales of 1. All of it is measured with the rest.
+const SAME: f32 = 2e-7;
+
+/// What was made of a clip's curves.
+pub(crate) struct Made {
+    pub(crate) clip: Clip,
+    /// Of half the angle between the rotations of a joint in neighbouring frames.
+    pub(crate) least_cosine: f32,
+}
+
+/// The clip with the frames of `timing`, and with the tracks that are `kept`.
+pub(crate) fn make(
+    character: &Character,
+    raw: &CurveClip,
+    base: Base<'_>,
+    timing: Timing,
+    kept: &[bool],
+) -> Made {
+    let skeleton = character.skeleton();
+    let pick = |want: bool| {
+        let pairs = raw.tracks().iter().zip(kept);
+        pairs
+            .filter(move |(_, kept)| **kept == want)
+            .map(|(track, _)| track.clone())
+    };
+    let sampled: Cow<'_, [Track]> = if kept.contains(&true) {
+        pick(false).collect()
+    } else {
+        raw.tracks().into()
+    };
+    let frames = timing.frames;
+    let mut clip = Clip {
+        name: raw.name().into(),
+        timing,
+        keys: BlockKeys::Plain(Vec::new(), 0),
+        constants: Vec::new(),
+        blocks: Vec::new(),
+        rest: skeleton.joints.clone(),
+        skeleton: fingerprint(skeleton),
+        kept: pick(true).collect(),
+        weights: Vec::new(),
+        additive: base.is_additive(),
+        report: ClipReport {
+            packing: ClipPacking::None,
+            rate_hz: 0.0,
+            frames,
+            bytes: 0,
+            memory_bytes: 0,
+            raw_bytes: 0,
+            error_m: 0.0,
+            error_joint: JointId(0),
+            error_time_s: 0.0,
+            kept_tracks: 0,
+            weight_error: 0.0,
+        },
+    };
+    let size = character.rest_bounds().size().max_element();
+    let same = [SAME, SAME * size, SAME];
+    let (poses, least_cosine) = poses(&clip, base, &sampled, same);
+    let mut stride = 0;
+    for first in (0..skeleton.len()).step_by(WIDTH) {
+        let joints = first..(first + WIDTH).min(skeleton.len());
+        push_block(&mut clip, base, &mut stride, &poses, joints, same);
+    }
+    if stride == 0 {
+        clip.timing.single_frame();
+    }
+    fill_keys(&mut clip, stride, &poses);
+    Made { clip, least_cosine }
+}
+
+/// The local pose of every frame, one after the other; each rotation in the half space of the one
+/// before it. And the least cosine between a joint's rotations in neighbouring frames.
+fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track], same: [f32; 3]) -> (Vec<Transform>, f32) {
+    let (timing, joints) = (&clip.timing, clip.rest.len());
+    let mut poses: Vec<Transform> = Vec::with_capacity(timing.frames * joints);
+    let mut least = 1.0_f32;
+    for frame in 0..timing.frames {
+        let start = poses.len();
+        poses.extend((0..joints).map(|joint| base.at_rest(joint)));
+        let (before, now) = poses.split_at_mut(start);
+        animate_tracks(tracks, timing.time_s(frame), 0, now);
+        for (before, now) in before[start.saturating_sub(joints)..].iter().zip(now) {
+            let cosine = before.rotation.dot(now.rotation);
+            if cosine < 0.0 {
+                now.rotation = -now.rotation;
+            }
+            least = least.min(cosine.abs());
+        }
+    }
+    if timing.frames > 1 {
+        let (first, last) = (&poses[..joints], (timing.frames - 1) * joints);
+        let closed: Vec<Transform> = first.to_vec();
+        for (first, last) in closed.iter().zip(&mut poses[last..]) {
+            close(first, last, same);
+        }
+    }
+    (poses, least)
+}
+
+/// Where the last transform is as the first but for a few roundings, it becomes the first, so that
+/// a loop closes to the bit.
+fn close(first: &Transform, last: &mut Transform, same: [f32; 3]) {
+    let near = |a: f32, b: f32, property: Property| (a - b).abs() <= same[property as usize];
+    let vector = |a: glam::Vec3, b: glam::Vec3, property| {
+        let pairs = a.to_array().into_iter().zip(b.to_array());
+        pairs.into_iter().all(|(a, b)| near(a, b, property))
+    };
+    for rotation in [first.rotation, -first.rotation] {
+        let pairs = rotation
+            .to_array()
+            .into_iter()
+            .zip(last.rotation.to_array());
+        if pairs
+            .into_iter()
+            .all(|(a, b)| near(a, b, Property::Rotation))
+        {
+            last.rotation = rotation;
+        }
+    }
+    if vector(first.translation, last.translation, Property::Translation) {
+        last.translation = first.translation;
+    }
+    if vector(first.scale, last.scale, Property::Scale) {
+        last.scale = first.scale;
+    }
+}
+
+/// Decides what moves in a block, and adds what does not.
+fn push_block(
+    clip: &mut Clip,
+    base: Base<'_>,
+    stride: &mut usize,
+    poses: &[Transform],
+    joints: Range<usize>,
+    same: [f32; 3],
+) {
+    let mut block = Block {
+        rows: [0; 3],
+        flags: 0,
+    };
+    for property in Property::ALL {
+        let range = property.first()..property.first() + property.len();
+        let apart = |a: &[f32; COMPONENTS], b: &[f32; COMPONENTS]| {
+            let mut pairs = a[range.clone()].iter().zip(&b[range.clone()]);
+            // What is not a number is never near.
+            !pairs.all(|(a, b)| (a - b).abs() <= same[property as usize])
+        };
+        let (mut moves, mut rest) = (false, true);
+        for joint in joints.clone() {
+            let first = components(&poses[joint]);
+            let frames = poses.iter().skip(joint).step_by(clip.rest.len());
+            moves |= frames
+                .into_iter()
+                .any(|pose| apart(&components(pose), &first));
+            rest &= !apart(&components(&base.at_rest(joint)), &first);
+        }
+        let kept = clip
+            .kept
+            .iter()
+            .any(|track| joints.contains(&usize::from(track.joint)) && driven(track) == property);
+        if kept {
+            block.flags |= Block::KEPT;
+        }
+        if moves {
+            block.flags |= Block::MOVES << property as u8;
+            block.rows[property as usize] = *stride as u32;
+            *stride += property.len();
+        } else if rest && !kept {
+            block.flags |= Block::REST << property as u8;
+        } else {
+            block.rows[property as usize] = clip.constants.len() as u32;
+            for component in range {
+                let mut row = Row([components(&Transform::IDENTITY)[component]; WIDTH]);
+                for (to, joint) in row.0.iter_mut().zip(joints.clone()) {
+                    let at_rest = base.at_rest(joint);
+                    *to = components(if rest { &at_rest } else { &poses[joint] })[component];
+                }
+                clip.constants.push(row);
+            }
+        }
+    }
+    clip.blocks.push(block);
+}
+
+/// The property that a track drives.
+pub(crate) fn driven(track: &Track) -> Property {
+    match &track.values {
+        TrackValues::Rotation(_) => Property::Rotation,
+        TrackValues::Translation(_) => Property::Translation,
+        TrackValues::Scale(_) => Property::Scale,
+    }
+}
+
+/// Writes what moves, frame by frame.
+fn fill_keys(clip: &mut Clip, stride: usize, poses: &[Transform]) {
+    if stride == 0 {
+        return;
+    }
+    let mut keys = Vec::with_capacity(stride * clip.timing.frames);
+    for pose in poses.chunks_exact(clip.rest.len()) {
+        for (block, joints) in clip.blocks.iter().zip(pose.chunks(WIDTH)) {
+            for property in Property::ALL.into_iter().filter(|p| block.moves(*p)) {
+                for component in property.first()..property.first() + property.len() {
+                    let mut row = Row([components(&Transform::IDENTITY)[component]; WIDTH]);
+                    for (to, joint) in row.0.iter_mut().zip(joints) {
+                        *to = components(joint)[component];
+                    }
+                    keys.push(row);
+                }
+            }
+        }
+    }
+    clip.keys = BlockKeys::Plain(keys, stride);
+}

@@ -1,0 +1,371 @@
+//! How far a clip is from the file's curves, in model space.
+
+use super::additive::put_onto;
+use super::base::Base;
+use super::curve::{CurveClip, Track, TrackValues};
+use super::curve_sample::animate_tracks;
+use super::exact::{Part, Pick, Times, picks};
+use super::key_times;
+use super::look::{Far, Look, apart};
+use super::octet::{EIGHT, Matrices, Octet};
+use super::packed::{Clip, ClipOptions};
+use super::unpacked::{Moments, Unpacked};
+use crate::character::Character;
+use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
+use glam::Vec3;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// Of a character of [`HUMAN_M`], in metres: where the points lie, seen from their joints, and how
+/// far they may be off. The measure is that of the Animation Compression Library.
+const POINT_M: f32 = 0.03;
+const ERROR_M: f32 = 1e-4;
+const HUMAN_M: f32 = 1.8;
+/// Of the bound, what may be used at the times that are looked at, so that it holds between them.
+const MARGIN: f32 = 0.9;
+/// At most so many of the times that the file's own keys ask for are looked at: beyond it, of each
+/// stretch the one where the curves bend the most.
+const MAX_KEY_TIMES: usize = 1 << 15;
+/// And fewer where there are so many joints that their poses are more than these.
+const MAX_POSES: usize = 1 << 24;
+/// A thread takes so many poses of joints at once, at least: less is not worth handing over.
+const SHARE: usize = 1 << 14;
+
+/// The worst that was found.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Worst {
+    pub(super) error_m: f32,
+    pub(super) joint: u16,
+    pub(super) time_s: f64,
+}
+
+/// The worst error of a joint.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Most {
+    pub(super) error_m: f32,
+    time_s: f64,
+}
+
+/// What clips are compared with.
+pub(super) struct Measure<'a> {
+    skeleton: &'a Skeleton,
+    pub(super) raw: &'a CurveClip,
+    pub(super) base: Base<'a>,
+    bound_m: f32,
+    point_m: f32,
+    /// For each joint, how far along its axes the points lie.
+    reaches: Vec<Vec3>,
+    /// The times that the file's keys ask for.
+    keys: Part,
+}
+
+/// Memory for the poses at eight times.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) local: Vec<Transform>,
+    exact: Vec<Matrices>,
+    made: Vec<Matrices>,
+}
+
+impl<'a> Measure<'a> {
+    pub(super) fn new(
+        character: &'a Character,
+        raw: &'a CurveClip,
+        options: &ClipOptions,
+        base: Base<'a>,
+    ) -> Self {
+        let size = character.rest_bounds().size().max_element();
+        let scale = if size > 0.0 && size.is_finite() {
+            size / HUMAN_M
+        } else {
+            1.0
+        };
+        let skeleton = character.skeleton();
+        let most = (MAX_POSES / skeleton.len().max(1)).clamp(64, MAX_KEY_TIMES);
+        let mut rest = Vec::new();
+        let joints = skeleton.joints();
+        let local: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
+        compose(skeleton, &local, &mut rest);
+        let reach = |length: f32| {
+            let reach = POINT_M * scale / length;
+            if reach.is_finite() {
+                reach
+            } else {
+                POINT_M * scale
+            }
+        };
+        let reaches = rest.iter().map(|model| {
+            let m = model.matrix3;
+            Vec3::from([m.x_axis, m.y_axis, m.z_axis].map(|axis| reach(axis.length())))
+        });
+        // In parts of a human's size, as far as an end of that length follows a turn or a scale of
+        // 1.
+        let worth = |track: &Track| {
+            let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent_index()));
+            let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
+            match track.values {
+                TrackValues::Translation(_) => unit / scale,
+                _ => 1.0,
+            }
+        };
+        let key_times_s = key_times::key_times_s(raw, most, worth);
+        let mut measure = Self {
+            skeleton,
+            raw,
+            base,
+            bound_m: options.error_m.unwrap_or(ERROR_M * scale),
+            point_m: POINT_M * scale,
+            reaches: reaches.collect(),
+            keys: Part::default(),
+        };
+        let mut keys = Part::new(key_times_s);
+        let mut scratch = Scratch::default();
+        for group in 0..keys.groups() {
+            keys.fill(&measure, group, &mut scratch);
+        }
+        measure.keys = keys;
+        measure
+    }
+
+    /// The times to look at for a clip: what the file's keys ask for, the clip's frames, and
+    /// between any two of them.
+    pub(super) fn times(&self, clip: &Clip) -> Times {
+        Times::new(&clip.timing, &self.keys)
+    }
+
+    pub(super) fn keys(&self) -> &Part {
+        &self.keys
+    }
+
+    pub(super) fn skeleton(&self) -> &Skeleton {
+        self.skeleton
+    }
+
+    /// The worst error, if it is in the bound.
+    pub(super) fn within(&self, made: &Unpacked<'_>, times: &mut Times) -> Option<Worst> {
+        let limit = self.limit_m();
+        let mut worst = Worst::default();
+        let mut scratch = Scratch::default();
+        let all = vec![true; self.skeleton.len()];
+        let mut found = vec![Far::default(); all.len()];
+        for part in 0..Times::PARTS {
+            found.fill(Far::default());
+            for group in 0..times.part(part, self).groups() {
+                times.fill(part, self, group, &mut scratch);
+                let pick = Pick {
+                    part: times.part(part, self),
+                    group,
+                };
+                let most = self.look(made, &pick, group, [&all, &all], &mut scratch, &mut found);
+                // Not a number was made infinite.
+                if most.greatest().sqrt() > limit {
+                    return None;
+                }
+            }
+            for (joint, far) in found.iter().enumerate() {
+                let (error_m, group, lane) = far.worst();
+                worst.take(error_m, joint, || {
+                    times.part(part, self).time_s(group as usize, lane)
+                });
+            }
+        }
+        Some(worst)
+    }
+
+    /// The worst error, and joints that cause what is beyond the bound: for each joint beyond it,
+    /// the one among it and its ancestors that moves its point the most.
+    pub(super) fn blame(&self, clip: &Clip) -> (Worst, BTreeSet<u16>) {
+        let limit = self.limit_m();
+        let times = self.times(clip);
+        let made = Unpacked::new(clip, self.base);
+        let mut errors = vec![Most::default(); self.skeleton.len()];
+        let all = vec![true; errors.len()];
+        self.errors(
+            &made,
+            &picks(self, &times, 0..Times::PARTS),
+            &all,
+            &mut errors,
+        );
+        let (mut worst, mut blamed) = (Worst::default(), BTreeSet::new());
+        for (joint, most) in errors.iter().enumerate() {
+            worst.take(most.error_m, joint, || most.time_s);
+            if most.error_m > limit {
+                blamed.extend(self.culprit(clip, joint, most.time_s));
+            }
+        }
+        (worst, blamed)
+    }
+
+    /// Which joint's local pose moves the worst point of `joint` the most at a time; among those
+    /// that a clip drives.
+    fn culprit(&self, clip: &Clip, joint: usize, time_s: f64) -> Option<u16> {
+        let rest = (0..self.skeleton.len()).map(|joint| self.base.at_rest(joint));
+        let mut exact: Vec<Transform> = rest.collect();
+        let mut made = exact.clone();
+        animate_tracks(self.raw.tracks(), time_s, 0, &mut exact);
+        // The length fits, so there is no error.
+        let _ = clip.sample(time_s, &mut made);
+        let mut models = [Vec::new(), Vec::new()];
+        for (local, model) in [&mut exact, &mut made].into_iter().zip(&mut models) {
+            if let Base::Reference(reference) = self.base {
+                for (local, reference) in local.iter_mut().zip(reference) {
+                    *local = put_onto(reference, local);
+                }
+            }
+            compose(self.skeleton, local, model);
+        }
+        let mut point = apart(&models[0][joint], &models[1][joint], self.reaches[joint]).1;
+        let mut most = (0.0_f32, None);
+        let mut at = joint as u16;
+        while at != NO_PARENT {
+            let index = usize::from(at);
+            let parent = self.skeleton.joints()[index].parent_index();
+            let [exact, made] = [&exact, &made].map(|pose| pose[index].to_affine());
+            let apart = exact.transform_point3(point) - made.transform_point3(point);
+            let in_model = if parent == NO_PARENT {
+                apart
+            } else {
+                models[0][usize::from(parent)].transform_vector3(apart)
+            };
+            let error = in_model.length();
+            if error > most.0 || error.is_nan() {
+                most = (error, Some(at));
+            }
+            point = exact.transform_point3(point);
+            at = parent;
+        }
+        most.1
+    }
+
+    /// Sets the worst errors at these times of those joints that `changed` or have an ancestor that
+    /// did.
+    pub(super) fn errors(
+        &self,
+        made: &Unpacked<'_>,
+        picks: &[Pick<'_>],
+        changed: &[bool],
+        errors: &mut [Most],
+    ) {
+        let joints = self.skeleton.joints();
+        let mut counted = changed.to_vec();
+        for (joint, own) in joints.iter().enumerate() {
+            if let Some(parent) = counted.get(usize::from(own.parent_index())).copied() {
+                counted[joint] |= parent;
+            }
+        }
+        let mut wanted = counted.clone();
+        for (joint, own) in joints.iter().enumerate().rev() {
+            let one = wanted[joint];
+            if let Some(parent) = wanted.get_mut(usize::from(own.parent_index())) {
+                *parent |= one;
+            }
+        }
+        for (error, _) in errors.iter_mut().zip(&counted).filter(|pair| *pair.1) {
+            *error = Most::default();
+        }
+        let share = (SHARE / EIGHT / joints.len().max(1)).max(1);
+        let take = |picks: &[Pick<'_>]| self.far(made, picks, [&wanted, &counted]);
+        let merge = |errors: &mut [Most], found: Vec<Most>| {
+            let worse = errors.iter_mut().zip(found);
+            for (error, found) in worse.filter(|(error, found)| found.error_m > error.error_m) {
+                *error = found;
+            }
+        };
+        if picks.len() < 2 * share {
+            merge(errors, take(picks));
+            return;
+        }
+        let all: Vec<Vec<Most>> = picks.par_chunks(share).map(take).collect();
+        for found in all {
+            merge(errors, found);
+        }
+    }
+
+    fn far(&self, made: &Unpacked<'_>, picks: &[Pick<'_>], which: [&[bool]; 2]) -> Vec<Most> {
+        let mut scratch = Scratch::default();
+        let mut found = vec![Far::default(); self.skeleton.len()];
+        for (number, pick) in picks.iter().enumerate() {
+            self.look(made, pick, number, which, &mut scratch, &mut found);
+        }
+        let most = found.iter().map(|far| {
+            let (error_m, number, lane) = far.worst();
+            let pick = picks.get(number as usize);
+            Most {
+                error_m,
+                time_s: pick.map_or(0.0, |pick| pick.part.time_s(pick.group, lane)),
+            }
+        });
+        most.collect()
+    }
+
+    /// Looks at eight times, which are number `number`: the squares of the worst errors of joints
+    /// that are counted. `which` joints are wanted, and counted.
+    fn look(
+        &self,
+        made: &Unpacked<'_>,
+        pick: &Pick<'_>,
+        number: usize,
+        which: [&[bool]; 2],
+        scratch: &mut Scratch,
+        found: &mut [Far],
+    ) -> Octet {
+        let Scratch {
+            local,
+            exact,
+            made: models,
+        } = scratch;
+        let (exact, finite) = pick.part.models(self, pick.group, local, exact);
+        models.resize(self.skeleton.len(), [Octet::default(); 12]);
+        let at = Moments::new(made.timing(), pick.part.times_s(pick.group));
+        let look = Look {
+            made,
+            at: &at,
+            exact,
+            reaches: &self.reaches,
+            number: number as u32,
+            which,
+        };
+        if finite {
+            look.run(models, found)
+        } else {
+            look.carefully(models, found)
+        }
+    }
+
+    pub(super) fn bound_m(&self) -> f32 {
+        self.bound_m
+    }
+
+    /// How far off a point may be at the times that are looked at.
+    pub(super) fn limit_m(&self) -> f32 {
+        self.bound_m * MARGIN
+    }
+
+    /// How far from its joint a point lies, in model space at rest.
+    pub(super) fn point_m(&self) -> f32 {
+        self.point_m
+    }
+}
+
+impl Worst {
+    fn take(&mut self, error_m: f32, joint: usize, time_s: impl FnOnce() -> f64) {
+        if error_m > self.error_m {
+            *self = Self {
+                error_m,
+                joint: joint as u16,
+                time_s: time_s(),
+            };
+        }
+    }
+}
+
+fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine>) {
+    model.clear();
+    for (joint, local) in skeleton.joints().iter().zip(local) {
+        let own = local.to_affine();
+        model.push(match model.get(usize::from(joint.parent_index())) {
+            Some(parent) => *parent * own,
+            None => own,
+        });
+    }
+}

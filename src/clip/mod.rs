@@ -1,0 +1,53 @@
+//! Clips: the file's keyframes and the packed form that is played.
+//!
+//! [`CurveClip`] holds the curves of a file. [`Clip::new`] packs them: it samples at a uniform rate,
+//! stores constant joints once, and quantises the rest. The error is measured in model space against
+//! the curves and kept below [`ClipOptions::error_m`].
+//!
+//! - `curve`, `curve_sample`, `curve_weights`: the file's curves, evaluated at a time;
+//! - `packed`, `keys`, `weights`: the packed form; `save`: as bytes;
+//! - `build`, `build_weights`: curves to packed clips, with `rates`, `frames`, `fold` and `quantise`;
+//! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and how many bits
+//!   each key needs to stay below the bound;
+//! - `additive`: differences from a reference pose.
+
+mod additive;
+mod base;
+mod build;
+mod build_weights;
+mod curve;
+mod curve_sample;
+mod curve_weights;
+mod exact;
+mod fold;
+mod frames;
+mod key_times;
+mod keys;
+mod look;
+mod measure;
+mod near;
+mod octet;
+mod pack_clips;
+mod packed;
+mod quantise;
+mod rates;
+mod save;
+mod timing;
+mod unpacked;
+mod weights;
+mod widths;
+
+pub use additive::{AdditiveReference, difference};
+pub(crate) use additive::{curves, put_onto};
+pub(crate) use build::rest_clip;
+pub(crate) use curve::is_opposite;
+pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+pub(crate) use curve_sample::animate_tracks;
+pub(crate) use frames::driven;
+pub(crate) use pack_clips::PackCount;
+pub use pack_clips::{PackObserver, PackProgress, pack_clips};
+pub(crate) use packed::{
+    Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
+};
+pub use packed::{Clip, ClipOptions, ClipPacking, ClipReport};
+pub(crate) use timing::Place;

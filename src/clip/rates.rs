@@ -1,0 +1,112 @@
+//! Which rates a clip is tried at.
+
+use super::curve::CurveClip;
+use super::timing::Timing;
+use crate::skeleton::Transform;
+
+/// Among these are those at which exporters bake, where the keys are hit.
+const RATES_HZ: [f64; 16] = [
+    2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0,
+];
+/// More frames than this are not made, nor more bytes while making them: a clip that would need
+/// more keeps its tracks.
+const MAX_FRAMES: usize = 1 << 14;
+const MAX_BYTES: usize = 1 << 28;
+/// A length that is nearer than this to a whole number of intervals is one.
+const WHOLE: f64 = 1e-3;
+/// A key further than this from the grid, in 65536ths of an interval, makes the frames uneven.
+const ON_GRID: f64 = 16.0;
+/// How far from the grid a frame may be.
+const MOST_OFF: f64 = 32_000.0;
+
+/// The frames to try, fewest first: a single one if the clip has no length.
+pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
+    let single = Timing::single(raw);
+    if raw.tracks().is_empty() {
+        return vec![single];
+    }
+    timings_over(&single, longest(raw), joints * size_of::<Transform>())
+}
+
+/// The same for keys at these times, which lie in the time of `single`; a frame takes so many
+/// bytes.
+pub(super) fn timings_over(single: &Timing, times: &[f32], frame_bytes: usize) -> Vec<Timing> {
+    let span = single.end_s - single.start_s;
+    let most = (MAX_BYTES / frame_bytes.max(1)).clamp(2, MAX_FRAMES) - 1;
+    if span <= 0.0 {
+        return vec![single.clone()];
+    }
+    let even = RATES_HZ.into_iter().chain([1.0 / span]);
+    let even = even.map(|rate| timing(single, rate, most));
+    let own = own_rates(times, span).map(|rate| uneven(timing(single, rate, most), times));
+    let mut all: Vec<Timing> = even.chain(own).collect();
+    // What is on the grid comes first of the same number.
+    all.sort_by_key(|timing| (timing.frames, timing.offsets.len()));
+    let same = |a: &mut Timing, b: &mut Timing| {
+        a.frames == b.frames && a.offsets == b.offsets && (a.rate - b.rate).abs() <= 1e-9 * a.rate
+    };
+    all.dedup_by(same);
+    all
+}
+
+/// Frames at `rate`, or at the rate that makes `most` intervals.
+fn timing(single: &Timing, rate: f64, most: usize) -> Timing {
+    let span = single.end_s - single.start_s;
+    let intervals = span * rate;
+    let whole = (intervals.round() as usize).clamp(1, most);
+    let (frames, rate) = if (intervals - whole as f64).abs() <= WHOLE || intervals > most as f64 {
+        (whole + 1, whole as f64 / span)
+    } else {
+        ((intervals.ceil() as usize).clamp(1, most) + 1, rate)
+    };
+    Timing {
+        frames,
+        rate,
+        ..single.clone()
+    }
+}
+
+/// The same with each frame at the key that is near it.
+fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
+    let mut offsets = vec![0_i16; timing.frames];
+    for time in times {
+        let at = (f64::from(*time) - timing.start_s) * timing.rate;
+        let frame = at.round();
+        // The first frame and the last are where they are.
+        if let Some(offset) = offsets.get_mut(frame as usize)
+            && frame >= 1.0
+        {
+            *offset = ((at - frame) * 65536.0).clamp(-MOST_OFF, MOST_OFF).round() as i16;
+        }
+    }
+    if offsets
+        .iter()
+        .any(|offset| f64::from(*offset).abs() > ON_GRID)
+    {
+        timing.offsets = offsets;
+    }
+    timing
+}
+
+/// The key times of the track that has most.
+fn longest(raw: &CurveClip) -> &[f32] {
+    let times = raw.tracks().iter().map(|track| track.values.times_s());
+    times.max_by_key(|times| times.len()).unwrap_or(&[])
+}
+
+/// The rates at which the file's own keys lie, if they lie near a grid: their usual distance, and
+/// that which divides the clip evenly. None beyond the highest rate.
+fn own_rates(times: &[f32], span: f64) -> impl Iterator<Item = f64> {
+    let mut gaps: Vec<f64> = times
+        .windows(2)
+        .map(|pair| f64::from(pair[1]) - f64::from(pair[0]))
+        .collect();
+    gaps.sort_by(f64::total_cmp);
+    let usual = gaps.get(gaps.len() / 2).map(|gap| 1.0 / gap);
+    let even = (!gaps.is_empty()).then(|| gaps.len() as f64 / span);
+    let highest = RATES_HZ[RATES_HZ.len() - 1];
+    [usual, even]
+        .into_iter()
+        .flatten()
+        .filter(move |rate| *rate <= highest)
+}

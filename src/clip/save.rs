@@ -1,0 +1,320 @@
+//! Packed clips as bytes, and back.
+//!
+//! What the kernel reads without looking is not read from the bytes but derived, or checked: fields
+//! lie one after the other, so their widths say where.
+
+use super::curve::{CurveClip, Track, WeightTrack};
+use super::keys::{Packed, PackedRow};
+use super::packed::{Block, BlockKeys, Clip, ClipPacking, ClipReport, Property, fingerprint};
+use super::timing::Timing;
+use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
+use crate::bytes::{Reader, Save, invalid, save_structs};
+use crate::character::Character;
+use crate::error::Result;
+use crate::simd::{Row, WIDTH};
+use crate::skeleton::Skeleton;
+
+save_structs! {
+    Timing { start_s, end_s, frames, rate, offsets }
+    ClipReport {
+        packing, rate_hz, frames, bytes, memory_bytes, raw_bytes, error_m, error_joint,
+        error_time_s, kept_tracks, weight_error,
+    }
+}
+
+/// Without [`Block::NEAR`], which is derived.
+impl Save for Block {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.rows.save(to);
+        (self.flags & !Self::NEAR).save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            rows: Save::load(from)?,
+            flags: Save::load(from)?,
+        })
+    }
+}
+
+impl Save for Row {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self(Save::load(from)?))
+    }
+}
+
+fn expect(holds: bool, why: &'static str) -> Result<()> {
+    if holds {
+        Ok(())
+    } else {
+        Err(invalid("clip", why))
+    }
+}
+
+impl Clip {
+    /// The number that its clips have for a skeleton.
+    pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
+        fingerprint(skeleton)
+    }
+
+    pub(crate) fn save(&self, to: &mut Vec<u8>) {
+        self.name.save(to);
+        self.timing.save(to);
+        match &self.keys {
+            BlockKeys::Plain(rows, stride) => {
+                0_u8.save(to);
+                stride.save(to);
+                rows.save(to);
+            }
+            BlockKeys::Packed(packed) => {
+                1_u8.save(to);
+                packed.save(to);
+            }
+        }
+        self.constants.save(to);
+        self.blocks.save(to);
+        self.additive.save(to);
+        self.kept.save(to);
+        self.weights.len().save(to);
+        self.weights.iter().for_each(|keys| keys.save(to));
+        self.report.save(to);
+    }
+
+    /// One of `character`, whose skeleton has this fingerprint.
+    ///
+    /// # Errors
+    /// [`Error::Saved`](crate::error::Error::Saved) or those of [`CurveClip::new`], for what makes no
+    /// sense.
+    pub(crate) fn load(
+        character: &Character,
+        fingerprint: u64,
+        from: &mut Reader<'_>,
+    ) -> Result<Self> {
+        let skeleton = character.skeleton();
+        let name = Save::load(from)?;
+        let timing = load_timing(from)?;
+        let keys = match u8::load(from)? {
+            0 => load_plain(&timing, from)?,
+            1 => BlockKeys::Packed(Packed::load(timing.frames, from)?),
+            _ => return Err(invalid("clip", "has keys of no known form")),
+        };
+        let constants: Vec<Row> = Save::load(from)?;
+        let blocks: Vec<Block> = Save::load(from)?;
+        check_blocks(&blocks, &keys, constants.len(), skeleton.len())?;
+        let additive = Save::load(from)?;
+        let kept: Vec<Track> = Save::load(from)?;
+        // Checks and sorts them.
+        let kept = CurveClip::new("", kept, skeleton)?.tracks().to_vec();
+        let weights = load_weights(character, from)?;
+        let packing = match keys {
+            BlockKeys::Plain(..) => ClipPacking::None,
+            BlockKeys::Packed(_) => ClipPacking::Quantised,
+        };
+        let report = ClipReport {
+            packing,
+            rate_hz: timing.rate,
+            frames: timing.frames,
+            kept_tracks: kept.len(),
+            ..ClipReport::load(from)?
+        };
+        let mut clip = Self {
+            name,
+            timing,
+            keys,
+            constants,
+            blocks,
+            rest: skeleton.joints.clone(),
+            skeleton: fingerprint,
+            additive,
+            kept,
+            weights,
+            report,
+        };
+        clip.mark_near();
+        Ok(clip)
+    }
+}
+
+fn load_timing(from: &mut Reader<'_>) -> Result<Timing> {
+    let timing = Timing::load(from)?;
+    let times = [timing.start_s, timing.end_s, timing.rate];
+    let finite = times.into_iter().all(f64::is_finite);
+    let right = finite && timing.start_s <= timing.end_s && timing.rate >= 0.0;
+    expect(right, "has times that make no sense")?;
+    // Frames are numbered in 32 bits.
+    let frames = (1..=u32::MAX as usize).contains(&timing.frames);
+    expect(frames, "has no frames or too many")?;
+    let offsets = timing.offsets.is_empty() || timing.offsets.len() == timing.frames;
+    expect(offsets, "has offsets for other frames than it has")?;
+    Ok(timing)
+}
+
+fn load_plain(timing: &Timing, from: &mut Reader<'_>) -> Result<BlockKeys> {
+    let stride = usize::load(from)?;
+    let rows: Vec<Row> = Save::load(from)?;
+    let right = stride.checked_mul(timing.frames) == Some(rows.len());
+    expect(right, "has too few or too many keys")?;
+    expect(stride > 0 || timing.frames == 1, "has frames without keys")?;
+    Ok(BlockKeys::Plain(rows, stride))
+}
+
+/// Checks that what blocks refer to is there.
+fn check_blocks(blocks: &[Block], keys: &BlockKeys, constants: usize, joints: usize) -> Result<()> {
+    expect(
+        blocks.len() == joints.div_ceil(WIDTH),
+        "is for another skeleton",
+    )?;
+    let rows = match keys {
+        BlockKeys::Plain(_, stride) => *stride,
+        BlockKeys::Packed(packed) => packed.rows.len(),
+    };
+    for block in blocks {
+        expect(
+            block.flags < Block::KEPT << 1,
+            "has a block of no known form",
+        )?;
+        for property in Property::ALL {
+            let (moves, rests) = (block.moves(property), block.rests(property));
+            expect(!(moves && rests), "has a block that both moves and rests")?;
+            let end = block.rows[property as usize] as usize + property.len();
+            let inside = rests || end <= if moves { rows } else { constants };
+            expect(inside, "has a block beyond its rows")?;
+        }
+    }
+    Ok(())
+}
+
+impl Packed {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.rows.len().save(to);
+        for row in &self.rows {
+            row.widths().save(to);
+            row.min.save(to);
+            let scales: [u16; WIDTH] =
+                std::array::from_fn(|lane| (row.scale(lane).to_bits() >> 16) as u16);
+            scales.save(to);
+        }
+        self.frames_bytes().to_vec().save(to);
+    }
+
+    fn load(frames: usize, from: &mut Reader<'_>) -> Result<Self> {
+        let count = usize::load(from)?;
+        let (mut rows, mut windows, mut bits) = (Vec::new(), Vec::new(), 0);
+        for _ in 0..count {
+            let widths: [u8; WIDTH] = Save::load(from)?;
+            let min: [f32; WIDTH] = Save::load(from)?;
+            let scales: [u16; WIDTH] = Save::load(from)?;
+            let placed = PackedRow::place(widths.map(u32::from), bits);
+            let Some((mut row, window, end)) = placed else {
+                return Err(invalid("clip", "has fields that are too wide"));
+            };
+            let finite = min.into_iter().all(f32::is_finite);
+            expect(finite, "has keys that are not finite")?;
+            row.min = min;
+            for (lane, upper) in scales.into_iter().enumerate() {
+                expect(PackedRow::is_scale(upper), "has a scale of no known form")?;
+                row.set_scale(lane, upper);
+            }
+            rows.push(row);
+            windows.push(window);
+            bits = end;
+            // Bits are numbered in 32 bits, and so are bytes.
+            expect(bits < u32::MAX / 2, "has frames that are too long")?;
+        }
+        expect(bits > 0 || frames == 1, "has frames without keys")?;
+        let bytes: Vec<u8> = Save::load(from)?;
+        Self::of_frames(rows, windows, (bits, frames), bytes)
+            .ok_or_else(|| invalid("clip", "has too few or too many keys"))
+    }
+}
+
+impl WeightKeys {
+    fn save(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Even(even) => {
+                0_u8.save(to);
+                even.first_weight.save(to);
+                even.timing.save(to);
+                even.columns.len().save(to);
+                for column in &even.columns {
+                    (column.width as u8).save(to);
+                    column.min.save(to);
+                    column.scale.save(to);
+                }
+                even.bytes.save(to);
+            }
+            Self::Curve(track) => {
+                1_u8.save(to);
+                track.save(to);
+            }
+        }
+    }
+}
+
+impl EvenWeights {
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let first_weight = Save::load(from)?;
+        let timing = load_timing(from)?;
+        let (mut columns, mut bit) = (Vec::new(), 0_u32);
+        for _ in 0..usize::load(from)? {
+            let width = u32::from(u8::load(from)?);
+            let [min, scale] = Save::load(from)?;
+            let right = width <= MAX_BITS && f32::is_finite(min) && f32::is_finite(scale);
+            expect(right, "has morph weights of no known form")?;
+            columns.push(Column {
+                min,
+                scale,
+                bit,
+                width,
+            });
+            bit += width;
+            expect(bit < u32::MAX / 2, "has too many morph weights")?;
+        }
+        let stride = bit.div_ceil(8) as usize;
+        let bytes: Vec<u8> = Save::load(from)?;
+        let need = stride.checked_mul(timing.frames);
+        let right = need.and_then(|need| need.checked_add(PADDING)) == Some(bytes.len());
+        expect(right, "has too few or too many morph weights")?;
+        Ok(Self {
+            first_weight,
+            timing,
+            columns,
+            stride,
+            bytes,
+        })
+    }
+}
+
+fn load_weights(character: &Character, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>> {
+    let count = character.morph_weights().len();
+    let mut all = Vec::new();
+    let mut end = 0;
+    for _ in 0..usize::load(from)? {
+        let keys = match u8::load(from)? {
+            0 => WeightKeys::Even(EvenWeights::load(from)?),
+            1 => {
+                let track = WeightTrack::load(from)?;
+                let none = CurveClip::new("", Vec::new(), character.skeleton())?;
+                // Checks it.
+                let clip = none.with_weight_tracks(vec![track], count)?;
+                let tracks = clip.weight_tracks().to_vec();
+                all.extend(tracks.into_iter().map(WeightKeys::Curve));
+                let Some(last) = all.pop() else {
+                    return Err(invalid("clip", "has a track of no morph weights"));
+                };
+                last
+            }
+            _ => return Err(invalid("clip", "has morph weights of no known form")),
+        };
+        let range = keys.range();
+        let right = range.start >= end && !range.is_empty() && range.end <= count;
+        expect(right, "drives morph weights that there are not, or twice")?;
+        end = range.end;
+        all.push(keys);
+    }
+    Ok(all)
+}

@@ -1,0 +1,143 @@
+//! Where a time falls among a clip's frames, and how rotations get from one to the next.
+
+use super::curve::CurveClip;
+
+/// When the frames of a clip are: from `start_s` on `rate` a second, but for the last, which is at
+/// `end_s`. So a clip whose length is no whole number of intervals still has its keys on the file's
+/// grid.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Timing {
+    pub(crate) start_s: f64,
+    pub(crate) end_s: f64,
+    /// At least one.
+    pub(crate) frames: usize,
+    /// Frames a second; 0 for a single frame.
+    pub(crate) rate: f64,
+    /// How much later than that each frame is, in 65536ths of an interval, which is less than half
+    /// of one: for files whose keys are near a grid. Empty if all are on it.
+    pub(crate) offsets: Vec<i16>,
+}
+
+/// Where a time falls among the frames.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) u: f32,
+    /// What rotations need of `u`.
+    pub(crate) slerp: Slerp,
+    /// The time that it is, clamped to the clip.
+    pub(crate) time_s: f64,
+}
+
+/// How far `u` is moved so that rotations turn at an even speed although their components are
+/// interpolated linearly: with `w`, one minus the cosine between the keys, the part of the way is
+/// `u + w (one + w two)`. That is the first terms of the series in `w` of `sin(uφ) / (sin(uφ) +
+/// sin((1-u)φ))`, where `cos φ = 1 - w`; the second is a fit for φ up to 0.6. The rotation is off
+/// by 1.1e-6 rad for keys an eighth of a turn apart, and by 8e-5 for a quarter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slerp {
+    pub(crate) one: f32,
+    pub(crate) two: f32,
+}
+
+impl Slerp {
+    fn new(u: f32) -> Self {
+        let bow = u * (1.0 - u);
+        let skew = bow * (1.0 - 2.0 * u);
+        Self {
+            one: skew * (1.0 / 3.0),
+            two: skew * (0.141_488_76 - 0.288_535_9 * bow),
+        }
+    }
+
+    /// What part of the way between the components of two rotations lies at `u`.
+    pub(crate) fn part(&self, from: [f32; 4], to: [f32; 4], u: f32) -> f32 {
+        let pairs = from.into_iter().zip(to);
+        let w = pairs.fold(1.0, |w, (a, b)| w - a * b);
+        u + w * (self.one + w * self.two)
+    }
+}
+
+impl Timing {
+    /// A single frame.
+    pub(crate) fn single(raw: &CurveClip) -> Self {
+        Self {
+            start_s: raw.start_s().into(),
+            end_s: raw.duration_s().into(),
+            frames: 1,
+            rate: 0.0,
+            offsets: Vec::new(),
+        }
+    }
+
+    /// Leaves the first frame alone.
+    pub(crate) fn single_frame(&mut self) {
+        (self.frames, self.rate) = (1, 0.0);
+        self.offsets.clear();
+    }
+
+    /// When a frame is.
+    #[inline]
+    pub(crate) fn time_s(&self, frame: usize) -> f64 {
+        if frame + 1 >= self.frames {
+            return self.end_s;
+        }
+        let offset = self.offsets.get(frame).copied().unwrap_or(0);
+        self.start_s + (frame as f64 + f64::from(offset) * (1.0 / 65536.0)) / self.rate
+    }
+
+    /// Where `time_s` falls.
+    #[inline]
+    pub(crate) fn place(&self, time_s: f64) -> Place {
+        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
+        // Not `clamp`, which panics where it is unsure of its bounds, nor `max` and `min`, which
+        // ask for more than that.
+        let least = |a: f64, b: f64| if a < b { a } else { b };
+        let time_s = if time_s > self.start_s {
+            time_s
+        } else {
+            self.start_s
+        };
+        let time_s = least(time_s, self.end_s);
+        let last = self.frames - 1;
+        let at = (time_s - self.start_s) * self.rate;
+        // There are less frames than 2³², and numbers of 32 bits are converted faster.
+        let number = at as u32;
+        let mut from = (number as usize).min(last);
+        let mut u = least(at - f64::from(number), 1.0);
+        if from + 1 >= last || !self.offsets.is_empty() {
+            (from, u) = self.between(from, time_s);
+        }
+        let u = u as f32;
+        Place {
+            from: from as u32,
+            to: (from + 1).min(last) as u32,
+            u,
+            slerp: Slerp::new(u),
+            time_s,
+        }
+    }
+
+    /// The frame before a time, and the part of the way to the next; `near` is that frame or one of
+    /// its neighbours.
+    fn between(&self, near: usize, time_s: f64) -> (usize, f64) {
+        let last = self.frames - 1;
+        if time_s >= self.end_s {
+            return (last, 0.0);
+        }
+        let mut from = near.min(last.saturating_sub(1));
+        let mut start_s = self.time_s(from);
+        let mut end_s = self.time_s(from + 1);
+        if time_s < start_s && from > 0 {
+            (from, end_s) = (from - 1, start_s);
+            start_s = self.time_s(from);
+        } else if time_s >= end_s && from + 1 < last {
+            (from, start_s) = (from + 1, end_s);
+            end_s = self.time_s(from + 1);
+        }
+        let part = (time_s - start_s) / (end_s - start_s);
+        // Neither is there a way between frames at the same time.
+        (from, if part >= 0.0 { part.min(1.0) } else { 0.0 })
+    }
+}

@@ -1,0 +1,291 @@
+//! A clip's keys component by component, and the poses that they give at eight times at once.
+//!
+//! What [`Clip::sample`] says for one time, this says for eight, so that packing can look at many.
+//! BlockKeys can be changed one component at a time.
+
+use super::base::Base;
+use super::curve_sample::animate_tracks;
+use super::octet::{EIGHT, Matrices, Octet, matrices, normalised, product, turned};
+use super::packed::{BlockKeys, COMPONENTS, Clip, Property, components};
+use super::timing::Timing;
+use crate::simd::WIDTH;
+use crate::skeleton::{Joint, Transform};
+
+/// Eight times, and where they fall among a clip's frames.
+#[derive(Debug)]
+pub(super) struct Moments {
+    times_s: [f64; EIGHT],
+    from: [u32; EIGHT],
+    to: [u32; EIGHT],
+    u: Octet,
+    slerp_one: Octet,
+    slerp_two: Octet,
+    /// Whether each lies one frame after the time before it, so that keys can be read as they lie.
+    in_row: bool,
+}
+
+impl Moments {
+    pub(super) fn new(timing: &Timing, times_s: &[f64; EIGHT]) -> Self {
+        let mut all = Self {
+            times_s: *times_s,
+            from: [0; EIGHT],
+            to: [0; EIGHT],
+            u: Octet::default(),
+            slerp_one: Octet::default(),
+            slerp_two: Octet::default(),
+            in_row: true,
+        };
+        for (lane, time_s) in times_s.iter().enumerate() {
+            let place = timing.place(*time_s);
+            all.times_s[lane] = place.time_s;
+            (all.from[lane], all.to[lane]) = (place.from, place.to);
+            all.u.0[lane] = place.u;
+            all.slerp_one.0[lane] = place.slerp.one;
+            all.slerp_two.0[lane] = place.slerp.two;
+            all.in_row &= all.from[lane] == all.from[0] + lane as u32;
+            all.in_row &= all.to[lane] == all.from[lane] + 1;
+        }
+        all
+    }
+}
+
+/// For each component, the number of its keys among all; this for one that does not move.
+const CONSTANT: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct JointKeys {
+    keys: [u32; COMPONENTS],
+    constant: [f32; COMPONENTS],
+    /// Rotations are brought to length 1.
+    turns: bool,
+    /// Tracks are kept.
+    kept: bool,
+    /// Where nothing moves.
+    fixed: Option<Box<Matrices>>,
+}
+
+/// A clip's keys, ready to be evaluated and changed.
+#[derive(Debug)]
+pub(super) struct Unpacked<'a> {
+    clip: &'a Clip,
+    base: Base<'a>,
+    joints: Vec<JointKeys>,
+    /// `[row][lane][frame]`.
+    values: Vec<f32>,
+    /// Frames a component, and some that are never used.
+    stride: usize,
+}
+
+impl<'a> Unpacked<'a> {
+    pub(super) fn new(clip: &'a Clip, base: Base<'a>) -> Self {
+        let frames = clip.timing.frames;
+        let rows = match &clip.keys {
+            BlockKeys::Plain(_, rows) => *rows,
+            BlockKeys::Packed(packed) => packed.rows.len(),
+        };
+        let stride = frames + EIGHT;
+        let mut values = vec![0.0; rows * WIDTH * stride];
+        for (number, values) in values.chunks_exact_mut(stride).enumerate() {
+            let (row, lane) = (number / WIDTH, number % WIDTH);
+            for (frame, value) in values[..frames].iter_mut().enumerate() {
+                *value = clip.key(frame, row, lane);
+            }
+        }
+        let joints = (0..clip.rest.len()).map(|joint| JointKeys::new(clip, base, joint));
+        Self {
+            joints: joints.collect(),
+            clip,
+            base,
+            values,
+            stride,
+        }
+    }
+
+    /// The keys of a lane of a row, one a frame.
+    pub(super) fn keys_mut(&mut self, row: usize, lane: usize) -> &mut [f32] {
+        let first = (row * WIDTH + lane) * self.stride;
+        &mut self.values[first..first + self.clip.timing.frames]
+    }
+
+    pub(super) fn timing(&self) -> &Timing {
+        &self.clip.timing
+    }
+
+    /// Overwrites the model poses of those joints that are `wanted`, whose ancestors are, too.
+    #[inline(always)]
+    pub(super) fn model_poses(&self, at: &Moments, wanted: &[bool], out: &mut [Matrices]) {
+        for (joint, wanted) in wanted.iter().enumerate() {
+            if *wanted {
+                let own = self.local(at, joint);
+                put(&self.clip.rest, joint, &own, out);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn local(&self, at: &Moments, joint: usize) -> Matrices {
+        let keys = &self.joints[joint];
+        if let Some(fixed) = &keys.fixed {
+            return **fixed;
+        }
+        let mut pose = keys.constant.map(Octet::splat);
+        if keys.keys[0] != CONSTANT {
+            let ends: [_; 4] = core::array::from_fn(|k| self.ends(at, keys.keys[k]));
+            let mut w = Octet::splat(1.0);
+            for (from, to) in ends {
+                w = w - from * to;
+            }
+            let part = at.u + w * (at.slerp_one + w * at.slerp_two);
+            for (to, ends) in pose.iter_mut().zip(ends) {
+                *to = ends.0 + (ends.1 - ends.0) * part;
+            }
+        }
+        for property in [Property::Translation, Property::Scale] {
+            let first = property.first();
+            if keys.keys[first] != CONSTANT {
+                let own = pose.iter_mut().zip(&keys.keys);
+                for (to, key) in own.skip(first).take(property.len()) {
+                    let (start, end) = self.ends(at, *key);
+                    *to = start + (end - start) * at.u;
+                }
+            }
+        }
+        if keys.turns {
+            let [x, y, z, w, ..] = pose;
+            pose[..4].copy_from_slice(&normalised([x, y, z, w]));
+        }
+        if keys.kept {
+            self.put_kept(at, joint, &mut pose);
+        }
+        matrices(&put_onto(self.base, joint, pose))
+    }
+
+    /// A component's keys before and after each time.
+    #[inline(always)]
+    fn ends(&self, at: &Moments, keys: u32) -> (Octet, Octet) {
+        let keys = &self.values[keys as usize * self.stride..][..self.stride];
+        let (mut from, mut to) = (Octet::default(), Octet::default());
+        let first = at.from[0] as usize;
+        if at.in_row
+            && let Some(row) = keys.get(first..first + EIGHT + 1)
+        {
+            from.0.copy_from_slice(&row[..EIGHT]);
+            to.0.copy_from_slice(&row[1..]);
+            return (from, to);
+        }
+        for lane in 0..EIGHT {
+            from.0[lane] = keys[at.from[lane] as usize];
+            to.0[lane] = keys[at.to[lane] as usize];
+        }
+        (from, to)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_kept(&self, at: &Moments, joint: usize, pose: &mut [Octet; COMPONENTS]) {
+        let tracks = self.clip.kept_of(joint..joint + 1);
+        for (lane, time_s) in at.times_s.iter().enumerate() {
+            let [x, y, z, w, tx, ty, tz, sx, sy, sz] = pose.map(|component| component.0[lane]);
+            let mut one = [Transform {
+                translation: [tx, ty, tz].into(),
+                rotation: glam::Quat::from_xyzw(x, y, z, w),
+                scale: [sx, sy, sz].into(),
+            }];
+            animate_tracks(tracks, *time_s, joint, &mut one);
+            for (to, value) in pose.iter_mut().zip(components(&one[0])) {
+                to.0[lane] = value;
+            }
+        }
+    }
+}
+
+impl JointKeys {
+    fn new(clip: &Clip, base: Base<'_>, joint: usize) -> Self {
+        let (block, lane) = (&clip.blocks[joint / WIDTH], joint % WIDTH);
+        let mut keys = [CONSTANT; COMPONENTS];
+        let mut constant = components(&clip.at_rest(joint));
+        for property in Property::ALL.into_iter().filter(|p| !block.rests(*p)) {
+            for component in 0..property.len() {
+                let row = block.rows[property as usize] as usize + component;
+                let at = property.first() + component;
+                if block.moves(property) {
+                    keys[at] = (row * WIDTH + lane) as u32;
+                } else {
+                    constant[at] = clip.constants[row].0[lane];
+                }
+            }
+        }
+        let turns = !block.rests(Property::Rotation);
+        let kept = !clip.kept_of(joint..joint + 1).is_empty();
+        let fixed = (!kept && keys == [CONSTANT; COMPONENTS]).then(|| {
+            let mut pose = constant.map(Octet::splat);
+            if turns {
+                let [x, y, z, w, ..] = pose;
+                pose[..4].copy_from_slice(&normalised([x, y, z, w]));
+            }
+            Box::new(matrices(&put_onto(base, joint, pose)))
+        });
+        Self {
+            keys,
+            constant,
+            turns,
+            kept,
+            fixed,
+        }
+    }
+}
+
+/// Local poses put onto the reference that they are differences from.
+#[inline(always)]
+fn put_onto(base: Base<'_>, joint: usize, pose: [Octet; COMPONENTS]) -> [Octet; COMPONENTS] {
+    let Base::Reference(reference) = base else {
+        return pose;
+    };
+    let [rx, ry, rz, rw, ref_t @ .., sx, sy, sz] = components(&reference[joint]).map(Octet::splat);
+    let [x, y, z, w, tx, ty, tz, own_s @ ..] = pose;
+    let [x, y, z, w] = normalised(turned([rx, ry, rz, rw], [x, y, z, w]));
+    let (t, s) = (ref_t, [sx, sy, sz]);
+    [
+        x,
+        y,
+        z,
+        w,
+        t[0] + tx,
+        t[1] + ty,
+        t[2] + tz,
+        s[0] * own_s[0],
+        s[1] * own_s[1],
+        s[2] * own_s[2],
+    ]
+}
+
+/// Writes a joint's model matrices.
+#[inline(always)]
+fn put(joints: &[Joint], joint: usize, own: &Matrices, out: &mut [Matrices]) {
+    let parent = usize::from(joints[joint].parent_index());
+    out[joint] = match out.get(parent) {
+        Some(parent) => product(parent, own),
+        None => *own,
+    };
+}
+
+/// The model poses of eight local ones, which are `base`'s differences if it has a reference:
+/// `[time][joint]`.
+pub(super) fn models_of(
+    joints: &[Joint],
+    base: Base<'_>,
+    local: &[Transform],
+    out: &mut [Matrices],
+) {
+    for joint in 0..joints.len() {
+        let mut pose = [Octet::default(); COMPONENTS];
+        for lane in 0..EIGHT {
+            let own = components(&local[lane * joints.len() + joint]);
+            for (to, value) in pose.iter_mut().zip(own) {
+                to.0[lane] = value;
+            }
+        }
+        let own = matrices(&put_onto(base, joint, pose));
+        put(joints, joint, &own, out);
+    }
+}

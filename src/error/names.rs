@@ -1,0 +1,21 @@
+//! Names in error messages.
+
+/// Names joined by commas, cut after about 300 characters.
+pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Box<str> {
+    let mut text = String::new();
+    for name in names {
+        if text.len() + name.len() > 300 {
+            text.push_str(", …");
+            break;
+        }
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(name);
+    }
+    if text.is_empty() {
+        "none".into()
+    } else {
+        text.into()
+    }
+}

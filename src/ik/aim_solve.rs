@@ -1,0 +1,302 @@
+//! The geometry of aiming: the rotations that point an axis at a target, and by how much it misses.
+//!
+//! The axis is a ray from the eye, which lies at an offset from the joint. A turn of the joint
+//! moves the eye on a sphere. A target outside of that sphere can always be aimed at: the point of
+//! the ray that is as far from the joint as the target is turned onto the target. A target inside
+//! can only be aimed at if the ray passes through the sphere around the joint on which the target
+//! lies. Otherwise the least possible miss is the angle between the ray and the cone from the eye
+//! that touches that sphere.
+
+use super::aim::{Aim, AimJoint, AimTarget, MAX_AIM_JOINTS};
+use super::job::IkPose;
+use super::maths::{
+    angle_about, angle_between, arc, blend, direction, inverse, length, part_of, sense, turn_about,
+    turned, unit,
+};
+use super::rig::IkRig;
+use crate::skeleton::Affine;
+use core::f32::consts::{PI, TAU};
+use glam::{DVec3, Quat, Vec3};
+
+/// A target that is nearer to the eye than this part of the coordinates that take part lies on the
+/// eye: its direction is rounding noise.
+const ON_THE_EYE: f64 = 1e-5;
+/// What rounding adds to a miss: of the angle itself, and of a coordinate seen from the distance.
+const ROUNDING_RAD: f64 = 1e-6;
+/// How often the weight is halved that misses by too much.
+const HALVINGS: usize = 12;
+
+/// The rotations of the joints that aim.
+pub(super) type Rotations = [Quat; MAX_AIM_JOINTS];
+
+/// By how much the forward axis misses the target.
+#[derive(Clone, Copy)]
+pub(super) struct Miss {
+    pub(super) angle_rad: f32,
+    rounding_rad: f64,
+}
+
+impl Miss {
+    /// Whether it is less than a thousandth of a radian, or rounding.
+    pub(super) fn is_none(&self) -> bool {
+        f64::from(self.angle_rad) <= 1e-3 + self.rounding_rad
+    }
+
+    /// Whether it is larger than `other` by more than rounding.
+    fn exceeds(&self, other: &Self) -> bool {
+        let rounding_rad = self.rounding_rad + other.rounding_rad;
+        f64::from(self.angle_rad) > f64::from(other.angle_rad) + rounding_rad
+    }
+}
+
+/// What a joint turns to, in the space of its parent.
+struct Aimed {
+    /// From the last joint's space.
+    carried: Affine,
+    joint: Vec3,
+    goal: Vec3,
+    up: Option<Vec3>,
+    /// The whole twist, and what the joints above this one have left of it.
+    twist_rad: [f32; 2],
+}
+
+/// The turn of a joint: first `roll_rad` about `axis`, which points at the goal once it is swung.
+struct Turn {
+    swing: Quat,
+    axis: Vec3,
+    roll_rad: f32,
+}
+
+impl Turn {
+    fn part(&self, share: f32) -> Quat {
+        let swing = if share < 1.0 {
+            part_of(self.swing, share)
+        } else {
+            self.swing
+        };
+        if self.roll_rad == 0.0 {
+            return swing;
+        }
+        swing * turn_about(self.axis, self.roll_rad * share)
+    }
+}
+
+impl Aim {
+    /// The offset and the forward axis in the space that `affine` leads to from the last joint's.
+    fn ray(&self, affine: &Affine) -> Option<(Vec3, Vec3)> {
+        let forward = unit(direction(affine, self.forward))?;
+        Some((affine.transform_point3(self.offset_m), forward))
+    }
+
+    /// The miss where the last joint stands at `last`; 0 where the target lies on the eye.
+    pub(super) fn miss(&self, target: Vec3, last: &Affine) -> Option<Miss> {
+        let (eye, forward) = self.ray(last)?;
+        let size = size(eye, target, last);
+        let distance = length(target - eye);
+        if !(size.is_finite() && distance.is_finite()) {
+            return None;
+        }
+        if distance <= ON_THE_EYE * size {
+            return Some(Miss {
+                angle_rad: 0.0,
+                rounding_rad: ROUNDING_RAD,
+            });
+        }
+        Some(Miss {
+            angle_rad: angle_between(forward, unit(target - eye)?),
+            rounding_rad: ROUNDING_RAD * (1.0 + size / distance),
+        })
+    }
+
+    /// The target, brought into the cone.
+    fn held(&self, target: Vec3, last: &Affine) -> Option<Vec3> {
+        let (eye, forward) = self.ray(last)?;
+        let to_target = target - eye;
+        let Some(wanted) = unit(to_target) else {
+            return Some(target);
+        };
+        if length(to_target) <= ON_THE_EYE * size(eye, target, last) {
+            return Some(target);
+        }
+        let angle = angle_between(forward, wanted);
+        if angle <= self.limit_rad {
+            return Some(target);
+        }
+        let way = part_of(arc(forward, wanted, None), self.limit_rad / angle) * forward;
+        Some(eye + way * to_target.length().min(1e6))
+    }
+
+    /// The rotations that solve it, at full weight.
+    pub(super) fn rotations(
+        &self,
+        rig: &IkRig,
+        target: &AimTarget,
+        pose: &IkPose<'_>,
+    ) -> Option<Rotations> {
+        let (first, last) = (self.joints.first()?.joint, self.joints.last()?.joint);
+        let goal = self.held(target.position, &pose.model[usize::from(last)])?;
+        let mut solved = [Quat::IDENTITY; MAX_AIM_JOINTS];
+        let mut parent = rig.parent_model(first, pose.model);
+        let mut left: f32 = self.joints.iter().map(|joint| joint.share).sum();
+        let mut twist_left = target.twist_rad;
+        for (at, AimJoint { joint, share }) in self.joints.iter().enumerate() {
+            let local = &pose.local[usize::from(*joint)];
+            let to_parent = inverse(&parent)?;
+            let below = if *joint == last {
+                Affine::IDENTITY
+            } else {
+                let between = rig.between(pose.local, *joint, last);
+                between * pose.local[usize::from(last)].to_affine()
+            };
+            let aimed = Aimed {
+                carried: turned(local, local.rotation) * below,
+                joint: local.translation,
+                goal: to_parent.transform_point3(goal),
+                up: target.up.map(|up| direction(&to_parent, up)),
+                twist_rad: [target.twist_rad, twist_left].map(|twist| twist * sense(&parent)),
+            };
+            let part = if *joint == last { 1.0 } else { share / left };
+            let part = part.clamp(0.0, 1.0);
+            let turn = match self.turn(&aimed)? {
+                Some(turn) => {
+                    twist_left *= 1.0 - part;
+                    turn.part(part)
+                }
+                None => Quat::IDENTITY,
+            };
+            left -= share;
+            solved[at] = (turn * local.rotation).normalize();
+            if let Some(next) = self.joints.get(at + 1) {
+                parent = parent
+                    * turned(local, solved[at])
+                    * rig.between(pose.local, *joint, next.joint);
+            }
+        }
+        let finite = solved.iter().all(|rotation| rotation.is_finite());
+        finite.then_some(solved)
+    }
+
+    /// The turn about a joint that makes the forward axis point at the goal, in the space of the
+    /// joint's parent. None inside if the goal lies on the joint, so that no turn changes anything;
+    /// none outside if there is no answer in numbers.
+    fn turn(&self, aimed: &Aimed) -> Option<Option<Turn>> {
+        let (eye, forward) = self.ray(&aimed.carried)?;
+        let to_goal = aimed.goal - aimed.joint;
+        let Some(goal) = unit(to_goal) else {
+            return Some(None);
+        };
+        let size = length(aimed.joint) + length(aimed.goal);
+        let Some(axis) = point_at(eye - aimed.joint, forward, to_goal, size) else {
+            return Some(None);
+        };
+        let up = direction(&aimed.carried, self.up);
+        let swing = arc(axis, goal, Some(up));
+        let [twist_rad, twist_left] = aimed.twist_rad;
+        let upright = aimed
+            .up
+            .and_then(|wanted| angle_about(goal, swing * up, wanted));
+        let roll_rad = match upright {
+            Some(roll) => (roll + twist_rad + PI).rem_euclid(TAU) - PI,
+            None => twist_left,
+        };
+        Some(Some(Turn {
+            swing,
+            axis,
+            roll_rad,
+        }))
+    }
+
+    /// The rotations at a weight, from the pose's own.
+    pub(super) fn weighted(&self, solved: &Rotations, weight: f32, pose: &IkPose<'_>) -> Rotations {
+        let mut rotations = *solved;
+        for (joint, rotation) in self.joints.iter().zip(&mut rotations) {
+            let animated = pose.local[usize::from(joint.joint)].rotation;
+            *rotation = blend(animated, *rotation, weight);
+        }
+        rotations
+    }
+
+    /// The largest weight up to `weight`, found by halving, with which the axis does not miss the
+    /// target by more than it does in the pose.
+    pub(super) fn safe_weight(
+        &self,
+        rig: &IkRig,
+        (target, weight): (Vec3, f32),
+        solved: &Rotations,
+        pose: &IkPose<'_>,
+    ) -> Option<f32> {
+        let last = usize::from(self.joints.last()?.joint);
+        let before = self.miss(target, &pose.model[last])?;
+        let is_worse = |weight: f32| {
+            let last = self.last_model(rig, &self.weighted(solved, weight, pose), pose)?;
+            Some(self.miss(target, &last)?.exceeds(&before))
+        };
+        if !is_worse(weight)? {
+            return Some(weight);
+        }
+        let (mut good, mut bad) = (0.0, weight);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (good + bad);
+            if is_worse(middle)? {
+                bad = middle;
+            } else {
+                good = middle;
+            }
+        }
+        Some(good)
+    }
+
+    /// The model matrix of the last joint with these rotations.
+    fn last_model(&self, rig: &IkRig, rotations: &Rotations, pose: &IkPose<'_>) -> Option<Affine> {
+        let mut model = rig.parent_model(self.joints.first()?.joint, pose.model);
+        let mut above = None;
+        for (AimJoint { joint, .. }, rotation) in self.joints.iter().zip(rotations) {
+            if let Some(above) = above {
+                model *= rig.between(pose.local, above, *joint);
+            }
+            model *= turned(&pose.local[usize::from(*joint)], *rotation);
+            above = Some(*joint);
+        }
+        Some(model)
+    }
+}
+
+/// The sum of the coordinates that a direction from the eye to the target is rounded by.
+fn size(eye: Vec3, target: Vec3, last: &Affine) -> f64 {
+    length(eye) + length(target) + length(eye - Vec3::from(last.translation))
+}
+
+/// The direction, from a joint, that has to be turned onto the goal so that the ray goes through
+/// it, or misses it by as little as any turn can. `eye` and `goal` are seen from the joint;
+/// `size_m` is what they were rounded by.
+fn point_at(eye: Vec3, forward: Vec3, goal: Vec3, size_m: f64) -> Option<Vec3> {
+    /// Less than this part of the coordinates is rounding.
+    const ROUNDING: f64 = 2e-6;
+    let (eye, forward, goal) = (eye.as_dvec3(), forward.as_dvec3(), goal.as_dvec3());
+    let (eye_m, goal_m) = (eye.length(), goal.length());
+    let along = eye.dot(forward);
+    let under = along * along + (goal_m - eye_m) * (goal_m + eye_m);
+    let distance = under.max(0.0).sqrt() - along;
+    if under >= 0.0 && distance >= 0.0 {
+        let point: DVec3 = eye + forward * distance;
+        return unit(point.try_normalize()?.as_vec3());
+    }
+    // Here the goal is nearer to the joint than the eye.
+    let outward = eye.try_normalize()?;
+    if eye_m - goal_m <= ROUNDING * (size_m + eye_m) {
+        // The eye itself comes onto it.
+        return unit(outward.as_vec3());
+    }
+    let across = |v: DVec3| {
+        let across = v - outward * v.dot(outward);
+        (across.length() > 1e-4 * v.length()).then(|| across.normalize())
+    };
+    // All sides are alike where the ray points straight away from the joint: then the nearest.
+    let aside = across(forward)
+        .or_else(|| across(goal))
+        .unwrap_or_else(|| outward.any_orthonormal_vector());
+    // Where the tangent from the eye touches the sphere of the goal.
+    let sine = goal_m / eye_m;
+    let cosine = ((1.0 - sine) * (1.0 + sine)).max(0.0).sqrt();
+    unit((outward * sine + aside * cosine).as_vec3())
+}

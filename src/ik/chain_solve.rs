@@ -1,0 +1,264 @@
+//! Chains of any number of joints, with limits: the iteration. All in the space of the first
+//! joint's parent.
+
+use super::chain::{ChainJoint, MAX_CHAIN_JOINTS as MAX};
+use super::job::IkPose;
+use super::limit::JointLimit;
+use super::maths::{direction, inverse, length, unit};
+use super::rig::IkRig;
+use crate::skeleton::{Affine, Transform};
+use glam::{DMat3, DVec3, Quat, Vec3};
+
+/// A chain in a pose. On the stack, so that nothing is allocated.
+pub(super) struct Chain<'a> {
+    joints: &'a [ChainJoint],
+    /// All but the tip.
+    turning: usize,
+    rest: [Quat; MAX],
+    local: [Transform; MAX],
+    /// From the parent's space of the next joint to this one's.
+    gap: [Affine; MAX],
+    /// From each joint's parent's space.
+    parent: [Affine; MAX],
+    position: [Vec3; MAX],
+    goal: Vec3,
+    /// Character space from here.
+    model: Affine,
+    best: [Quat; MAX],
+    best_m: f64,
+}
+
+/// Steps of damped least squares in an iteration, at most.
+const SMALL_STEPS: usize = 8;
+/// Of damped least squares, as a share of the whole.
+const DAMPING: f64 = 1e-3;
+
+/// How often a chain that is stuck is nudged.
+const NUDGES: u32 = 8;
+/// By how much of what is left an iteration has to be better for the chain not to be stuck.
+const LEAST_GAIN: f64 = 0.01;
+
+impl<'a> Chain<'a> {
+    /// `None` where the pose is not finite or has no inverse.
+    pub(super) fn of(
+        joints: &'a [ChainJoint],
+        rig: &IkRig,
+        pose: &IkPose<'_>,
+        target: Vec3,
+    ) -> Option<Self> {
+        let model = rig.parent_model(joints.first()?.joint, pose.model);
+        let mut chain = Self {
+            joints,
+            turning: joints.len() - 1,
+            rest: [Quat::IDENTITY; MAX],
+            local: [Transform::IDENTITY; MAX],
+            gap: [Affine::IDENTITY; MAX],
+            parent: [Affine::IDENTITY; MAX],
+            position: [Vec3::ZERO; MAX],
+            goal: inverse(&model)?.transform_point3(target),
+            model,
+            best: [Quat::IDENTITY; MAX],
+            best_m: f64::INFINITY,
+        };
+        for (at, joint) in joints.iter().enumerate() {
+            chain.local[at] = pose.local[usize::from(joint.joint)];
+            chain.rest[at] = rig.rest(joint.joint);
+            chain.best[at] = chain.local[at].rotation;
+            if let Some(next) = joints.get(at + 1) {
+                chain.gap[at] = rig.between(pose.local, joint.joint, next.joint);
+                let rotation = &mut chain.local[at].rotation;
+                *rotation = joint.limit.held(chain.rest[at], *rotation);
+            }
+        }
+        chain.position[0] = chain.local[0].translation;
+        chain.place();
+        Some(chain)
+    }
+
+    /// Iterates until the tip is within `tolerance_m` of the goal; returns how often.
+    pub(super) fn solve(&mut self, tolerance_m: f64, iterations: u16) -> u16 {
+        let mut left = self.note();
+        let mut nudges = 0;
+        for done in 0..iterations {
+            if left <= tolerance_m {
+                return done;
+            }
+            if self.out_of_reach() {
+                self.stretch();
+                if self.free() {
+                    self.note();
+                    return done + 1;
+                }
+            } else {
+                self.fabrik();
+            }
+            let mut now = self.note();
+            for _ in 0..SMALL_STEPS {
+                if now > tolerance_m {
+                    self.squares();
+                    now = self.note();
+                }
+            }
+            if now > left * (1.0 - LEAST_GAIN) && now > tolerance_m {
+                if nudges == NUDGES {
+                    return done + 1;
+                }
+                nudges += 1;
+                self.nudge(nudges);
+                now = self.note();
+            }
+            left = now;
+        }
+        iterations
+    }
+
+    /// The rotations of the joints but the tip that came closest, if they are finite.
+    pub(super) fn best(&self) -> Option<&[Quat]> {
+        let best = &self.best[..self.turning];
+        let finite = best.iter().all(|rotation| rotation.is_finite());
+        (finite && self.best_m.is_finite()).then_some(best)
+    }
+
+    /// How far the tip is from the goal in character space; remembers the pose if it is the best so
+    /// far.
+    fn note(&mut self) -> f64 {
+        let left = length(direction(
+            &self.model,
+            self.position[self.turning] - self.goal,
+        ));
+        if left < self.best_m {
+            self.best_m = left;
+            for at in 0..self.turning {
+                self.best[at] = self.local[at].rotation;
+            }
+        }
+        left
+    }
+
+    fn free(&self) -> bool {
+        let mut limits = self.joints[..self.turning].iter();
+        limits.all(|joint| joint.limit == JointLimit::Free)
+    }
+
+    fn bone(&self, at: usize) -> f64 {
+        length(self.position[at + 1] - self.position[at])
+    }
+
+    fn out_of_reach(&self) -> bool {
+        let reach: f64 = (0..self.turning).map(|at| self.bone(at)).sum();
+        length(self.goal - self.position[0]) >= reach
+    }
+
+    /// Recomputes where the joint after `at` is.
+    fn place_after(&mut self, at: usize) {
+        self.parent[at + 1] = self.parent[at] * self.local[at].to_affine() * self.gap[at];
+        self.position[at + 1] =
+            self.parent[at + 1].transform_point3(self.local[at + 1].translation);
+    }
+
+    fn place(&mut self) {
+        for at in 0..self.turning {
+            self.place_after(at);
+        }
+    }
+
+    /// Turns joint `at` within its limit, so that what lies at `from` comes towards `to`; both from
+    /// the joint in its parent's space.
+    fn turn(&mut self, at: usize, from: Vec3, to: Vec3) {
+        let rotation = &mut self.local[at].rotation;
+        *rotation = self.joints[at]
+            .limit
+            .turned(self.rest[at], *rotation, from, to);
+    }
+
+    /// Turns joint `at` so that the next one comes towards `point`, and places that.
+    fn point_next(&mut self, at: usize, point: Vec3) {
+        if let Some(inverse) = inverse(&self.parent[at]) {
+            let next = self.gap[at].transform_point3(self.local[at + 1].translation);
+            let local = &self.local[at];
+            let from = local.rotation * (local.scale * next);
+            let to = inverse.transform_point3(point) - local.translation;
+            self.turn(at, from, to);
+        }
+        self.place_after(at);
+    }
+
+    /// All bones towards the goal.
+    fn stretch(&mut self) {
+        for at in 0..self.turning {
+            self.point_next(at, self.goal);
+        }
+    }
+
+    /// From the goal back to the root by points, then from the root by turns.
+    fn fabrik(&mut self) {
+        let mut points = self.position;
+        points[self.turning] = self.goal;
+        for at in (1..self.turning).rev() {
+            let away = unit(self.position[at] - points[at + 1])
+                .or_else(|| unit(self.position[at] - self.position[at + 1]));
+            let bone = self.bone(at) as f32;
+            points[at] = points[at + 1] + away.unwrap_or(Vec3::ZERO) * bone;
+        }
+        for at in 0..self.turning {
+            self.point_next(at, points[at + 1]);
+        }
+    }
+
+    /// All joints at once by damped least squares: the small turns that together move the tip to
+    /// the goal, each then held to its limit. What a limit takes, the next time falls to the
+    /// others.
+    fn squares(&mut self) {
+        let tip = self.position[self.turning];
+        let left = (self.goal - tip).as_dvec3();
+        let mut columns = [DMat3::ZERO; MAX];
+        let mut sum = DMat3::ZERO;
+        for (at, column) in columns.iter_mut().enumerate().take(self.turning) {
+            let Some(inverse) = inverse(&self.parent[at]) else {
+                continue;
+            };
+            let local = &self.local[at];
+            let arm = (inverse.transform_point3(tip) - local.translation).as_dvec3();
+            let axes = self.joints[at].limit.axes(self.rest[at]).as_dmat3();
+            let to_here =
+                DMat3::from_cols_array(&self.parent[at].matrix3.to_cols_array().map(f64::from));
+            let moved = |axis: DVec3| to_here * axis.cross(arm);
+            *column = DMat3::from_cols(moved(axes.x_axis), moved(axes.y_axis), moved(axes.z_axis));
+            sum += *column * column.transpose();
+        }
+        let size = sum.x_axis.x + sum.y_axis.y + sum.z_axis.z;
+        let share = (sum + DMat3::from_diagonal(DVec3::splat(DAMPING * size))).inverse() * left;
+        if !share.is_finite() {
+            return;
+        }
+        for (at, column) in columns.iter().enumerate().take(self.turning) {
+            let limit = self.joints[at].limit;
+            let axes = limit.axes(self.rest[at]);
+            let turn = axes * (column.transpose() * share).as_vec3();
+            // Beyond this it is no small turn.
+            let turn = turn.clamp_length_max(0.5);
+            let local = &mut self.local[at];
+            let turned = Quat::from_scaled_axis(turn) * local.rotation;
+            let held = limit.held(self.rest[at], turned).normalize();
+            if held.is_finite() {
+                local.rotation = held;
+            }
+        }
+        self.place();
+    }
+
+    /// Bends the chain a little, one way and the other in turn, each time more.
+    fn nudge(&mut self, time: u32) {
+        for at in 0..self.turning {
+            let even = (at + time as usize).is_multiple_of(2);
+            let sign = if even { 1.0 } else { -1.0 };
+            let next = self.gap[at].transform_point3(self.local[at + 1].translation);
+            let local = &mut self.local[at];
+            let bone = local.rotation * (local.scale * next);
+            let angle = sign * 0.3 * time as f32;
+            let limit = &self.joints[at].limit;
+            local.rotation = limit.nudged(self.rest[at], local.rotation, bone, angle);
+        }
+        self.place();
+    }
+}

@@ -1,0 +1,307 @@
+//! Feet on uneven ground: pelvis, legs and soles.
+
+use super::job::{Checked, expect_axis, expect_finite, expect_in};
+use super::job::{IkJob, IkPose};
+use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
+use super::rig::IkRig;
+use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+use crate::error::expect_len;
+use crate::error::{Error, Result};
+use crate::ids::JointId;
+use core::f32::consts::FRAC_PI_2;
+use glam::{Quat, Vec3};
+
+/// The most legs that a character stands on.
+pub const MAX_LEGS: usize = 8;
+
+/// The most that heights may be, in metres.
+const FARTHEST_M: f32 = 1e6;
+
+/// A leg: its joints, and how high its ankle is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Leg {
+    /// Hip, knee and ankle; the knee's hinge and the softening, too.
+    pub bones: TwoBone,
+    /// How high the ankle is over the sole of a foot that stands flat, in metres of character
+    /// space, 0..=10⁶.
+    pub ankle_m: f32,
+}
+
+/// Puts the feet of a character that was animated on flat ground onto what the ground is.
+///
+/// Per foot the caller gives where the ground is under it. The animated foot keeps its height over
+/// the ground, measured from the plane through the character's origin: a foot that is in the air
+/// there stays so. The pelvis moves by the lowest foot's need, so that every leg reaches; then each
+/// leg is a [`TwoBone`] with the knee as the pose has it, and the foot turns with the ground's
+/// slope. (After the foot IK sample of ozz-animation, G. Blanc.)
+///
+/// ```
+/// use throng::skeleton::Affine;
+/// use throng::glam::Vec3;
+/// use throng::ik::{FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg, TwoBone};
+/// use throng::skeleton::model_pose;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skeleton = character.skeleton();
+/// let joint = |name| skeleton.joint(name).unwrap_or_default();
+/// let leg = |hip, knee, ankle| Leg {
+///     bones: TwoBone { soften: 0.03, ..TwoBone::new(joint(hip), joint(knee), joint(ankle)) },
+///     ankle_m: 0.08,
+/// };
+/// let feet = FootPlacement::new(
+///     joint("Hips"),
+///     vec![
+///         leg("LeftUpperLeg", "LeftLowerLeg", "LeftFoot"),
+///         leg("RightUpperLeg", "RightLowerLeg", "RightFoot"),
+///     ],
+/// );
+///
+/// let rig = IkRig::new(skeleton);
+/// let mut local = skeleton.rest_pose();
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
+/// let pose = IkPose { local: &mut local, model: &mut model };
+/// // The right foot stands 20 cm lower.
+/// let ground = [0.0, -0.2].map(|y| Some(GroundHit::level(Vec3::Y * y)));
+/// let report = feet.solve(&rig, &FeetTarget::on(&ground), pose)?;
+/// assert!((report.pelvis_m + 0.2).abs() < 1e-6);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct FootPlacement {
+    /// What moves up and down with all legs below it.
+    pub pelvis: JointId,
+    /// At most [`MAX_LEGS`].
+    pub legs: Vec<Leg>,
+    /// Away from the ground, in character space.
+    pub up: Vec3,
+    /// Ground farther below the character's origin counts as being here, in metres, 0..=10⁶.
+    pub max_drop_m: f32,
+    /// Ground higher above the character's origin counts as being here, in metres, 0..=10⁶.
+    pub max_step_m: f32,
+    /// How far a foot follows the ground's slope, in radians, 0..=π/2.
+    pub max_tilt_rad: f32,
+}
+
+/// Where the ground is under a foot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroundHit {
+    /// A point of the ground straight under (or over) the animated ankle, in character space. Only
+    /// its height counts.
+    pub point: Vec3,
+    /// The ground's normal there, in character space.
+    pub normal: Vec3,
+}
+
+impl GroundHit {
+    /// Level ground, where +Y is up.
+    #[must_use]
+    pub const fn level(point: Vec3) -> Self {
+        Self {
+            point,
+            normal: Vec3::Y,
+        }
+    }
+}
+
+/// What an instance wants of a [`FootPlacement`] in a frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FeetTarget {
+    /// For each leg where the ground is; `None`: the leg is left alone, and moves with the pelvis.
+    /// What is past the last leg is not looked at.
+    pub hits: [Option<GroundHit>; MAX_LEGS],
+    /// 0..=1. How far feet, soles and pelvis move, so that at one half a foot is halfway.
+    pub weight: f32,
+}
+
+impl FeetTarget {
+    /// This ground for the first legs, fully.
+    #[must_use]
+    pub fn on(ground: &[Option<GroundHit>]) -> Self {
+        let mut hits = [None; MAX_LEGS];
+        for (hit, given) in hits.iter_mut().zip(ground) {
+            *hit = *given;
+        }
+        Self { hits, weight: 1.0 }
+    }
+}
+
+/// What came of a [`FootPlacement`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FeetReport {
+    /// How far the pelvis moved up, in metres.
+    pub pelvis_m: f32,
+    /// For each leg how near its ankle came; [`TwoBoneReport::NONE`] for one that was left alone.
+    pub legs: [TwoBoneReport; MAX_LEGS],
+}
+
+impl FeetReport {
+    /// Nothing was done.
+    pub const NONE: Self = Self {
+        pelvis_m: 0.0,
+        legs: [TwoBoneReport::NONE; MAX_LEGS],
+    };
+}
+
+/// Where a foot goes at full weight.
+#[derive(Clone, Copy)]
+struct Placed {
+    /// How far up the ankle moves.
+    rise: f32,
+    ankle: Vec3,
+    /// How the ground slopes.
+    tilt: Quat,
+    rotation: Option<Quat>,
+}
+
+impl FootPlacement {
+    /// These legs, up along +Y, for ground from 0.5 m below to 0.5 m above and slopes up to 45°.
+    #[must_use]
+    pub const fn new(pelvis: JointId, legs: Vec<Leg>) -> Self {
+        Self {
+            pelvis,
+            legs,
+            up: Vec3::Y,
+            max_drop_m: 0.5,
+            max_step_m: 0.5,
+            max_tilt_rad: core::f32::consts::FRAC_PI_4,
+        }
+    }
+
+    fn placed(&self, leg: &Leg, hit: &GroundHit, up: Vec3, pose: &IkPose<'_>) -> Option<Placed> {
+        let ankle_model = &pose.model[usize::from(leg.bones.end)];
+        let ankle = Vec3::from(ankle_model.translation);
+        let ground = hit.point.dot(up).clamp(-self.max_drop_m, self.max_step_m);
+        let normal = unit(hit.normal)?;
+        let slope = angle_between(normal, up);
+        let tilt = arc(up, normal, None);
+        let tilt = if slope > self.max_tilt_rad {
+            part_of(tilt, self.max_tilt_rad / slope)
+        } else {
+            tilt
+        };
+        // As far over a slope, straight up, as the ankle's height needs across it.
+        let across = (tilt * up).dot(up).max(0.1);
+        let rise = ground + leg.ankle_m * (1.0 / across - 1.0);
+        (rise.is_finite() && ankle.is_finite()).then_some(Placed {
+            rise,
+            ankle,
+            tilt,
+            rotation: rotation_of(ankle_model),
+        })
+    }
+
+    /// Moves the pelvis and all below it up by `rise_m`.
+    fn move_pelvis(&self, rig: &IkRig, rise: Vec3, pose: &mut IkPose<'_>) -> Option<()> {
+        let to_parent = inverse(&rig.parent_model(self.pelvis, pose.model))?;
+        let local = &mut pose.local[usize::from(self.pelvis)];
+        let moved = local.translation + direction(&to_parent, rise);
+        local.translation = moved.is_finite().then_some(moved)?;
+        rig.recompute(self.pelvis, pose.local, pose.model);
+        Some(())
+    }
+}
+
+impl IkJob for FootPlacement {
+    type Target = FeetTarget;
+    type Report = FeetReport;
+
+    /// The pelvis exists and every leg is a valid [`TwoBone`] below it; there are 1 to
+    /// [`MAX_LEGS`]; heights lie in 0..=10⁶ m, `up` has a direction.
+    fn validate(&self, rig: &IkRig) -> Result<()> {
+        rig.expect_joint(self.pelvis)?;
+        if self.legs.len() > MAX_LEGS {
+            return Err(Error::Capacity {
+                what: "legs",
+                asked: self.legs.len() as u64,
+                cap: MAX_LEGS as u64,
+            });
+        }
+        expect_len(
+            "FootPlacement::legs",
+            self.legs.len(),
+            self.legs.len().max(1),
+        )?;
+        for (index, leg) in self.legs.iter().enumerate() {
+            let check = || {
+                rig.expect_below("Leg::bones", leg.bones.start, self.pelvis)?;
+                leg.bones.validate(rig)?;
+                expect_in("Leg::ankle_m", leg.ankle_m, 0.0, FARTHEST_M)
+            };
+            check().map_err(|why| Error::Each {
+                what: "leg",
+                index: index as u64,
+                why: Box::new(why),
+            })?;
+        }
+        expect_axis("FootPlacement::up", self.up)?;
+        expect_in(
+            "FootPlacement::max_drop_m",
+            self.max_drop_m,
+            0.0,
+            FARTHEST_M,
+        )?;
+        expect_in(
+            "FootPlacement::max_step_m",
+            self.max_step_m,
+            0.0,
+            FARTHEST_M,
+        )?;
+        expect_in(
+            "FootPlacement::max_tilt_rad",
+            self.max_tilt_rad,
+            0.0,
+            FRAC_PI_2,
+        )
+    }
+
+    fn check(&self, target: &FeetTarget) -> Result<()> {
+        expect_in("FeetTarget::weight", target.weight, 0.0, 1.0)?;
+        for hit in target.hits.iter().take(self.legs.len()).flatten() {
+            expect_finite("GroundHit::point", &hit.point.to_array())?;
+            expect_axis("GroundHit::normal", hit.normal)?;
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        rig: &IkRig,
+        target: &FeetTarget,
+        mut pose: IkPose<'_>,
+        checked: Checked,
+    ) -> FeetReport {
+        let up = unit(self.up).unwrap_or(Vec3::Y);
+        let mut placed = [None; MAX_LEGS];
+        for ((placed, leg), hit) in placed.iter_mut().zip(&self.legs).zip(&target.hits) {
+            let hit = hit.as_ref().filter(|_| target.weight > 0.0);
+            *placed = hit.and_then(|hit| self.placed(leg, hit, up, &pose));
+        }
+        let mut report = FeetReport::NONE;
+        let rises = placed.iter().flatten().map(|placed| placed.rise);
+        let Some(lowest) = rises.reduce(f32::min) else {
+            return report;
+        };
+        let pelvis_m = lowest * target.weight;
+        if self.move_pelvis(rig, up * pelvis_m, &mut pose).is_none() {
+            return report;
+        }
+        report.pelvis_m = pelvis_m;
+        for ((placed, leg), report) in placed.iter().zip(&self.legs).zip(&mut report.legs) {
+            let Some(placed) = placed else { continue };
+            let tilt = blend(Quat::IDENTITY, placed.tilt, target.weight);
+            let target = TwoBoneTarget {
+                rotation: placed
+                    .rotation
+                    .map(|rotation| (tilt * rotation).normalize()),
+                pole: Pole::Animated,
+                ..TwoBoneTarget::at(placed.ankle + up * (placed.rise * target.weight))
+            };
+            let (local, model) = (&mut *pose.local, &mut *pose.model);
+            *report = leg
+                .bones
+                .run(rig, &target, IkPose { local, model }, checked);
+        }
+        report
+    }
+}

@@ -1,0 +1,216 @@
+//! The geometry of two bones, in the space of their start's parent: there a turn of the start is
+//! rigid, whatever the scales above.
+
+use super::maths::{
+    across, arc, direction, inverse, length, sense, square_to, turn_about, turned, unit,
+};
+use super::rig::IkRig;
+use super::two_bone::{Pole, TwoBone};
+use crate::skeleton::{Affine, Transform};
+use glam::{Mat3, Quat, Vec3};
+
+/// What a limb shall come to, in the space of its start's parent.
+pub(super) struct Wanted {
+    pub(super) at: Vec3,
+    pub(super) pole: Pole,
+    pub(super) twist_rad: f32,
+    pub(super) soften: f32,
+}
+
+/// A limb, of its local transforms and what lies between.
+pub(super) struct Limb {
+    start: Transform,
+    mid: Transform,
+    end: Vec3,
+    /// From the parent's space of mid to the space of start, and of end to mid.
+    above_mid: Affine,
+    above_end: Affine,
+    hinge: Option<Vec3>,
+}
+
+/// Where the joints are.
+struct Bones {
+    /// Parent's space of start from that of mid.
+    mid_parent: Affine,
+    upper: Vec3,
+    lower: Vec3,
+    upper_m: f64,
+    lower_m: f64,
+}
+
+/// How often a limb is solved again whose bones change their lengths as it turns.
+const PASSES: usize = 8;
+/// How far from the target, as a share of the limb's length, that is no longer done.
+const CLOSE: f64 = 1e-6;
+/// A target that is nearer to the start than this share of the limb's length lies on it.
+const ON_START: f64 = 1e-6;
+
+impl Limb {
+    pub(super) fn of(job: &TwoBone, rig: &IkRig, local: &[Transform]) -> Self {
+        Self {
+            start: local[usize::from(job.start)],
+            mid: local[usize::from(job.mid)],
+            end: local[usize::from(job.end)].translation,
+            above_mid: rig.between(local, job.start, job.mid),
+            above_end: rig.between(local, job.mid, job.end),
+            hinge: job.hinge,
+        }
+    }
+
+    pub(super) fn rotations(&self) -> [Quat; 2] {
+        [self.start.rotation, self.mid.rotation]
+    }
+
+    /// Start's parent's space from that of the end's parent.
+    pub(super) fn end_parent(&self) -> Affine {
+        self.start.to_affine() * self.above_mid * self.mid.to_affine() * self.above_end
+    }
+
+    fn bones(&self) -> Bones {
+        let mid_parent = self.start.to_affine() * self.above_mid;
+        let mid = mid_parent.transform_point3(self.mid.translation);
+        let reach = self.lower_in_mid_parent();
+        let (upper, lower) = (mid - self.start.translation, direction(&mid_parent, reach));
+        Bones {
+            mid_parent,
+            upper,
+            lower,
+            upper_m: length(upper),
+            lower_m: length(lower),
+        }
+    }
+
+    /// From mid to end, in the space of mid's parent.
+    fn lower_in_mid_parent(&self) -> Vec3 {
+        let in_mid = self.above_end.transform_point3(self.end);
+        self.mid.rotation * (self.mid.scale * in_mid)
+    }
+
+    /// Turns start and mid. `None` where there is no solution in numbers.
+    pub(super) fn solve(&mut self, wanted: &Wanted) -> Option<()> {
+        for _ in 0..PASSES {
+            let aimed = self.pass(wanted)?;
+            let bones = self.bones();
+            let end = self.start.translation + bones.upper + bones.lower;
+            let close = CLOSE * (bones.upper_m + bones.lower_m + length(end));
+            if length(end - aimed) <= close {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    /// One solution for the bones as long as they are now; returns where the end was sent.
+    fn pass(&mut self, wanted: &Wanted) -> Option<Vec3> {
+        let bones = self.bones();
+        let total = bones.upper_m + bones.lower_m;
+        if !(total > 0.0 && total.is_finite()) {
+            return None;
+        }
+        let to_target = wanted.at - self.start.translation;
+        let to_end = bones.upper + bones.lower;
+        let now = unit(to_end).filter(|_| length(to_end) > 1e-5 * total);
+        // A target on the start has no direction, and next to it that is rounding.
+        let line = unit(to_target)
+            .filter(|_| length(to_target) > ON_START * total)
+            .or(now)
+            .or(unit(bones.upper))
+            .or(unit(bones.lower))?;
+        let distance = softened(length(to_target), total, wanted.soften);
+        if bones.upper_m.min(bones.lower_m) < 1e-6 * total {
+            // One bone, which turns as a whole.
+            self.start.rotation = (arc(now?, line, None) * self.start.rotation).normalize();
+            return Some(self.start.translation + line * total as f32);
+        }
+        let least = (bones.upper_m - bones.lower_m).abs().max(1e-6 * total);
+        let distance = distance.clamp(least, total);
+        let normal = self.bend_normal(&bones, now, &wanted.pole);
+        let upper = unit(bones.upper)?;
+        let now = now.unwrap_or_else(|| upper.cross(normal));
+        let bend = self.bend(wanted, line, now, normal);
+        let (along, aside) = triangle(bones.upper_m, bones.lower_m, distance);
+        let new_upper = unit(line * along as f32 + bend * aside as f32)?;
+        let turn = frame(new_upper, bend.cross(line)) * frame(upper, normal).transpose();
+        self.start.rotation = (Quat::from_mat3(&turn) * self.start.rotation).normalize();
+        let end = self.start.translation + line * distance as f32;
+        self.reach(end, bend.cross(line))?;
+        Some(end)
+    }
+
+    /// What the limb bends about now, square to the upper bone: a turn about it bends further.
+    fn bend_normal(&self, bones: &Bones, now: Option<Vec3>, pole: &Pole) -> Vec3 {
+        let along = unit(bones.upper).unwrap_or(Vec3::X);
+        if let Some(hinge) = self.hinge {
+            let hinge = direction(&bones.mid_parent, self.mid.rotation * hinge);
+            return square_to(along, Some(hinge * sense(&bones.mid_parent)));
+        }
+        if let Some(side) = across(bones.lower, along) {
+            return along.cross(side);
+        }
+        let way = match pole {
+            Pole::Animated => None,
+            Pole::Direction(way) => Some(*way),
+            Pole::Point(point) => Some(*point - self.start.translation),
+        };
+        let normal = way.map(|way| way.cross(now.unwrap_or(along)));
+        square_to(along, normal)
+    }
+
+    /// Where mid lies from the line, at length 1 and square to it.
+    fn bend(&self, wanted: &Wanted, line: Vec3, now: Vec3, normal: Vec3) -> Vec3 {
+        let way = match wanted.pole {
+            Pole::Animated => None,
+            Pole::Direction(way) => across(way, line),
+            Pole::Point(point) => across(point - self.start.translation, line),
+        };
+        let bend = way.unwrap_or_else(|| {
+            let carried = arc(now, line, Some(normal)) * now.cross(normal);
+            square_to(line, Some(carried))
+        });
+        turn_about(line, wanted.twist_rad) * bend
+    }
+
+    /// Turns mid so that the end lies towards `at`; where that is half a turn, about `normal`.
+    fn reach(&mut self, at: Vec3, normal: Vec3) -> Option<()> {
+        let mid_parent = self.start.to_affine() * self.above_mid;
+        let to_parent = inverse(&mid_parent)?;
+        let from = unit(self.lower_in_mid_parent())?;
+        let to = unit(to_parent.transform_point3(at) - self.mid.translation)?;
+        let hint = direction(&to_parent, normal) * sense(&mid_parent);
+        let turn = arc(from, to, Some(hint));
+        self.mid = Transform {
+            rotation: (turn * self.mid.rotation).normalize(),
+            ..self.mid
+        };
+        turned(&self.mid, self.mid.rotation)
+            .is_finite()
+            .then_some(())
+    }
+}
+
+/// Three axes square to each other: `x`, `y`, which is square to it, and the third.
+fn frame(x: Vec3, y: Vec3) -> Mat3 {
+    Mat3::from_cols(x, y, x.cross(y))
+}
+
+/// The distance that a limb of `total` length goes for.
+fn softened(distance: f64, total: f64, soften: f32) -> f64 {
+    let soft = total * f64::from(soften);
+    let hard = total - soft;
+    if soft <= 0.0 || distance <= hard {
+        return distance;
+    }
+    total - soft * (-(distance - hard) / soft).exp()
+}
+
+/// Of a triangle with the sides `a` and `b` over `base`: where the corner between them lies along
+/// the base, from `a`'s end, and how far aside. The area is W. Kahan's form of Heron's, which is
+/// exact for needles ("Miscalculating Area and Angles of a Needle-like Triangle", 2014).
+fn triangle(a: f64, b: f64, base: f64) -> (f64, f64) {
+    let along = (base * base + (a - b) * (a + b)) / (2.0 * base);
+    let mut sides = [a, b, base];
+    sides.sort_by(|x, y| y.total_cmp(x));
+    let [x, y, z] = sides;
+    let area4 = (x + (y + z)) * (z - (x - y)) * (z + (x - y)) * (x + (y - z));
+    (along, area4.max(0.0).sqrt() / (2.0 * base))
+}

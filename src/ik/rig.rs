@@ -1,0 +1,202 @@
+//! What a skeleton needs to be known for inverse kinematics.
+
+use crate::error::{ArgumentFault, Error, Result};
+use crate::ids::JointId;
+use crate::skeleton::{Affine, Skeleton, Transform};
+use glam::Quat;
+
+/// A skeleton in depth-first order, so that what hangs below a joint is one contiguous list,
+/// parents first. Made once for a character and used by all of its [`IkJob`](crate::ik::IkJob)s, from
+/// any number of threads.
+///
+/// ```
+/// use throng::ik::IkRig;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let rig = IkRig::new(character.skeleton());
+/// let hand = character.skeleton().joint("LeftHand").unwrap_or_default();
+/// assert_eq!(rig.descendants(hand).len(), 15); // five fingers of three joints
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct IkRig {
+    joints: Box<[RigJoint]>,
+    /// Joints in depth-first order.
+    order: Box<[JointId]>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct RigJoint {
+    parent: Option<JointId>,
+    /// Where in the order it stands, and how many there are with all below it.
+    place: u32,
+    size: u32,
+    rest: Quat,
+}
+
+impl IkRig {
+    /// Of this skeleton.
+    #[must_use]
+    pub fn new(skeleton: &Skeleton) -> Self {
+        let joint = |joint: &crate::skeleton::Joint| RigJoint {
+            parent: joint.parent,
+            place: 0,
+            size: 1,
+            rest: joint.rest.rotation,
+        };
+        let mut joints: Box<[RigJoint]> = skeleton.joints().iter().map(joint).collect();
+        for index in (0..joints.len()).rev() {
+            let RigJoint { parent, size, .. } = joints[index];
+            if let Some(parent) = parent {
+                joints[parent.index()].size += size;
+            }
+        }
+        // Where the next child of each joint goes; the last is for roots.
+        let mut next = vec![0; joints.len() + 1];
+        let mut order = vec![JointId(0); joints.len()].into_boxed_slice();
+        for index in 0..joints.len() {
+            let RigJoint { parent, size, .. } = joints[index];
+            let above = parent.map_or(joints.len(), JointId::index);
+            let place = next[above];
+            next[above] += size;
+            next[index] = place + 1;
+            joints[index].place = place;
+            order[place as usize] = JointId(index as u16);
+        }
+        Self { joints, order }
+    }
+
+    /// How many joints there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Whether there is no joint.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// The joints below one, without it: every parent before its children. Empty for a joint that
+    /// does not exist.
+    #[must_use]
+    pub fn descendants(&self, joint: JointId) -> &[JointId] {
+        self.subtree(joint).get(1..).unwrap_or(&[])
+    }
+
+    /// The same with the joint itself.
+    fn subtree(&self, joint: JointId) -> &[JointId] {
+        let Some(joint) = self.joints.get(usize::from(joint)) else {
+            return &[];
+        };
+        let (place, size) = (joint.place as usize, joint.size as usize);
+        &self.order[place..place + size]
+    }
+
+    /// The parent of a joint; none for a root and for a joint that does not exist.
+    #[must_use]
+    pub fn parent(&self, joint: JointId) -> Option<JointId> {
+        self.joints.get(joint.index())?.parent
+    }
+
+    /// Whether `joint` hangs below `above`.
+    #[must_use]
+    pub fn is_below(&self, joint: JointId, above: JointId) -> bool {
+        let get = |joint: JointId| self.joints.get(usize::from(joint));
+        let (Some(joint), Some(above)) = (get(joint), get(above)) else {
+            return false;
+        };
+        joint.place > above.place && joint.place - above.place < above.size
+    }
+
+    /// Recomputes the model pose of `joint` and of all below it from the local pose, as
+    /// [`model_pose`](crate::skeleton::model_pose()) does for all, with the same bits.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Argument`] if a slice does not
+    /// have one element per joint.
+    pub fn update(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) -> Result<()> {
+        self.expect_joint(joint)?;
+        self.expect_poses(1, local.len(), model.len())?;
+        self.recompute(joint, local, model);
+        Ok(())
+    }
+
+    /// [`Self::update`], where everything was checked.
+    pub(crate) fn recompute(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) {
+        for joint in self.subtree(joint) {
+            let parent_from_local = local[usize::from(*joint)].to_affine();
+            model[usize::from(*joint)] = match self.parent(*joint) {
+                None => parent_from_local,
+                Some(parent) => model[parent.index()] * parent_from_local,
+            };
+        }
+    }
+
+    /// The rest pose's rotation of a joint.
+    pub(crate) fn rest(&self, joint: JointId) -> Quat {
+        self.joints
+            .get(usize::from(joint))
+            .map_or(Quat::IDENTITY, |joint| joint.rest)
+    }
+
+    /// The model matrix of a joint's parent.
+    pub(crate) fn parent_model(&self, joint: JointId, model: &[Affine]) -> Affine {
+        let parent = self.parent(joint);
+        parent.map_or(Affine::IDENTITY, |parent| model[parent.index()])
+    }
+
+    /// From the space of `bottom`'s parent to the space of `top`, which is above it: the product of
+    /// the joints between.
+    pub(crate) fn between(&self, local: &[Transform], top: JointId, bottom: JointId) -> Affine {
+        let mut product = None;
+        let mut above = self.parent(bottom);
+        while let Some(joint) = above.filter(|joint| *joint != top) {
+            let own = local[joint.index()].to_affine();
+            product = Some(product.map_or(own, |below| own * below));
+            above = self.parent(joint);
+        }
+        product.unwrap_or(Affine::IDENTITY)
+    }
+
+    pub(crate) fn expect_joint(&self, joint: JointId) -> Result<()> {
+        if usize::from(joint) < self.joints.len() {
+            return Ok(());
+        }
+        Err(Error::NotFound {
+            what: "joint",
+            index: joint.into(),
+            count: self.joints.len() as u64,
+        })
+    }
+
+    /// `joint` exists and hangs below `above`; `what` names it.
+    pub(crate) fn expect_below(
+        &self,
+        what: &'static str,
+        joint: JointId,
+        above: JointId,
+    ) -> Result<()> {
+        self.expect_joint(above)?;
+        self.expect_joint(joint)?;
+        if self.is_below(joint, above) {
+            return Ok(());
+        }
+        Err(Error::Each {
+            what: "joint",
+            index: joint.into(),
+            why: Box::new(Error::Argument {
+                what,
+                why: ArgumentFault::Invalid("does not hang below the joint before it"),
+            }),
+        })
+    }
+
+    /// Both poses have as many elements as `instances` need.
+    pub(crate) fn expect_poses(&self, instances: usize, local: usize, model: usize) -> Result<()> {
+        let need = self.joints.len().saturating_mul(instances);
+        crate::error::expect_len("local pose", local, need)?;
+        crate::error::expect_len("model pose", model, need)
+    }
+}

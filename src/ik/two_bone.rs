@@ -1,0 +1,239 @@
+//! Two bones, such as a leg or an arm, in closed form.
+
+use super::job::{Checked, expect_axis, expect_finite, expect_in, expect_rotation};
+use super::job::{IkJob, IkPose};
+use super::limb::{Limb, Wanted};
+use super::maths::{blend, inverse, length, rotation_of, sense};
+use super::rig::IkRig;
+use crate::error::Result;
+use crate::ids::JointId;
+use glam::{Quat, Vec3};
+
+/// A limb of two bones: turns `start` and `mid` so that `end` comes to a point.
+///
+/// The angle at `mid` follows from the law of cosines, in Heron's form, which keeps its digits
+/// where the limb is nearly straight or folded. What is out of reach is reached for: too far, the
+/// limb is straight; too near, folded.
+///
+/// A target on `start`, to within 10⁻⁶ of the limb's length, has no direction. Then the limb folds,
+/// and `end` comes as near to `start` as the bones let it, in the direction from `start` that it
+/// has in the pose. If it has none, because the pose is folded already, that is the direction of
+/// the upper bone.
+///
+/// ```
+/// use throng::skeleton::Affine;
+/// use throng::glam::Vec3;
+/// use throng::ik::{IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+/// use throng::skeleton::model_pose;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skeleton = character.skeleton();
+/// let joint = |name| skeleton.joint(name).unwrap_or_default();
+/// let rig = IkRig::new(skeleton);
+/// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
+///
+/// let mut local = skeleton.rest_pose();
+/// character.clips()[0].sample(0.5, &mut local)?;
+/// let mut model = vec![Affine::IDENTITY; local.len()];
+/// model_pose(skeleton, &local, &mut model)?;
+/// let pose = IkPose { local: &mut local, model: &mut model };
+/// let report = arm.solve(&rig, &TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3)), pose)?;
+/// assert!(report.reached && report.distance_m < 1e-4);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoBone {
+    /// Hip or shoulder.
+    pub start: JointId,
+    /// Knee or elbow: below `start`, not necessarily its child.
+    pub mid: JointId,
+    /// Ankle or wrist: below `mid`, not necessarily its child.
+    pub end: JointId,
+    /// What `mid` bends about, in its own space: a positive turn bends the limb. It says where a
+    /// straight limb bends to, and keeps one that is bent the wrong way from staying so. `None`:
+    /// square to the limb as the pose has it; where that is straight, the pole decides, and without
+    /// one nothing does: give a hinge.
+    pub hinge: Option<Vec3>,
+    /// How long before the limb is straight it starts to lag behind, as a share of its length: 0
+    /// not at all, until nearly straight it follows exactly and then its knee snaps; 0.03 to 0.1 is
+    /// usual. (ozz-animation's ratio is 1 minus this.)
+    ///
+    /// With `s` the length of that end, the distance `d` from `start` becomes `L − s·exp(−(d − (L −
+    /// s)) / s)` beyond `L − s`: continuous with its slope, rising, never quite `L` (A. Nicholas,
+    /// "Soft IK", 2008).
+    pub soften: f32,
+}
+
+/// Where `mid` goes of the circle that is left to it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Pole {
+    /// As the pose has it, carried along as the end moves.
+    #[default]
+    Animated,
+    /// In this direction from the line between start and end, in character space.
+    Direction(Vec3),
+    /// To the side of this point, in character space.
+    Point(Vec3),
+}
+
+/// What an instance wants of a [`TwoBone`] in a frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoBoneTarget {
+    /// Where `end` shall be, in metres of character space.
+    pub position: Vec3,
+    /// How `end` shall be turned in character space; `None`: its local rotation stays. Of a
+    /// mirrored joint it is the rotation of the negative of its matrix; where the scales above are
+    /// uneven, of its x and y axes.
+    pub rotation: Option<Quat>,
+    /// Where `mid` goes. What lies on the line from start to target counts as [`Pole::Animated`].
+    pub pole: Pole,
+    /// Turns `mid` further about the line from start to target, in radians, right-handed.
+    pub twist_rad: f32,
+    /// 0..=1, see the module.
+    pub weight: f32,
+}
+
+impl TwoBoneTarget {
+    /// This position, all else as the pose has it, fully.
+    #[must_use]
+    pub const fn at(position: Vec3) -> Self {
+        Self {
+            position,
+            rotation: None,
+            pole: Pole::Animated,
+            twist_rad: 0.0,
+            weight: 1.0,
+        }
+    }
+
+    /// The same with this weight.
+    #[must_use]
+    pub const fn weighted(self, weight: f32) -> Self {
+        Self { weight, ..self }
+    }
+}
+
+/// What came of a [`TwoBone`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoBoneReport {
+    /// Whether `end` is at the target, to within 10⁻⁴ of the limb's length.
+    pub reached: bool,
+    /// How far it is from it, in metres of character space, after weight and softening.
+    pub distance_m: f32,
+}
+
+impl TwoBoneReport {
+    /// Nothing was done.
+    pub const NONE: Self = Self {
+        reached: false,
+        distance_m: f32::INFINITY,
+    };
+}
+
+impl TwoBone {
+    /// Of these three joints, without a hinge and not softened.
+    #[must_use]
+    pub const fn new(start: JointId, mid: JointId, end: JointId) -> Self {
+        Self {
+            start,
+            mid,
+            end,
+            hinge: None,
+            soften: 0.0,
+        }
+    }
+
+    /// The rotations that solve it, at full weight: of start, mid and end.
+    fn rotations(
+        &self,
+        rig: &IkRig,
+        target: &TwoBoneTarget,
+        pose: &IkPose<'_>,
+    ) -> Option<[Quat; 3]> {
+        let parent = rig.parent_model(self.start, pose.model);
+        let to_parent = inverse(&parent)?;
+        let mut limb = Limb::of(self, rig, pose.local);
+        limb.solve(&Wanted {
+            at: to_parent.transform_point3(target.position),
+            pole: match target.pole {
+                Pole::Animated => Pole::Animated,
+                Pole::Direction(way) => Pole::Direction(to_parent.transform_vector3(way)),
+                Pole::Point(point) => Pole::Point(to_parent.transform_point3(point)),
+            },
+            twist_rad: target.twist_rad * sense(&parent),
+            soften: self.soften,
+        })?;
+        let [start, mid] = limb.rotations();
+        let mut end = pose.local[usize::from(self.end)].rotation;
+        if let Some(rotation) = target.rotation {
+            let above = rotation_of(&(parent * limb.end_parent()))?;
+            end = (above.conjugate() * rotation).normalize();
+        }
+        [start, mid, end]
+            .iter()
+            .all(|rotation| rotation.is_finite())
+            .then_some([start, mid, end])
+    }
+
+    /// What the pose has come to.
+    fn report(&self, target: Vec3, pose: &IkPose<'_>) -> TwoBoneReport {
+        let [start, mid, end] = [self.start, self.mid, self.end]
+            .map(|joint| Vec3::from(pose.model[usize::from(joint)].translation));
+        let distance = length(end - target);
+        let limb = length(mid - start) + length(end - mid);
+        TwoBoneReport {
+            reached: distance <= 1e-4 * limb,
+            distance_m: distance as f32,
+        }
+    }
+}
+
+impl IkJob for TwoBone {
+    type Target = TwoBoneTarget;
+    type Report = TwoBoneReport;
+
+    /// The joints exist and hang below each other, `hinge` has a direction, `soften` lies in 0..=1.
+    fn validate(&self, rig: &IkRig) -> Result<()> {
+        rig.expect_below("TwoBone::mid", self.mid, self.start)?;
+        rig.expect_below("TwoBone::end", self.end, self.mid)?;
+        if let Some(hinge) = self.hinge {
+            expect_axis("TwoBone::hinge", hinge)?;
+        }
+        expect_in("TwoBone::soften", self.soften, 0.0, 1.0)
+    }
+
+    fn check(&self, target: &TwoBoneTarget) -> Result<()> {
+        expect_in("TwoBoneTarget::weight", target.weight, 0.0, 1.0)?;
+        expect_finite("TwoBoneTarget::position", &target.position.to_array())?;
+        expect_finite("TwoBoneTarget::twist_rad", &[target.twist_rad])?;
+        if let Some(rotation) = target.rotation {
+            expect_rotation("TwoBoneTarget::rotation", rotation)?;
+        }
+        match target.pole {
+            Pole::Animated => Ok(()),
+            Pole::Direction(pole) | Pole::Point(pole) => {
+                expect_finite("TwoBoneTarget::pole", &pole.to_array())
+            }
+        }
+    }
+
+    fn run(
+        &self,
+        rig: &IkRig,
+        target: &TwoBoneTarget,
+        pose: IkPose<'_>,
+        _: Checked,
+    ) -> TwoBoneReport {
+        if target.weight > 0.0 {
+            let Some(solved) = self.rotations(rig, target, &pose) else {
+                return TwoBoneReport::NONE;
+            };
+            for (joint, solved) in [self.start, self.mid, self.end].into_iter().zip(solved) {
+                let rotation = &mut pose.local[usize::from(joint)].rotation;
+                *rotation = blend(*rotation, solved, target.weight);
+            }
+            rig.recompute(self.start, pose.local, pose.model);
+        }
+        self.report(target.position, &pose)
+    }
+}

@@ -1,0 +1,21 @@
+//! Meshes, materials and palette entries: the part of a character that is drawn.
+
+mod aabb;
+mod material;
+mod morph_weight;
+mod palette_joint;
+mod parts;
+mod primitive;
+mod triangles;
+
+pub use aabb::Aabb;
+pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
+pub(crate) use morph_weight::MorphReach;
+pub use morph_weight::{MorphWeight, SkinInfo};
+pub use palette_joint::PaletteJoint;
+pub(crate) use parts::Parts;
+#[cfg(feature = "vulkan")]
+pub(crate) use parts::part_bits;
+pub use parts::{MAX_HIDEABLE, PartId};
+pub use primitive::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
+pub use triangles::Facing;

@@ -1,0 +1,169 @@
+//! Parts of a character that can be shown and hidden by name.
+
+use super::primitive::Primitive;
+use crate::character::Character;
+use crate::error::listed;
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// A part of a character: the primitives of a node, or a single one of them. See
+/// [`Character::part`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PartId(u16);
+
+impl PartId {
+    /// The index in [`Character::parts`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How many primitives can be hidden one by one. The pieces of a split primitive count once.
+pub const MAX_HIDEABLE: usize = 128;
+
+#[derive(Debug, Clone, PartialEq)]
+struct Part {
+    name: Box<str>,
+    /// A bit for each of its primitives.
+    bits: u128,
+    /// How many bits it would need, if more than there are.
+    past: Option<usize>,
+}
+
+/// The parts of a character: its nodes, then the primitives of those that have several.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Parts(Vec<Part>);
+
+impl Parts {
+    pub(crate) fn new(primitives: &[Primitive]) -> Self {
+        let atoms = atoms(primitives).list;
+        let mut parts: Vec<Part> = Vec::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut siblings: HashMap<&str, usize> = HashMap::new();
+        let of = |name: &str, number: usize| Part {
+            name: name.into(),
+            bits: bit(number),
+            past: (number >= MAX_HIDEABLE).then_some(number + 1),
+        };
+        for (number, atom) in atoms.iter().enumerate() {
+            *siblings.entry(&atom.part).or_default() += 1;
+            let next = parts.len();
+            match known.entry(&atom.part) {
+                Entry::Occupied(at) => {
+                    let part = &mut parts[*at.get()];
+                    part.bits |= bit(number);
+                    part.past = (number >= MAX_HIDEABLE).then_some(number + 1);
+                }
+                Entry::Vacant(at) => {
+                    at.insert(next);
+                    parts.push(of(&atom.part, number));
+                }
+            }
+        }
+        for (number, atom) in atoms.iter().enumerate() {
+            let next = parts.len();
+            if siblings.get(&*atom.part).is_some_and(|count| *count > 1)
+                && let Entry::Vacant(at) = known.entry(&atom.name)
+            {
+                at.insert(next);
+                parts.push(of(&atom.name, number));
+            }
+        }
+        Self(parts)
+    }
+}
+
+/// The bit of each primitive; 0 past [`MAX_HIDEABLE`]. The pieces of a split one share theirs.
+#[cfg(feature = "vulkan")]
+pub(crate) fn part_bits(primitives: &[Primitive]) -> Vec<u128> {
+    let numbers = atoms(primitives).numbers;
+    numbers.into_iter().map(bit).collect()
+}
+
+/// The first of each set of primitives that share both names, and for each primitive which set it
+/// belongs to.
+struct Atoms<'a> {
+    list: Vec<&'a Primitive>,
+    #[cfg_attr(
+        not(feature = "vulkan"),
+        allow(dead_code, reason = "asked for by draws alone")
+    )]
+    numbers: Vec<usize>,
+}
+
+fn atoms(primitives: &[Primitive]) -> Atoms<'_> {
+    let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut atoms = Atoms {
+        list: Vec::new(),
+        numbers: Vec::with_capacity(primitives.len()),
+    };
+    for primitive in primitives {
+        let next = atoms.list.len();
+        let number = *known
+            .entry((&primitive.part, &primitive.name))
+            .or_insert(next);
+        if number == next {
+            atoms.list.push(primitive);
+        }
+        atoms.numbers.push(number);
+    }
+    atoms
+}
+
+fn bit(number: usize) -> u128 {
+    if number < MAX_HIDEABLE {
+        1 << number
+    } else {
+        0
+    }
+}
+
+impl Character {
+    /// The parts that instances can hide one by one, in the order of their ids: the name of each
+    /// node that carries primitives, then the names of the primitives of those nodes that carry
+    /// several.
+    pub fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
+        let named = |(number, part)| {
+            let part: &Part = part;
+            (PartId(number), &*part.name)
+        };
+        (0..).zip(&self.parts.0).map(named)
+    }
+
+    /// The bits of a part's primitives.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Capacity`] for a part of a primitive past [`MAX_HIDEABLE`].
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
+        let missing = Error::NotFound {
+            what: "part",
+            index: part.0.into(),
+            count: self.parts.0.len() as u64,
+        };
+        let part = self.parts.0.get(part.index()).ok_or(missing)?;
+        match part.past {
+            None => Ok(part.bits),
+            Some(asked) => Err(Error::Capacity {
+                what: "primitives that can be hidden",
+                asked: asked as u64,
+                cap: MAX_HIDEABLE as u64,
+            }),
+        }
+    }
+
+    /// The part of this name, for `Crowd::set_part_visible`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the names that there are.
+    pub fn part(&self, name: &str) -> Result<PartId> {
+        let found = self.parts().find(|(_, own)| *own == name);
+        found.map(|(id, _)| id).ok_or_else(|| Error::UnknownName {
+            what: "part",
+            name: name.into(),
+            known: listed(self.parts().map(|(_, own)| own)),
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! A grid for points in a plane, on which geometric questions have exact answers.
+
+use super::points::counted2;
+use glam::Vec2;
+
+/// A point on the grid; coordinates in ±[`MOST`].
+pub(super) type Cell = [i64; 2];
+
+/// With 29 bits, a turn takes 62 and the test of a circle 125: neither overflows, so both are
+/// exact.
+const MOST: i64 = 1 << 29;
+
+/// Rounds points so that the largest coordinate takes 29 bits: to a 32nd of the rounding that `f32`
+/// does there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Grid {
+    /// A power of two, so that scaling does not round.
+    scale: f64,
+}
+
+impl Grid {
+    /// For finite points.
+    pub(super) fn over(points: &[Vec2]) -> Self {
+        let largest = points
+            .iter()
+            .fold(0.0, |most: f32, p| most.max(p.abs().max_element()));
+        // Of a normal number, which every `f32` is in `f64`, the exponent is that of the power of
+        // two below it.
+        let exponent = ((f64::from(largest).to_bits() >> 52) as i32) - 1023;
+        Self {
+            scale: if largest > 0.0 {
+                2.0_f64.powi(28 - exponent)
+            } else {
+                1.0
+            },
+        }
+    }
+
+    /// A point in the grid's units, not rounded.
+    pub(super) fn scaled(&self, at: Vec2) -> [f64; 2] {
+        counted2(at).map(|value| value * self.scale)
+    }
+
+    /// The nearest point of the grid, if there is one.
+    pub(super) fn cell(&self, at: Vec2) -> Option<Cell> {
+        let [x, y] = self.scaled(at).map(f64::round);
+        let inside = |value: f64| value.abs() <= MOST as f64;
+        (inside(x) && inside(y)).then_some([x as i64, y as i64])
+    }
+}
+
+/// Twice the area of a triangle: positive where it runs counter-clockwise.
+pub(super) const fn turn([ax, ay]: Cell, [bx, by]: Cell, [cx, cy]: Cell) -> i64 {
+    (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+}
+
+/// Whether `d` lies inside the circle through `a`, `b` and `c`, which run counter-clockwise; not on
+/// it.
+pub(super) fn in_circle(a: Cell, b: Cell, c: Cell, d: Cell) -> bool {
+    let from = |p: Cell| [i128::from(p[0] - d[0]), i128::from(p[1] - d[1])];
+    let square = |p: [i128; 2]| p[0] * p[0] + p[1] * p[1];
+    let cross = |p: [i128; 2], q: [i128; 2]| p[0] * q[1] - p[1] * q[0];
+    let (a, b, c) = (from(a), from(b), from(c));
+    square(a) * cross(b, c) + square(b) * cross(c, a) + square(c) * cross(a, b) > 0
+}

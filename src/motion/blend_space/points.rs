@@ -1,0 +1,87 @@
+//! Blend spaces: weights of clips from where a parameter, such as a velocity, lies among theirs.
+
+use crate::error::{ArgumentFault, Error, Result};
+use glam::Vec2;
+
+/// The most points that a blend space can have.
+pub const MAX_BLEND_POINTS: usize = 256;
+
+pub(crate) fn check_count(count: usize) -> Result<()> {
+    if count == 0 {
+        return Err(Error::Argument {
+            what: "points of a blend space",
+            why: ArgumentFault::Length { got: 0, need: 1 },
+        });
+    }
+    if count > MAX_BLEND_POINTS {
+        return Err(Error::Capacity {
+            what: "points of a blend space",
+            asked: count as u64,
+            cap: MAX_BLEND_POINTS as u64,
+        });
+    }
+    Ok(())
+}
+
+pub(crate) fn check_finite(index: usize, value: f32) -> Result<()> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(at_point(index, ArgumentFault::NotFinite(value.into())))
+}
+
+pub(crate) fn at_point(index: usize, why: ArgumentFault) -> Error {
+    Error::Each {
+        what: "point",
+        index: index as u64,
+        why: Box::new(Error::Argument {
+            what: "position",
+            why,
+        }),
+    }
+}
+
+/// `indices` sorted by `key`; an error with the first two whose keys are the same.
+pub(crate) fn sorted_apart<K: PartialOrd + Copy>(
+    count: usize,
+    key: impl Fn(usize) -> K,
+) -> Result<Vec<usize>> {
+    let mut order: Vec<usize> = (0..count).collect();
+    let compare = |a: &usize, b: &usize| key(*a).partial_cmp(&key(*b));
+    // Stable, so that the lower of two indices comes first.
+    order.sort_by(|a, b| compare(a, b).unwrap_or(core::cmp::Ordering::Equal));
+    match order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
+        Some(pair) => Err(at_point(pair[1], ArgumentFault::Duplicate { of: pair[0] })),
+        None => Ok(order),
+    }
+}
+
+/// A parameter's coordinate as it counts: 0 for what is no number, the ends of the range for
+/// infinities.
+pub(crate) const fn counted(value: f32) -> f64 {
+    if value.is_nan() {
+        0.0
+    } else {
+        value.clamp(-f32::MAX, f32::MAX) as f64
+    }
+}
+
+pub(crate) fn counted2(at: Vec2) -> [f64; 2] {
+    [counted(at.x), counted(at.y)]
+}
+
+/// Writes the weights of a few points, and 0 for all others.
+pub(crate) fn spread<const N: usize>(
+    count: usize,
+    few: [(usize, f32); N],
+    out: &mut [f32],
+) -> Result<()> {
+    crate::error::expect_len("weights", out.len(), count)?;
+    out.fill(0.0);
+    for (index, weight) in few {
+        if let Some(out) = out.get_mut(index) {
+            *out += weight;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! The events of all passes on one line of unwrapped time, numbered through from the first of pass 0.
+
+use super::clip_events::{ClipEvents, Event};
+use crate::motion::loop_mode::LoopMode;
+use crate::motion::loop_mode::{has_passes, within};
+
+/// A clip's events as an endless line. What repeats is a *cycle*: a pass, or with ping-pong two.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'a> {
+    events: &'a ClipEvents,
+    loop_mode: LoopMode,
+    per_cycle: usize,
+}
+
+/// A point of the line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    /// Index into the clip's events.
+    pub(super) event: usize,
+    pub(super) pass: i64,
+    pub(super) unwrapped_s: f64,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(events: &'a ClipEvents, loop_mode: LoopMode) -> Self {
+        let loop_mode = if has_passes(events.duration_s) {
+            loop_mode
+        } else {
+            LoopMode::Once
+        };
+        let per_cycle = match loop_mode {
+            LoopMode::Loop | LoopMode::Once => events.len(),
+            LoopMode::PingPong => events.before_end + events.len() - events.at_start,
+        };
+        Self {
+            events,
+            loop_mode,
+            per_cycle,
+        }
+    }
+
+    fn cycle_s(&self) -> f64 {
+        match self.loop_mode {
+            LoopMode::Loop | LoopMode::Once => self.events.duration_s,
+            LoopMode::PingPong => 2.0 * self.events.duration_s,
+        }
+    }
+
+    /// Which cycle a point is in, and its number there.
+    fn place(&self, number: i128) -> (i64, usize) {
+        let per_cycle = self.per_cycle.max(1) as i128;
+        let cycle = number.div_euclid(per_cycle) as i64;
+        (cycle, number.rem_euclid(per_cycle) as usize)
+    }
+
+    /// The point of a number. Never descending in the number, rounding included: within a pass all
+    /// is clamped to its ends, which are the same products for both passes that meet there.
+    pub(super) fn point(&self, number: i128) -> Point {
+        let (cycle, place) = self.place(number);
+        let duration_s = self.events.duration_s;
+        let outward = match self.loop_mode {
+            LoopMode::Loop | LoopMode::Once => self.events.len(),
+            LoopMode::PingPong => self.events.before_end,
+        };
+        let (event, pass) = if place < outward {
+            let passes = if self.loop_mode == LoopMode::PingPong {
+                2
+            } else {
+                1
+            };
+            (place, passes * cycle)
+        } else {
+            let back = place - outward;
+            ((self.events.len() - 1).saturating_sub(back), 2 * cycle + 1)
+        };
+        let time_s = self.time_s(event);
+        let (start_s, end_s) = (pass as f64 * duration_s, (pass + 1) as f64 * duration_s);
+        let unwrapped_s = match (place < outward, time_s == duration_s) {
+            (true, true) => end_s,
+            (true, false) => (start_s + time_s).min(end_s),
+            (false, true) => start_s,
+            (false, false) => (end_s - time_s).max(start_s),
+        };
+        Point {
+            event,
+            pass,
+            unwrapped_s,
+        }
+    }
+
+    fn time_s(&self, event: usize) -> f64 {
+        let event: Option<&Event> = self.events.events.get(event);
+        event.map_or(0.0, |event| event.time_s)
+    }
+
+    /// How many points lie before a time, counted from the first of cycle 0 (which makes it
+    /// negative before that); with those on it if asked.
+    pub(super) fn before(&self, unwrapped_s: f64, and_on: bool) -> i128 {
+        let is_before = |number| {
+            let at = self.point(number).unwrapped_s;
+            at < unwrapped_s || (and_on && at == unwrapped_s)
+        };
+        let per_cycle = self.per_cycle as i128;
+        let (mut low, mut high) = if self.loop_mode == LoopMode::Once {
+            (0, per_cycle)
+        } else {
+            // The quotient is off by less than one; what lies on a seam belongs to the cycle before
+            // too.
+            let length_s = self.cycle_s();
+            let cycle = (within(unwrapped_s, length_s) / length_s).floor() as i128;
+            ((cycle - 2) * per_cycle, (cycle + 3) * per_cycle)
+        };
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The first point of a forward play that starts at a time: at the seam of a loop, what ends
+    /// there is left out.
+    pub(super) fn first_from(&self, unwrapped_s: f64) -> i128 {
+        let first = self.before(unwrapped_s, false);
+        let (cycle, _) = self.place(first);
+        let ends = self.loop_mode == LoopMode::Loop
+            && (cycle + 1) as f64 * self.events.duration_s == unwrapped_s;
+        if ends {
+            (i128::from(cycle) + 1) * self.per_cycle as i128
+        } else {
+            first
+        }
+    }
+
+    /// One past the first point of a backward play that starts at a time: the same there.
+    pub(super) fn last_from(&self, unwrapped_s: f64) -> i128 {
+        let end = self.before(unwrapped_s, true);
+        let (cycle, _) = self.place(end - 1);
+        let begins = self.loop_mode == LoopMode::Loop
+            && cycle as f64 * self.events.duration_s == unwrapped_s;
+        if begins {
+            i128::from(cycle) * self.per_cycle as i128
+        } else {
+            end
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Going through the events of a step.
+
+use super::clip_events::ClipEvents;
+use super::line::Line;
+use crate::motion::loop_mode::LoopMode;
+
+/// An event that was passed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EventHit<'a> {
+    /// Which of the clip's events, in the order of [`ClipEvents::iter`].
+    pub event: usize,
+    /// Its name.
+    pub name: &'a str,
+    /// The number of its name among [`ClipEvents::names`]: to compare names once for all.
+    pub name_id: u32,
+    /// The clip's own time, in seconds.
+    pub time_s: f64,
+    /// The pass in which it lies: 0 is the one that begins at the unwrapped time 0.
+    pub pass: i64,
+    /// The unwrapped time where it lies, in seconds.
+    pub unwrapped_s: f64,
+    /// Whether unwrapped time ran backward over it.
+    pub backward: bool,
+}
+
+/// The events of a step, in the order in which they are passed. Made by [`ClipEvents::passed`] and
+/// [`EventCursor::advance`](crate::motion::EventCursor::advance).
+///
+/// Each is found when it is asked for: `nth`, `skip`, `count` and `last` cost the same for any
+/// number, and only who takes a billion events waits for a billion.
+#[derive(Debug, Clone)]
+#[must_use = "events are delivered by iterating"]
+pub struct Passed<'a> {
+    events: &'a ClipEvents,
+    line: Line<'a>,
+    /// Numbers of the points that are left; taken from the end if backward.
+    low: i128,
+    high: i128,
+    backward: bool,
+    left_out: u64,
+}
+
+impl<'a> Passed<'a> {
+    pub(super) fn new(
+        events: &'a ClipEvents,
+        from_s: f64,
+        to_s: f64,
+        loop_mode: LoopMode,
+        with_start: bool,
+    ) -> Self {
+        let line = Line::new(events, loop_mode);
+        let backward = to_s < from_s;
+        let nowhere = to_s == from_s || from_s.is_nan() || to_s.is_nan();
+        let (low, high) = if events.is_empty() || nowhere {
+            (0, 0)
+        } else if backward {
+            let high = if with_start {
+                line.last_from(from_s)
+            } else {
+                line.before(from_s, false)
+            };
+            (line.before(to_s, false), high)
+        } else {
+            let low = if with_start {
+                line.first_from(from_s)
+            } else {
+                line.before(from_s, true)
+            };
+            (low, line.before(to_s, true))
+        };
+        Self {
+            events,
+            line,
+            low,
+            high: high.max(low),
+            backward,
+            left_out: 0,
+        }
+    }
+
+    /// The first `max` of them; the others are left out, and counted.
+    pub fn limited(mut self, max: usize) -> Self {
+        let left = self.high - self.low;
+        let kept = left.min(max as i128);
+        if self.backward {
+            self.low = self.high - kept;
+        } else {
+            self.high = self.low + kept;
+        }
+        let out = u64::try_from(left - kept).unwrap_or(u64::MAX);
+        self.left_out = self.left_out.saturating_add(out);
+        self
+    }
+
+    /// How many events of the step are not delivered because of the limit.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// How many are still to come; at most `u64::MAX`.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        u64::try_from(self.high - self.low).unwrap_or(u64::MAX)
+    }
+
+    fn hit(&self, number: i128) -> EventHit<'a> {
+        let point = self.line.point(number);
+        let (name_id, time_s) = match self.events.events.get(point.event) {
+            Some(event) => (event.name, event.time_s),
+            None => (0, 0.0),
+        };
+        EventHit {
+            event: point.event,
+            name: self.events.name(name_id),
+            name_id,
+            time_s,
+            pass: point.pass,
+            unwrapped_s: point.unwrapped_s,
+            backward: self.backward,
+        }
+    }
+}
+
+impl<'a> Iterator for Passed<'a> {
+    type Item = EventHit<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.nth(0)
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<Self::Item> {
+        let skipped = (skipped as i128).min(self.high - self.low);
+        if self.backward {
+            self.high -= skipped;
+        } else {
+            self.low += skipped;
+        }
+        if self.low >= self.high {
+            return None;
+        }
+        let number = if self.backward {
+            self.high -= 1;
+            self.high
+        } else {
+            self.low += 1;
+            self.low - 1
+        };
+        Some(self.hit(number))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.high - self.low);
+        (left.unwrap_or(usize::MAX), left.ok())
+    }
+
+    fn count(self) -> usize {
+        self.size_hint().0
+    }
+
+    fn last(self) -> Option<Self::Item> {
+        if self.low >= self.high {
+            return None;
+        }
+        let number = if self.backward {
+            self.low
+        } else {
+            self.high - 1
+        };
+        Some(self.hit(number))
+    }
+}
+
+impl core::iter::FusedIterator for Passed<'_> {}

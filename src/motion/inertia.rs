@@ -1,0 +1,274 @@
+//! Inertialised transitions: the pose of the new motion, plus what is left of the offset from the
+//! old one.
+//!
+//! After D. Bollo, Inertialization: High-Performance Animation Transitions in Gears of War, GDC
+//! 2018: at the transition, the offset between the motions and its velocity are recorded; from then
+//! on only the new motion is evaluated, and the offset decays by a polynomial of fifth degree that
+//! starts with that value and velocity and ends with neither value, velocity nor acceleration.
+
+use crate::error::Result;
+use crate::error::expect_len;
+use crate::skeleton::Transform;
+use glam::{DQuat, DVec3, Vec3};
+
+/// A motion at a moment: its local poses a little earlier and now, one transform a joint.
+#[derive(Debug, Clone, Copy)]
+pub struct Moving<'a> {
+    /// At the time of the frame before. The same as `now` for what stands still, or whose velocity
+    /// does not matter.
+    pub earlier: &'a [Transform],
+    /// At the time of the transition.
+    pub now: &'a [Transform],
+}
+
+/// A transition from one motion to another without evaluating both: what is left of the old one is
+/// an offset, a closed form of time. For poses on the CPU only.
+///
+/// At the transition's time the pose is that of the old motion, with its velocity; after the
+/// duration it is exactly that of the new one. Where the offset already runs towards zero, it gets
+/// there no later than after five times its value over its speed, and does not overshoot.
+///
+/// Translation, scale and rotation (as axis times angle, the shortest, in the parent's space) are a
+/// vector each, whose length decays. The velocity across it, which Bollo leaves out, decays in the
+/// same way from a value of 0, so that the whole velocity goes on.
+///
+/// ```
+/// use throng::skeleton::Transform;
+/// use throng::glam::Vec3;
+/// use throng::motion::{Inertia, Moving};
+///
+/// let at = |x| [Transform { translation: Vec3::X * x, ..Transform::IDENTITY }];
+/// let (old, new) = (at(1.0), at(5.0));
+/// let mut inertia = Inertia::new();
+/// // At 10 s, both standing still.
+/// let standing = |pose| Moving { earlier: pose, now: pose };
+/// inertia.begin(&standing(&old), &standing(&new), 1.0 / 60.0, 10.0, 0.5)?;
+///
+/// for (now_s, want) in [(10.0, 1.0), (10.25, 3.0), (10.5, 5.0)] {
+///     let mut pose = new;
+///     inertia.apply(now_s, &mut pose)?;
+///     assert_eq!(pose, at(want));
+/// }
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Inertia {
+    start_s: f64,
+    duration_s: f64,
+    offsets: Vec<Offset>,
+}
+
+/// A joint's offset at the transition and its change a second: of translation, rotation (axis times
+/// angle) and scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Offset {
+    values: [Vec3; 3],
+    velocities: [Vec3; 3],
+}
+
+impl Inertia {
+    /// No transition.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No transition, with room for one of this many joints.
+    #[must_use]
+    pub(crate) fn with_capacity(joints: usize) -> Self {
+        Self {
+            offsets: Vec::with_capacity(joints),
+            ..Self::default()
+        }
+    }
+
+    /// Starts a transition at `now_s` that lasts `duration_s`; usual are 0.2 to 0.5 s. `dt_s` lies
+    /// between each motion's earlier pose and that of now. The old motion is what was shown: where
+    /// a transition was under way, with it applied.
+    ///
+    /// A `dt_s` that is not positive and finite gives no velocity, such a duration no transition.
+    /// What is not finite in a pose has no offset.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::error::Error::Argument) for poses of different lengths; the transition
+    /// before stays then.
+    pub fn begin(
+        &mut self,
+        old: &Moving<'_>,
+        new: &Moving<'_>,
+        dt_s: f64,
+        now_s: f64,
+        duration_s: f64,
+    ) -> Result<()> {
+        let joints = new.now.len();
+        expect_len("earlier pose of the new motion", new.earlier.len(), joints)?;
+        expect_len("pose of the old motion", old.now.len(), joints)?;
+        expect_len("earlier pose of the old motion", old.earlier.len(), joints)?;
+        self.start_s = now_s;
+        self.duration_s = if duration_s > 0.0 && duration_s.is_finite() {
+            duration_s
+        } else {
+            0.0
+        };
+        self.offsets.clear();
+        let now = old.now.iter().zip(new.now);
+        let earlier = old.earlier.iter().zip(new.earlier);
+        let offsets = now
+            .zip(earlier)
+            .map(|((old, new), (old_before, new_before))| {
+                Offset::between([old_before, old], [new_before, new], dt_s)
+            });
+        self.offsets.extend(offsets);
+        Ok(())
+    }
+
+    /// Forgets the transition, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.offsets.clear();
+        self.duration_s = 0.0;
+    }
+
+    /// Whether nothing of the offset is left at `now_s`.
+    #[must_use]
+    pub fn is_over(&self, now_s: f64) -> bool {
+        let since = now_s - self.start_s;
+        self.offsets.is_empty() || since >= self.duration_s
+    }
+
+    /// Adds what is left of the offset at `now_s` to the new motion's local pose of that time.
+    /// Before the transition's time, that is all of it; a time that is not a number counts as the
+    /// transition's.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::error::Error::Argument) if a transition is under way and `local` does
+    /// not have one element a joint.
+    pub fn apply(&self, now_s: f64, local: &mut [Transform]) -> Result<()> {
+        if self.is_over(now_s) {
+            return Ok(());
+        }
+        expect_len("local pose", local.len(), self.offsets.len())?;
+        // Not `clamp`, so that what is not a number becomes 0.
+        let since = (now_s - self.start_s).max(0.0);
+        for (joint, offset) in local.iter_mut().zip(&self.offsets) {
+            offset.add(since, self.duration_s, joint);
+        }
+        Ok(())
+    }
+
+    /// [`Self::apply`] for a single joint.
+    pub(crate) fn apply_joint(&self, now_s: f64, joint: usize, local: &mut Transform) {
+        let offset = self.offsets.get(joint);
+        if let Some(offset) = offset.filter(|_| !self.is_over(now_s)) {
+            offset.add((now_s - self.start_s).max(0.0), self.duration_s, local);
+        }
+    }
+}
+
+impl Offset {
+    /// Of an old motion from a new one, each earlier and now.
+    fn between(old: [&Transform; 2], new: [&Transform; 2], dt_s: f64) -> Self {
+        let apart = |of: fn(&Transform) -> Vec3| {
+            [0, 1].map(|at| of(old[at]).as_dvec3() - of(new[at]).as_dvec3())
+        };
+        let [before, mut now] =
+            [0, 1].map(|at| old[at].rotation.as_dquat() * new[at].rotation.as_dquat().conjugate());
+        if now.w < 0.0 {
+            now = -now;
+        }
+        // On the same side, so that a turn by about a half one has no jump in it.
+        let before = if before.dot(now) < 0.0 {
+            -before
+        } else {
+            before
+        };
+        let pairs = [
+            apart(|joint| joint.translation),
+            [before, now].map(axis_times_angle),
+            apart(|joint| joint.scale),
+        ];
+        let finite = |value: DVec3| {
+            let value = value.as_vec3();
+            if value.is_finite() { value } else { Vec3::ZERO }
+        };
+        let moves = dt_s > 0.0 && dt_s.is_finite();
+        Self {
+            values: pairs.map(|[_, now]| finite(now)),
+            velocities: pairs.map(|[before, now]| {
+                let known = moves && now.as_vec3().is_finite();
+                finite(if known {
+                    (now - before) / dt_s
+                } else {
+                    DVec3::ZERO
+                })
+            }),
+        }
+    }
+
+    fn add(&self, since: f64, duration: f64, joint: &mut Transform) {
+        let [translation, rotation, scale] = self.at(since, duration);
+        joint.translation = (joint.translation.as_dvec3() + translation).as_vec3();
+        joint.scale = (joint.scale.as_dvec3() + scale).as_vec3();
+        if rotation != DVec3::ZERO {
+            let turned = DQuat::from_scaled_axis(rotation) * joint.rotation.as_dquat();
+            joint.rotation = turned.normalize().as_quat();
+        }
+    }
+
+    fn at(&self, since: f64, duration: f64) -> [DVec3; 3] {
+        [0, 1, 2].map(|of| {
+            let (value, velocity) = (self.values[of].as_dvec3(), self.velocities[of].as_dvec3());
+            let length = value.length();
+            let along = if length > 0.0 {
+                value / length
+            } else {
+                DVec3::ZERO
+            };
+            let inwards = velocity.dot(along);
+            let across = velocity - along * inwards;
+            along * decayed(length, inwards, since, duration)
+                + across * decayed(0.0, 1.0, since, duration)
+        })
+    }
+}
+
+/// A rotation's axis times its angle, in 0..=2π, for a quaternion of any length.
+fn axis_times_angle(q: DQuat) -> DVec3 {
+    let sine = q.xyz().length();
+    if sine > 0.0 {
+        q.xyz() * (2.0 * sine.atan2(q.w) / sine)
+    } else {
+        DVec3::ZERO
+    }
+}
+
+/// What is left of a number's offset after `since` of `duration` seconds.
+pub(crate) fn decayed_by(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
+    if value < 0.0 {
+        -decayed(-value, -velocity, since, duration)
+    } else {
+        decayed(value, velocity, since, duration)
+    }
+}
+
+/// What is left of an offset that is not negative after `since` of `duration` seconds, by Bollo's
+/// polynomial.
+fn decayed(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
+    // What runs towards 0 would overshoot it if it took longer.
+    let end = if velocity < 0.0 {
+        duration.min(-5.0 * value / velocity)
+    } else {
+        duration
+    };
+    if since >= end {
+        return 0.0;
+    }
+    // With the time as part of the whole: its value, velocity and acceleration at the start. With
+    // this acceleration the third derivative, too, is 0 at the end; a negative one would make the
+    // offset overshoot.
+    let (u, x, v) = (since / end, value, velocity * end);
+    let a = (-8.0 * v - 20.0 * x).max(0.0);
+    let fifth = -0.5 * (a + 6.0 * v + 12.0 * x);
+    let fourth = 0.5 * (3.0 * a + 16.0 * v + 30.0 * x);
+    let third = -0.5 * (3.0 * a + 12.0 * v + 20.0 * x);
+    ((((fifth * u + fourth) * u + third) * u + 0.5 * a) * u + v) * u + x
+}

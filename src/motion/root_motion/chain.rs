@@ -1,0 +1,195 @@
+//! A joint and all above it, evaluated in `f64` from the clip's curves.
+
+use crate::clip::animate_tracks;
+use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use crate::ids::JointId;
+use crate::skeleton::{NO_PARENT, Skeleton, Transform};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
+
+/// The joints from a root down to one, and the tracks that drive them.
+pub(super) struct Chain {
+    /// From the root; the joint itself is the last.
+    rest: Vec<Transform>,
+    /// Their joints count in the chain.
+    tracks: Vec<Track>,
+    local: Vec<Transform>,
+    /// When the clip starts, in seconds.
+    pub(super) start_s: f32,
+}
+
+/// Where the joint is at a time.
+#[derive(Clone, Copy)]
+pub(super) struct Placed {
+    /// Character space from the parent's.
+    pub(super) parent: DAffine3,
+    pub(super) local: Transform,
+}
+
+impl Placed {
+    /// Where the joint's origin is, in character space.
+    pub(super) fn position(&self) -> DVec3 {
+        let local = self.local.translation.as_dvec3();
+        self.parent.transform_point3(local)
+    }
+
+    /// The joint's axes in character space, without its own scale.
+    pub(super) fn axes(&self) -> DMat3 {
+        self.parent.matrix3 * DMat3::from_quat(unit(&self.local))
+    }
+}
+
+impl Chain {
+    pub(super) fn new(skeleton: &Skeleton, clip: &CurveClip, joint: JointId) -> Self {
+        let joints = skeleton.joints();
+        let mut path = Vec::new();
+        let mut at = joint.0;
+        while at != NO_PARENT {
+            path.push(at);
+            at = joints[usize::from(at)].parent_index();
+        }
+        path.reverse();
+        let rest = path.iter().map(|joint| joints[usize::from(*joint)].rest);
+        let mut tracks = Vec::new();
+        for (place, joint) in path.iter().enumerate() {
+            let own = clip.tracks().iter().filter(|track| track.joint.0 == *joint);
+            tracks.extend(own.map(|track| Track {
+                joint: JointId(place as u16),
+                values: track.values.clone(),
+            }));
+        }
+        let rest: Vec<_> = rest.collect();
+        Self {
+            local: rest.clone(),
+            rest,
+            tracks,
+            start_s: clip.start_s(),
+        }
+    }
+
+    pub(super) fn at(&mut self, time_s: f64) -> Placed {
+        self.local.copy_from_slice(&self.rest);
+        animate_tracks(&self.tracks, time_s, 0, &mut self.local);
+        placed(&self.local)
+    }
+
+    pub(super) fn at_rest(&self) -> Placed {
+        placed(&self.rest)
+    }
+
+    /// The tracks that change anything.
+    pub(super) fn moving(&self) -> impl Iterator<Item = &Track> {
+        self.tracks.iter().filter(|track| moves(&track.values))
+    }
+
+    /// Whether the joint's ancestors move.
+    pub(super) fn parents_move(&self) -> bool {
+        let joint = self.len().saturating_sub(1);
+        self.moving().any(|track| usize::from(track.joint) < joint)
+    }
+
+    /// Whether the joint turns, by itself or with an ancestor.
+    pub(super) fn turns(&self) -> bool {
+        self.moving()
+            .any(|track| matches!(track.values, TrackValues::Rotation(_)))
+    }
+
+    /// The translation track of the joint itself.
+    pub(super) fn translation(&self) -> Option<&Keys<Vec3>> {
+        let joint = self.len().saturating_sub(1);
+        self.tracks.iter().find_map(|track| match &track.values {
+            TrackValues::Translation(keys) if usize::from(track.joint) == joint => Some(keys),
+            _ => None,
+        })
+    }
+
+    /// How many joints there are.
+    pub(super) fn len(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// How many keys there are.
+    pub(super) fn key_count(&self) -> usize {
+        let counts = self.tracks.iter().map(|track| track.values.times_s().len());
+        counts.sum()
+    }
+}
+
+fn placed(local: &[Transform]) -> Placed {
+    let (joint, above) = match local.split_last() {
+        Some((joint, above)) => (*joint, above),
+        None => (Transform::IDENTITY, local),
+    };
+    let parent = above.iter().fold(DAffine3::IDENTITY, |parent, local| {
+        parent
+            * DAffine3::from_scale_rotation_translation(
+                local.scale.as_dvec3(),
+                unit(local),
+                local.translation.as_dvec3(),
+            )
+    });
+    Placed {
+        parent,
+        local: joint,
+    }
+}
+
+fn unit(local: &Transform) -> DQuat {
+    let q = local.rotation.as_dquat();
+    if q.length_squared() > 0.0 {
+        q.normalize()
+    } else {
+        DQuat::IDENTITY
+    }
+}
+
+/// Whether a track ever changes what it drives.
+pub(super) fn moves(values: &TrackValues) -> bool {
+    match values {
+        TrackValues::Translation(keys) | TrackValues::Scale(keys) => changes(keys, Vec3::ZERO),
+        TrackValues::Rotation(keys) => changes(keys, glam::Quat::from_xyzw(0.0, 0.0, 0.0, 0.0)),
+    }
+}
+
+/// With tangents, what is not zero moves; values are compared with the first.
+fn changes<T: Copy + PartialEq>(keys: &Keys<T>, zero: T) -> bool {
+    if keys.times_s.len() < 2 {
+        return false;
+    }
+    if keys.interpolation != Interpolation::CubicSpline {
+        return keys.values.iter().any(|value| *value != keys.values[0]);
+    }
+    let value = |key: &[T]| key[1] != keys.values[1] || key[0] != zero || key[2] != zero;
+    keys.values.chunks_exact(3).any(value)
+}
+
+/// The inverse of the parent's transform, where there is one.
+pub(super) fn inverse(parent: &DAffine3) -> Option<DAffine3> {
+    let inverse = parent.inverse();
+    let is_finite = inverse.matrix3.is_finite() && inverse.translation.is_finite();
+    (parent.matrix3.determinant() != 0.0 && is_finite).then_some(inverse)
+}
+
+/// The rotation in a matrix that only turns and scales evenly; `None` where it does more.
+pub(super) fn rotation(matrix: &DMat3) -> Option<DQuat> {
+    const SHEAR: f64 = 1e-4;
+    let lengths = DVec3::new(
+        matrix.x_axis.length(),
+        matrix.y_axis.length(),
+        matrix.z_axis.length(),
+    );
+    let length = lengths.element_sum() / 3.0;
+    let even = (lengths - length).abs().max_element() <= SHEAR * length;
+    if !(even && length > 0.0 && length.is_finite()) {
+        return None;
+    }
+    let (x, y) = (matrix.x_axis / lengths.x, matrix.y_axis / lengths.y);
+    let z = matrix.z_axis / lengths.z;
+    let skew = x.dot(y).abs().max(y.dot(z).abs()).max(z.dot(x).abs());
+    if skew > SHEAR || x.cross(y).dot(z) < 0.0 {
+        return None;
+    }
+    // Orthonormal: what is left of shear goes.
+    let y = (y - x * x.dot(y)).normalize_or(DVec3::Y);
+    let q = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y)));
+    Some(q.normalize())
+}

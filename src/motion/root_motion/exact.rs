@@ -1,0 +1,68 @@
+//! The motion of translations alone under ancestors that do not move: everything is affine in the
+//! joint's keys.
+
+use super::chain::inverse;
+use super::curve::Curve;
+use super::extract::RootMotionReport;
+use super::follow::Way;
+use crate::clip::{Interpolation, Keys, TrackValues};
+use crate::error::{ArgumentFault, Error, Result};
+use glam::{DVec3, DVec4, Vec3};
+
+/// The motion, the joint's new tracks and the report.
+pub(super) type Split = (Curve, Vec<TrackValues>, RootMotionReport);
+
+/// Rewrites the joint's translation keys, where that is exact.
+pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
+    if way.taken.yaw || way.chain.parents_move() {
+        return Ok(None);
+    }
+    let (placed, _) = way.at(0.0)?;
+    let Some(keys) = way.chain.translation() else {
+        return Ok(None);
+    };
+    let parent = placed.parent;
+    let inverse = inverse(&parent).ok_or(Error::Argument {
+        what: "root motion",
+        why: ArgumentFault::Invalid(
+            "can't be taken out of a joint where one above it has zero scale",
+        ),
+    })?;
+    let (axes, from) = (way.taken.axes, way.taken.reference.position());
+    let spline = keys.interpolation == Interpolation::CubicSpline;
+    let split = |(at, value): (usize, &Vec3)| {
+        let value = value.as_dvec3();
+        let is_tangent = spline && at % 3 != 1;
+        let moved = if is_tangent {
+            axes * parent.transform_vector3(value)
+        } else {
+            axes * (parent.transform_point3(value) - from)
+        };
+        let stays = value - inverse.transform_vector3(moved);
+        (moved, stays.as_vec3())
+    };
+    let (moved, stays): (Vec<DVec3>, Vec<Vec3>) = keys.values.iter().enumerate().map(split).unzip();
+    let held = moved.iter().all(|v| v.as_vec3().is_finite()) && stays.iter().all(|v| v.is_finite());
+    if !held {
+        return Err(Error::Argument {
+            what: "root motion",
+            why: ArgumentFault::Invalid("is not finite in single precision"),
+        });
+    }
+    let curve = Curve {
+        times_s: keys.times_s.clone(),
+        values: moved.iter().map(|v| v.extend(0.0)).collect::<Vec<DVec4>>(),
+        interpolation: keys.interpolation,
+    };
+    let report = RootMotionReport {
+        keys: keys.times_s.len(),
+        exact: true,
+        error_m: 0.0,
+    };
+    let stays = TrackValues::Translation(Keys {
+        times_s: keys.times_s.clone(),
+        values: stays,
+        interpolation: keys.interpolation,
+    });
+    Ok(Some((curve, vec![stays], report)))
+}

@@ -1,0 +1,294 @@
+//! Splitting a clip: which joint, from where, and how.
+
+use super::chain::{Chain, Placed, moves, rotation};
+use super::curve::Curve;
+use super::follow::{Way, twist};
+use super::motion::RootMotion;
+use super::{exact, resample};
+use crate::character::Character;
+use crate::clip::{CurveClip, Track, TrackValues};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::ids::JointId;
+use crate::skeleton::Skeleton;
+use glam::{BVec3, DVec3, DVec4};
+
+/// From where the motion counts: where the clip that stays keeps the joint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum RootReference {
+    /// Where the joint is at the clip's time 0: the motion starts at none.
+    #[default]
+    FirstFrame,
+    /// Where the joint is in the rest pose: clips that are blended agree on it.
+    Rest,
+}
+
+/// What [`RootMotion::extract`] takes out of a clip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RootMotionOptions {
+    /// The joint whose way is taken, such as [`Skeleton::joint`] has it by name. `None`: the
+    /// topmost one that the clip moves or turns, the first in the skeleton's order.
+    pub joint: Option<JointId>,
+    /// Along which axes of character space its translation is taken; by default x and z, over the
+    /// ground.
+    pub axes: BVec3,
+    /// Whether its turn about +Y is taken; by default it is.
+    pub yaw: bool,
+    /// From where the motion counts.
+    pub reference: RootReference,
+    /// How far a point as far from the joint as the character is large may lie from where it was,
+    /// in metres, where the joint needs new keys. `None` is 0.1 mm for a character of 1.8 m, scaled
+    /// by the largest edge of [`Character::rest_bounds`]. Never less than 2e-6 of the largest
+    /// distance from the origin that takes part: `f32` has no more.
+    pub error_m: Option<f32>,
+}
+
+impl Default for RootMotionOptions {
+    fn default() -> Self {
+        Self {
+            joint: None,
+            axes: BVec3::new(true, false, true),
+            yaw: true,
+            reference: RootReference::FirstFrame,
+            error_m: None,
+        }
+    }
+}
+
+/// How a motion was taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RootMotionReport {
+    /// Keys of the motion; none where it is still.
+    pub keys: usize,
+    /// Whether the joint's keys were rewritten, which is exact but for rounding; else it has new
+    /// ones.
+    pub exact: bool,
+    /// The largest error that was measured between the new keys, in metres, as
+    /// [`RootMotionOptions::error_m`] says; 0 where nothing was resampled.
+    pub error_m: f64,
+}
+
+/// What is taken out, in numbers.
+pub(crate) struct Taken {
+    pub(crate) axes: DVec3,
+    pub(crate) yaw: bool,
+    pub(crate) reference: Placed,
+    pub(crate) error_m: f64,
+    /// How far from the joint an error of its rotation counts, in metres.
+    pub(crate) reach_m: f64,
+}
+
+/// What extractions may take, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RootMotionBudget {
+    /// Products of transforms.
+    pub(crate) products: u64,
+    /// Keys of the motions.
+    pub(crate) keys: usize,
+}
+
+impl RootMotionBudget {
+    /// For a single clip: a few seconds' work. Real clips need a hundredth of it.
+    pub(crate) const CLIP: Self = Self {
+        products: 1 << 26,
+        keys: resample::MAX_KEYS,
+    };
+    /// For all clips that a description speaks of: some of the longest, hundreds of real ones.
+    pub(crate) const DESCRIPTION: Self = Self {
+        products: 8 * Self::CLIP.products,
+        keys: 4 * Self::CLIP.keys,
+    };
+}
+
+/// Splits a clip, and takes what it took from the budget; never more than
+/// [`RootMotionBudget::CLIP`].
+pub(crate) fn extract(
+    character: &Character,
+    clip: &CurveClip,
+    options: &RootMotionOptions,
+    budget: &mut RootMotionBudget,
+) -> Result<(CurveClip, RootMotion)> {
+    let skeleton = character.skeleton();
+    let drives = clip.tracks().last().map(|track| track.joint);
+    let asked = options.joint;
+    for joint in asked.into_iter().chain(drives) {
+        if usize::from(joint) >= skeleton.len() {
+            return Err(Error::NotFound {
+                what: "joint",
+                index: joint.into(),
+                count: skeleton.len() as u64,
+            });
+        }
+    }
+    let Some(joint) = asked.or_else(|| topmost(clip)) else {
+        return Ok(still(clip, None));
+    };
+    let mut chain = Chain::new(skeleton, clip, joint);
+    let start = chain.at(0.0);
+    let taken = taken(character, options, &chain, start)?;
+    let cap = resample::MAX_KEYS as u64 / 8;
+    if chain.key_count() as u64 > cap {
+        return Err(Error::Capacity {
+            what: "keys of the root and above it",
+            asked: chain.key_count() as u64,
+            cap,
+        });
+    }
+    let mut way = Way::follow(chain, &taken, budget.products)?;
+    if !way.moves() {
+        return Ok(still(clip, Some(joint)));
+    }
+    let (curve, tracks, report) = match exact::split(&mut way)? {
+        Some(split) => split,
+        None => resample::split(&mut way)?,
+    };
+    budget.products = budget.products.saturating_sub(way.products());
+    let (asked, cap) = (curve.values.len(), budget.keys);
+    budget.keys = cap.checked_sub(asked).ok_or(Error::Capacity {
+        what: "keys of all root motions",
+        asked: asked as u64,
+        cap: cap as u64,
+    })?;
+    if curve.values.iter().all(|value| *value == DVec4::ZERO) {
+        return Ok(still(clip, Some(joint)));
+    }
+    let stays = replaced(character, clip, joint, tracks)?;
+    Ok((stays, RootMotion::new(clip, Some(joint), curve, report)))
+}
+
+fn still(clip: &CurveClip, joint: Option<JointId>) -> (CurveClip, RootMotion) {
+    let report = RootMotionReport {
+        exact: true,
+        ..RootMotionReport::default()
+    };
+    let motion = RootMotion::new(clip, joint, Curve::STILL, report);
+    (clip.clone(), motion)
+}
+
+/// The first joint that is moved or turned; tracks are sorted by joint, and joints breadth first.
+fn topmost(clip: &CurveClip) -> Option<JointId> {
+    let places =
+        |track: &&Track| !matches!(track.values, TrackValues::Scale(_)) && moves(&track.values);
+    clip.tracks().iter().find(places).map(|track| track.joint)
+}
+
+fn taken(
+    character: &Character,
+    options: &RootMotionOptions,
+    chain: &Chain,
+    start: Placed,
+) -> Result<Taken> {
+    const HUMAN_M: f64 = 1.8;
+    let size_m = f64::from(character.rest_bounds().size().max_element());
+    let reach_m = if size_m > 0.0 && size_m.is_finite() {
+        size_m
+    } else {
+        HUMAN_M
+    };
+    let error_m = match options.error_m {
+        Some(given) if !(given > 0.0 && given.is_finite()) => {
+            return Err(Error::Argument {
+                what: "error_m",
+                why: ArgumentFault::Invalid("must be positive and finite"),
+            });
+        }
+        Some(given) => given.into(),
+        None => 1e-4 * reach_m / HUMAN_M,
+    };
+    let chosen = |axis: bool| f64::from(u8::from(axis));
+    let axes = options.axes;
+    let reference = match options.reference {
+        RootReference::FirstFrame => start,
+        RootReference::Rest => chain.at_rest(),
+    };
+    Ok(Taken {
+        axes: DVec3::new(chosen(axes.x), chosen(axes.y), chosen(axes.z)),
+        yaw: options.yaw && (chain.turns() || is_turned(&start, &reference)),
+        reference,
+        error_m,
+        reach_m,
+    })
+}
+
+/// Whether the joint's heading differs from that in the reference, by more than rounding.
+fn is_turned(start: &Placed, reference: &Placed) -> bool {
+    let turn = rotation(&(start.axes() * reference.axes().inverse()));
+    turn.and_then(twist)
+        .is_some_and(|yaw_rad| yaw_rad.abs() > 1e-6)
+}
+
+/// The clip with these tracks of the joint in place of those of the same properties. It keeps its
+/// start and duration, although the new tracks may have fewer keys than the old ones.
+fn replaced(
+    character: &Character,
+    clip: &CurveClip,
+    joint: JointId,
+    tracks: Vec<TrackValues>,
+) -> Result<CurveClip> {
+    let skeleton: &Skeleton = character.skeleton();
+    let same = |track: &&Track| {
+        let property = core::mem::discriminant(&track.values);
+        track.joint == joint
+            && tracks
+                .iter()
+                .any(|new| core::mem::discriminant(new) == property)
+    };
+    let kept = clip.tracks().iter().filter(|track| !same(track)).cloned();
+    let mut all: Vec<_> = kept.collect();
+    all.extend(tracks.into_iter().map(|values| Track { joint, values }));
+    let weights = clip.weight_tracks().to_vec();
+    let clip_without = CurveClip::new(clip.name(), all, skeleton)?
+        .with_weight_tracks(weights, character.morph_weights().len())?;
+    Ok(clip_without.with_range_of(clip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::character::Character;
+
+    /// Clips one after the other are refused where they took all there is, and not before.
+    #[test]
+    fn many_clips_share_a_budget() {
+        let options = crate::import::ImportOptions::curves_only();
+        let character = crate::builtin::mannequin_with(&options).unwrap().character;
+        let walk = &character.curves()[1];
+        let options = RootMotionOptions {
+            error_m: Some(1e-6),
+            ..RootMotionOptions::default()
+        };
+        let run = |character: &Character, mut budget: RootMotionBudget| {
+            for number in 0..1000 {
+                if let Err(why) = extract(character, walk, &options, &mut budget) {
+                    return (number, why);
+                }
+            }
+            panic!("nothing was refused")
+        };
+        let mut one = RootMotionBudget::CLIP;
+        extract(&character, walk, &options, &mut one).unwrap();
+        let took = RootMotionBudget::CLIP.products - one.products;
+        let keys = RootMotionBudget::CLIP.keys - one.keys;
+        assert!(took > 100, "{took}");
+        let products = 10 * took + took / 2;
+        let (number, why) = run(&character, RootMotionBudget { products, ..one });
+        assert_eq!(number, 10, "{why}");
+        assert!(matches!(why, Error::Capacity { .. }), "{why}");
+        if keys > 0 {
+            let few = RootMotionBudget {
+                keys: 3 * keys,
+                ..RootMotionBudget::DESCRIPTION
+            };
+            let (number, why) = run(&character, few);
+            assert_eq!(number, 3, "{why}");
+            assert!(
+                why.to_string().contains("keys of all root motions"),
+                "{why}"
+            );
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Following the joint through the clip: its motion at any time, with all of its turns.
+
+use super::chain::{Chain, Placed, inverse, rotation};
+use super::delta::turned;
+use super::extract::{RootMotionBudget, Taken};
+use crate::clip::Interpolation;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::skeleton::Transform;
+use core::f64::consts::TAU;
+use glam::{DMat3, DQuat, DVec3, DVec4};
+
+/// The angle that is left between two samples of a turn.
+const STEP_RAD: f64 = 0.4;
+/// How often a stretch between two keys is halved at most, beyond its first eighths.
+const HALVINGS: u32 = 9;
+
+/// The way of a joint through a clip.
+pub(super) struct Way<'a> {
+    pub(super) chain: Chain,
+    pub(super) taken: &'a Taken,
+    /// All key times that take part, in seconds, ascending; those that surround a step too.
+    pub(super) times_s: Vec<f32>,
+    /// Whether every track that takes part steps.
+    pub(super) steps: bool,
+    /// Times and unwrapped yaw there; empty without yaw.
+    headings: Vec<(f64, f64)>,
+    /// How often the joint is evaluated yet.
+    budget: u64,
+    /// The same at the start, and in products.
+    budgets: [u64; 2],
+    /// The inverse of the joint's axes in the reference; none without yaw.
+    reference_axes: Option<DMat3>,
+}
+
+impl<'a> Way<'a> {
+    /// Of at most so many products of transforms.
+    pub(super) fn follow(chain: Chain, taken: &'a Taken, products: u64) -> Result<Self> {
+        let products = products.min(RootMotionBudget::CLIP.products);
+        let budget = products / chain.len().max(1) as u64;
+        let steps = chain
+            .moving()
+            .all(|track| interpolation(&track.values) == Interpolation::Step);
+        let mut way = Self {
+            times_s: key_times(&chain, steps),
+            steps,
+            headings: Vec::new(),
+            budget,
+            budgets: [budget, products],
+            reference_axes: None,
+            chain,
+            taken,
+        };
+        if taken.yaw {
+            way.reference_axes = Some(way.taken.reference.axes().inverse());
+            way.find_headings()?;
+        }
+        Ok(way)
+    }
+
+    /// How many products of transforms it took yet.
+    pub(super) fn products(&self) -> u64 {
+        (self.budgets[0] - self.budget) * self.chain.len().max(1) as u64
+    }
+
+    /// The joint's rotation since the reference.
+    fn turn(&mut self, time_s: f64) -> Result<(Placed, DQuat)> {
+        self.budget = self.budget.checked_sub(1).ok_or(Error::Capacity {
+            what: "products of transforms for the root motion",
+            asked: self.budgets[1] + 1,
+            cap: self.budgets[1],
+        })?;
+        let placed = self.chain.at(time_s);
+        let Some(reference) = self.reference_axes else {
+            return Ok((placed, DQuat::IDENTITY));
+        };
+        let q = rotation(&(placed.axes() * reference)).ok_or(Error::Argument {
+            what: "yaw",
+            why: ArgumentFault::Invalid(
+                "can't be taken out of a joint where one above it scales unevenly or to zero",
+            ),
+        })?;
+        Ok((placed, q))
+    }
+
+    fn find_headings(&mut self) -> Result<()> {
+        let times: Vec<f64> = self.times_s.iter().map(|time| f64::from(*time)).collect();
+        let first = times.first().copied().unwrap_or(0.0);
+        let mut last = self.turn(first)?.1;
+        let mut yaw_rad = twist(last).unwrap_or(0.0);
+        self.headings.push((first, yaw_rad));
+        let mut open = Vec::new();
+        for pair in times.windows(2) {
+            let part = (pair[1] - pair[0]) / 8.0;
+            let ends = (0..8).map(|at| match at {
+                0 => pair[1],
+                _ => pair[1] - f64::from(at) * part,
+            });
+            open.extend(ends.map(|end| (end, HALVINGS)));
+            let mut from = pair[0];
+            while let Some((end, halvings)) = open.pop() {
+                let q = self.turn(end)?.1;
+                let far = 2.0 * last.dot(q).abs().min(1.0).acos() > STEP_RAD;
+                if far && halvings > 0 && !self.steps {
+                    open.push((end, halvings - 1));
+                    open.push((0.5 * (from + end), halvings - 1));
+                    continue;
+                }
+                yaw_rad = twist(q).map_or(yaw_rad, |raw| nearest(raw, yaw_rad));
+                self.headings.push((end, yaw_rad));
+                (from, last) = (end, q);
+                if self.headings.len() > super::resample::MAX_KEYS {
+                    return Err(super::resample::too_many());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the joint is at a time, and the motion there: position and yaw.
+    pub(super) fn at(&mut self, time_s: f64) -> Result<(Placed, DVec4)> {
+        let (placed, q) = self.turn(time_s)?;
+        let yaw_rad = self.heading(time_s, q);
+        let from = turned(self.taken.reference.position(), yaw_rad);
+        let moved = self.taken.axes * (placed.position() - from);
+        let motion = moved.extend(yaw_rad);
+        if motion.is_finite() && motion.as_vec4().is_finite() {
+            return Ok((placed, motion));
+        }
+        Err(Error::Argument {
+            what: "root motion",
+            why: ArgumentFault::Invalid("is not finite in single precision"),
+        })
+    }
+
+    /// The yaw of this rotation, with the turns that were followed up to the time.
+    fn heading(&self, time_s: f64, q: DQuat) -> f64 {
+        let after = self.headings.partition_point(|(at, _)| *at <= time_s);
+        let near = match (
+            after.checked_sub(1).and_then(|at| self.headings.get(at)),
+            self.headings.get(after),
+        ) {
+            (Some(from), Some(to)) => {
+                from.1 + (to.1 - from.1) * ((time_s - from.0) / (to.0 - from.0))
+            }
+            (Some(end), None) | (None, Some(end)) => end.1,
+            (None, None) => return 0.0,
+        };
+        twist(q).map_or(near, |raw| nearest(raw, near))
+    }
+
+    /// Whether there is any motion.
+    pub(super) fn moves(&mut self) -> bool {
+        let constant = self.chain.moving().next().is_none();
+        // An error is for the split to tell.
+        let at_start = self.at(0.0).map_or(DVec4::ONE, |(_, motion)| motion);
+        let idle = self.taken.axes == DVec3::ZERO && !self.taken.yaw;
+        !idle && (!constant || at_start != DVec4::ZERO)
+    }
+
+    /// The joint's local transform without the motion: `parent⁻¹ motion⁻¹ parent local`.
+    pub(super) fn stays(&self, placed: &Placed, motion: DVec4) -> Result<Transform> {
+        let parent = &placed.parent;
+        let inverse = inverse(parent).ok_or(Error::Argument {
+            what: "root motion",
+            why: ArgumentFault::Invalid(
+                "can't be taken out of a joint where one above it has zero scale",
+            ),
+        })?;
+        let back = super::curve::motion(motion).inverse();
+        let position = turned(placed.position(), back.yaw_rad) + back.translation;
+        let mut local = placed.local;
+        local.translation = inverse.transform_point3(position).as_vec3();
+        if self.taken.yaw {
+            let turn = DMat3::from_rotation_y(back.yaw_rad);
+            let turn = rotation(&(inverse.matrix3 * turn * parent.matrix3)).unwrap_or_default();
+            local.rotation = (turn * local.rotation.as_dquat()).normalize().as_quat();
+        }
+        if local.translation.is_finite() && local.rotation.is_finite() {
+            return Ok(local);
+        }
+        Err(Error::Argument {
+            what: "root motion",
+            why: ArgumentFault::Invalid("leaves a pose that is not finite in single precision"),
+        })
+    }
+}
+
+/// The angle about +Y that a rotation has in it; none for a half turn about a level axis.
+pub(super) fn twist(q: DQuat) -> Option<f64> {
+    (q.y != 0.0 || q.w != 0.0).then(|| 2.0 * q.y.atan2(q.w))
+}
+
+/// `raw` plus the whole turns that bring it nearest to `near`.
+fn nearest(raw: f64, near: f64) -> f64 {
+    raw + TAU * ((near - raw) / TAU).round()
+}
+
+/// The times of all keys that move something, and those just before a step where others don't step.
+fn key_times(chain: &Chain, steps: bool) -> Vec<f32> {
+    let mut times = Vec::new();
+    for track in chain.moving() {
+        let own = track.values.times_s();
+        times.extend_from_slice(own);
+        if !steps && interpolation(&track.values) == Interpolation::Step {
+            let before = own.iter().skip(1).map(|time| time.next_down());
+            times.extend(before);
+        }
+    }
+    if times.is_empty() {
+        // Not 0: a key there would make the clip start earlier.
+        times.push(chain.start_s);
+    }
+    times.sort_by(f32::total_cmp);
+    times.dedup();
+    times
+}
+
+fn interpolation(values: &crate::clip::TrackValues) -> Interpolation {
+    use crate::clip::TrackValues;
+    match values {
+        TrackValues::Translation(keys) | TrackValues::Scale(keys) => keys.interpolation,
+        TrackValues::Rotation(keys) => keys.interpolation,
+    }
+}

@@ -1,0 +1,36 @@
+//! Clips that keep step: one phase for all, with the duration of the blended cycle.
+
+/// How long a cycle of clips takes that are blended in step, in seconds: the mean of their
+/// durations, each with its weight, as (weight, seconds). Each clip then stands at the phase times
+/// its own duration, so that feet of a walk and a run that touch the ground at the same phase do so
+/// together, and the blend's do not slide.
+///
+/// Pairs whose weight or duration is not positive and finite do not count; 0 where none does.
+///
+/// ```
+/// use throng::motion::{BlendSpace1, cycle_duration_s};
+///
+/// let speeds = BlendSpace1::new(&[1.5, 4.0])?; // walk, run
+/// let durations_s = [1.2, 0.8];
+/// let both = speeds.at(2.75);
+/// let cycle_s = cycle_duration_s(both.map(|(clip, weight)| (weight, durations_s[clip])));
+/// assert_eq!(cycle_s, 1.0);
+///
+/// // A quarter of a cycle after the start, each clip is at a quarter of its own duration.
+/// let phase = 0.25 / cycle_s;
+/// assert_eq!(durations_s.map(|duration_s| phase * duration_s), [0.3, 0.2]);
+/// # Ok::<(), throng::Error>(())
+/// ```
+pub fn cycle_duration_s(parts: impl IntoIterator<Item = (f32, f64)>) -> f64 {
+    let counts = |value: f64| value > 0.0 && value.is_finite();
+    let (mut sum, mut total) = (0.0, 0.0);
+    for (weight, duration_s) in parts {
+        let weight = f64::from(weight);
+        if counts(weight) && counts(duration_s) {
+            // The mean so far, moved: no sum overflows.
+            total += weight;
+            sum += (duration_s - sum) * (weight / total);
+        }
+    }
+    sum
+}

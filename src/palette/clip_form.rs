@@ -1,0 +1,44 @@
+//! A clip in whichever form it is there: packed, or the file's curves.
+
+use crate::clip::Clip;
+use crate::clip::CurveClip;
+use crate::error::Result;
+use crate::skeleton::Transform;
+
+/// A packed clip, or the curves of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ClipForm<'a> {
+    Packed(&'a Clip),
+    Curves(&'a CurveClip),
+}
+
+impl ClipForm<'_> {
+    /// The times of all keys of joints, ascending, each once.
+    pub(super) fn key_times(&self) -> Vec<f64> {
+        match self {
+            Self::Packed(clip) => clip.key_times(),
+            Self::Curves(clip) => {
+                let all = clip
+                    .tracks()
+                    .iter()
+                    .flat_map(|track| track.values.times_s());
+                let mut times: Vec<f64> = all.map(|time_s| f64::from(*time_s)).collect();
+                times.sort_unstable_by(f64::total_cmp);
+                times.dedup();
+                times
+            }
+        }
+    }
+
+    /// Writes the local pose at a time into `local`, which holds the rest pose: one transform
+    /// per joint.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] or [`Error::NotFound`] if `local` is for another skeleton.
+    pub(super) fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
+        match self {
+            Self::Packed(clip) => clip.sample(time_s, local),
+            Self::Curves(clip) => clip.sample(time_s, local),
+        }
+    }
+}

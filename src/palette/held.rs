@@ -1,0 +1,119 @@
+//! Whether a palette's format holds a skinning matrix closely enough.
+
+use super::entry::PaletteEntry;
+use super::format::Method;
+use super::project::outside;
+use crate::character::Character;
+use crate::error::{Error, PoseAt, Unheld};
+use crate::ids::JointId;
+use crate::mesh::{Aabb, PaletteJoint};
+use crate::skeleton::Affine;
+use glam::Vec3;
+
+/// How far a format may displace what a palette entry moves, by the model's size (the largest edge
+/// of the box around it at rest): a fifth of a millimetre on a grown person, which no picture
+/// shows. Rounding in files and in the palette stage is a tenth of it; shear or stretch that an
+/// artist means is far more.
+pub(crate) const DISPLACEMENT: f32 = 1e-4;
+
+/// What rounding adds to a displacement, by the magnitudes that an image is added up from: 32
+/// roundings of 2⁻²⁴. It counts where a model stands a hundred times its size from its space's
+/// origin.
+const ROUNDING: f32 = 32.0 / 16_777_216.0;
+
+/// What a character's entries may be displaced by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tolerance {
+    metres: f32,
+}
+
+impl Tolerance {
+    pub(crate) fn of(character: &Character) -> Self {
+        let metres = DISPLACEMENT * character.rest_bounds().size().max_element();
+        Self { metres }
+    }
+
+    /// The entry for `matrix`, if a corner of the box that `joint` moves is displaced by no more
+    /// than the tolerance. A mirror and a zero scale are refused however small their effect is: no
+    /// format but matrices can say them, and normals need to know.
+    ///
+    /// The displacement is affine in the point, so its length is greatest at a corner of a box.
+    pub(crate) fn entry<E: PaletteEntry>(
+        &self,
+        joint: &PaletteJoint,
+        matrix: &Affine,
+    ) -> Result<E, Unheld> {
+        let entry = E::project(matrix);
+        if E::FORMAT.method() == Method::Linear {
+            return Ok(entry);
+        }
+        if let Some(why) = outside(matrix) {
+            return Err(why);
+        }
+        let got = displacement(joint.bounds, matrix, &entry.to_affine());
+        if got <= self.metres + ROUNDING * magnitude(joint.bounds, matrix) {
+            return Ok(entry);
+        }
+        // Some limit is passed, if only by rounding; where by none, the numbers overflow.
+        Err(E::limit(matrix, 0.0).unwrap_or(Unheld::NotFinite))
+    }
+}
+
+/// The most that the corners of a box are apart under the two matrices.
+fn displacement(bounds: Aabb, exact: &Affine, held: &Affine) -> f32 {
+    if bounds.is_empty() {
+        return 0.0;
+    }
+    let linear = exact.matrix3 - held.matrix3;
+    let offset = exact.translation - held.translation;
+    let mut worst = 0.0_f32;
+    for corner in 0..8 {
+        let pick = |axis: usize| {
+            let far = corner >> axis & 1 == 1;
+            if far {
+                bounds.max[axis]
+            } else {
+                bounds.min[axis]
+            }
+        };
+        let point = Vec3::new(pick(0), pick(1), pick(2));
+        let apart = (linear * point + Vec3::from(offset)).length();
+        if apart.is_nan() {
+            return f32::INFINITY;
+        }
+        worst = worst.max(apart);
+    }
+    worst
+}
+
+/// The greatest magnitude that a coordinate of the box's image is added up from.
+fn magnitude(bounds: Aabb, matrix: &Affine) -> f32 {
+    let spread = if bounds.is_empty() {
+        Vec3::ZERO
+    } else {
+        bounds.min.abs().max(bounds.max.abs())
+    };
+    let sums = matrix.matrix3.abs() * spread + Vec3::from(matrix.translation).abs();
+    sums.max_element()
+}
+
+/// The error about a joint.
+pub(crate) fn unheld(
+    character: &Character,
+    method: Method,
+    joint: JointId,
+    at: PoseAt,
+    why: Unheld,
+) -> Error {
+    let joints = character.skeleton().joints();
+    let name = joints
+        .get(usize::from(joint))
+        .map(|joint| joint.name.clone());
+    Error::Unheld {
+        method: method.name(),
+        joint: joint.0,
+        name: name.unwrap_or_default(),
+        at,
+        why,
+    }
+}

@@ -1,0 +1,21 @@
+//! The palette stage: model pose → skinning matrices, in every palette format.
+//!
+//! A palette has one entry for each distinct pair of joint and inverse bind matrix. [`palette()`] writes
+//! the palette of one pose; [`BatchPoser`](crate::animate::BatchPoser) those of many instances.
+
+mod clip_form;
+mod entry;
+mod format;
+mod held;
+mod matrices;
+mod method;
+mod project;
+mod write_only;
+
+pub use entry::PaletteEntry;
+pub(crate) use entry::{rotate, translation};
+pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
+pub(crate) use matrices::rest_palette;
+pub use matrices::{Mat3x4, PaletteFit, palette};
+pub use method::{check_clip, check_method};
+pub use write_only::WriteOnly;

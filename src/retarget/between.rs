@@ -1,0 +1,142 @@
+//! What a clip does between its keys, and keys where that is too far from the exact poses.
+
+use super::apply::Retarget;
+use super::frame::{Placed, place};
+use crate::clip::CurveClip;
+use crate::error::Result;
+use crate::skeleton::Transform;
+use glam::Vec3;
+
+/// How often the time between two keys is halved.
+const DEEPEST: u32 = 8;
+/// Where between two keys the error is measured.
+const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
+
+/// Poses of a clip, and what is between keys.
+pub(super) struct Work<'a> {
+    pub(super) retarget: &'a mut Retarget,
+    clip: &'a CurveClip,
+    local: Vec<Transform>,
+    rest: Vec<Transform>,
+    /// How many times there may be more.
+    spare: usize,
+    /// The greatest error so far that stays.
+    pub(super) worst: f64,
+    placed: [Vec<Placed>; 2],
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(retarget: &'a mut Retarget, clip: &'a CurveClip, spare: usize) -> Self {
+        let rest: Vec<_> = retarget
+            .source
+            .joints()
+            .iter()
+            .map(|joint| joint.rest)
+            .collect();
+        Self {
+            retarget,
+            clip,
+            local: rest.clone(),
+            rest,
+            spare,
+            worst: 0.0,
+            placed: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// The target's pose at a time of the clip.
+    pub(super) fn exact(&mut self, time_s: f64) -> Result<Vec<Transform>> {
+        self.local.copy_from_slice(&self.rest);
+        self.clip.sample(time_s, &mut self.local)?;
+        let mut pose = vec![Transform::IDENTITY; self.retarget.target.len()];
+        self.retarget.pose(&self.local, &mut pose)?;
+        Ok(pose)
+    }
+
+    /// Adds keys behind key `last` until the way to the next is near enough to the exact poses.
+    pub(super) fn fill(
+        &mut self,
+        keyed: &mut Vec<(f32, Vec<Transform>)>,
+        last: usize,
+        next: (f32, &[Transform]),
+    ) -> Result<()> {
+        let mut from = keyed[last].clone();
+        // What lies ahead, nearest last, and how often its way was halved.
+        let mut ahead = vec![(next.0, next.1.to_vec(), 0)];
+        while let Some((time_s, pose, depth)) = ahead.pop() {
+            let middle = ((f64::from(from.0) + f64::from(time_s)) * 0.5) as f32;
+            let error = if from.0.next_up() < time_s {
+                self.error((from.0, &from.1), (time_s, &pose))?
+            } else {
+                0.0
+            };
+            let can_halve = depth < DEEPEST && from.0 < middle && middle < time_s;
+            if error > self.retarget.plan.allowed() && can_halve && self.spare > 0 {
+                self.spare -= 1;
+                let between = self.exact(middle.into())?;
+                ahead.push((time_s, pose, depth + 1));
+                ahead.push((middle, between, depth + 1));
+                continue;
+            }
+            self.worst = self.worst.max(error);
+            if !ahead.is_empty() {
+                keyed.push((time_s, pose.clone()));
+            }
+            from = (time_s, pose);
+        }
+        Ok(())
+    }
+
+    /// How far the straight way between two keys leads from the exact poses.
+    fn error(&mut self, from: (f32, &[Transform]), to: (f32, &[Transform])) -> Result<f64> {
+        let mut worst = 0.0_f64;
+        let reach = self.retarget.plan.size_m * 0.1;
+        for part in BETWEEN {
+            let time_s = f64::from(from.0) * (1.0 - part) + f64::from(to.0) * part;
+            let exact = self.exact(time_s)?;
+            let pairs = from.1.iter().zip(to.1);
+            let way: Vec<_> = pairs
+                .map(|(from, to)| between(from, to, part as f32))
+                .collect();
+            let [a, b] = &mut self.placed;
+            place(&self.retarget.target, &exact, a);
+            place(&self.retarget.target, &way, b);
+            let lengths = &self.retarget.plan.axis_lengths;
+            for ((a, b), length) in a.iter().zip(b.iter()).zip(lengths) {
+                let off = a.position().distance(b.position()) + beside(a, b, *length) * reach;
+                worst = if off.is_finite() {
+                    worst.max(off)
+                } else {
+                    f64::INFINITY
+                };
+            }
+        }
+        Ok(worst)
+    }
+}
+
+/// How far a point beside the joint along one of its axes moves from one pose to another, as a part
+/// of its distance. The axis has this length at rest.
+fn beside(a: &Placed, b: &Placed, length: f64) -> f64 {
+    let (a, b) = (a.affine.matrix3, b.affine.matrix3);
+    let axes = [
+        (a.x_axis, b.x_axis),
+        (a.y_axis, b.y_axis),
+        (a.z_axis, b.z_axis),
+    ];
+    let part = axes.map(|(a, b)| match a.length().max(b.length()).max(length) {
+        0.0 => 0.0,
+        length => (a - b).length() / length,
+    });
+    part.into_iter().fold(0.0, f64::max)
+}
+
+fn between(from: &Transform, to: &Transform, part: f32) -> Transform {
+    let rotation = from.rotation.slerp(to.rotation, part);
+    let straight = |from: Vec3, to: Vec3| from.lerp(to, part);
+    Transform {
+        translation: straight(from.translation, to.translation),
+        rotation,
+        scale: straight(from.scale, to.scale),
+    }
+}

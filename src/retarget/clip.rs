@@ -1,0 +1,195 @@
+//! Clips: keys where the source has some, and as many between as the poses need.
+
+use super::apply::Retarget;
+use super::between::Work;
+use super::plan::{Link, Plan};
+use super::steps::{Steps, key_times};
+use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, is_opposite};
+use crate::error::{Error, Result};
+use crate::skeleton::Transform;
+
+/// How a clip came over.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RetargetReport {
+    /// How many keys the clip has, all tracks together.
+    pub keys: usize,
+    /// At how many times the source was posed for keys.
+    pub times: usize,
+    /// How far from the exact pose the clip leads a joint between its keys, at most, in metres of
+    /// the target's model space: measured at a quarter, half and three quarters of the way between
+    /// keys, for each joint at its own place and a tenth of the target's size beside it along each
+    /// axis.
+    pub max_error_m: f64,
+    /// What it was to be at most.
+    pub allowed_m: f64,
+    /// Tracks of the source's joints that reach no joint of the target: neither the joint nor one
+    /// below it is followed.
+    pub unused_tracks: usize,
+    /// Tracks of translation that are not followed, of joints that are: see
+    /// [`Translations`](crate::retarget::Translations).
+    pub unused_translations: usize,
+    /// Tracks of morph weights, which do not come over: a skeleton has none.
+    pub weight_tracks: usize,
+}
+
+impl Retarget {
+    /// The clip, of the source's skeleton, on the target's: of the same name, start and duration.
+    ///
+    /// Every joint that follows one gets a track of rotations; those whose place follows one of
+    /// translations; those that follow a joint with a track of scales one of scales. There are keys
+    /// wherever the source has some, and between them where the straight way would lead too far
+    /// from the exact pose; what does not change has one. Where all that a joint follows moves in
+    /// steps, so does it. A clip that ends as it starts does so here, too.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the clip drives a joint that the source lacks; [`Error::Capacity`] if
+    /// the source's own keys make more keys than [`max_keys`](crate::retarget::RetargetOptions::max_keys).
+    pub fn clip(&mut self, clip: &CurveClip) -> Result<(CurveClip, RetargetReport)> {
+        let steps = Steps::of(clip, &self.source)?;
+        let driven = self.driven(clip);
+        let times = key_times(clip, &steps);
+        let tracks = driven
+            .iter()
+            .flatten()
+            .filter(|driven| **driven)
+            .count()
+            .max(1);
+        if times.len() > self.plan.max_keys / tracks {
+            return Err(Error::Capacity {
+                what: "keys of a retargeted clip",
+                asked: times.len() as u64 * tracks as u64,
+                cap: self.plan.max_keys as u64,
+            });
+        }
+        let spare = self.plan.max_keys / tracks - times.len();
+        let mut work = Work::new(self, clip, spare);
+        let mut keyed: Vec<(f32, Vec<Transform>)> = Vec::with_capacity(times.len());
+        for time_s in times {
+            let pose = work.exact(time_s.into())?;
+            if let (Some(last), false) = (keyed.len().checked_sub(1), steps.all) {
+                work.fill(&mut keyed, last, (time_s, &pose))?;
+            }
+            keyed.push((time_s, pose));
+        }
+        let max_error_m = work.worst;
+        let tracks = self.tracks(&driven, &keyed, &steps);
+        let count = |track: &Track| track.values.times_s().len();
+        let report = RetargetReport {
+            keys: tracks.iter().map(count).sum(),
+            times: keyed.len(),
+            max_error_m,
+            allowed_m: self.plan.allowed(),
+            unused_tracks: steps.unused(clip, &self.plan, &self.source),
+            unused_translations: self.unused_translations(clip),
+            weight_tracks: clip.weight_tracks().len(),
+        };
+        let made = CurveClip::new(clip.name(), tracks, &self.target)?;
+        Ok((made.with_range_of(clip), report))
+    }
+
+    /// Of each link: whether its translation, rotation and scale get a track.
+    fn driven(&self, clip: &CurveClip) -> Vec<[bool; 3]> {
+        let mut scaled = vec![false; self.source.len()];
+        for track in clip.tracks() {
+            if matches!(track.values, TrackValues::Scale(_)) {
+                scaled[usize::from(track.joint)] = self.plan.scales;
+            }
+        }
+        let of = |link: &Link| {
+            let toward = link.toward.as_ref().is_some_and(|t| scaled[t.source]);
+            let moves = link.moves || link.above.is_some();
+            [moves, true, scaled[link.source] || toward]
+        };
+        let is_driven = !clip.tracks().is_empty();
+        let links = self.plan.links.iter();
+        links
+            .map(|link| if is_driven { of(link) } else { [false; 3] })
+            .collect()
+    }
+
+    fn tracks(
+        &self,
+        driven: &[[bool; 3]],
+        keyed: &[(f32, Vec<Transform>)],
+        steps: &Steps,
+    ) -> Vec<Track> {
+        let mut tracks = Vec::new();
+        let Some(first) = keyed.first() else {
+            return tracks;
+        };
+        let in_steps = steps.links(&self.plan, &self.target);
+        for (at, (link, [moves, _, scales])) in self.plan.links.iter().zip(driven).enumerate() {
+            let joint = link.target;
+            let steps = in_steps[at];
+            let of = |local: &[Transform]| local[usize::from(joint)];
+            let mut add = |values| tracks.push(Track { joint, values });
+            if *moves {
+                let values = keyed.iter().map(|(t, local)| (*t, of(local).translation));
+                add(TrackValues::Translation(thinned(values, steps)));
+            }
+            let mut before = of(&first.1).rotation;
+            let values = keyed.iter().map(|(t, local)| {
+                let rotation = of(local).rotation;
+                before = if is_opposite(before, rotation) {
+                    -rotation
+                } else {
+                    rotation
+                };
+                (*t, before)
+            });
+            add(TrackValues::Rotation(thinned(values, steps)));
+            if *scales {
+                let values = keyed.iter().map(|(t, local)| (*t, of(local).scale));
+                add(TrackValues::Scale(thinned(values, steps)));
+            }
+        }
+        tracks
+    }
+
+    fn unused_translations(&self, clip: &CurveClip) -> usize {
+        let mut follows = vec![None; self.source.len()];
+        for link in &self.plan.links {
+            let moves = link.moves || link.above.is_some();
+            let follows = &mut follows[link.source];
+            *follows = Some(follows.unwrap_or(false) || moves);
+        }
+        let unused = |track: &&Track| match &track.values {
+            TrackValues::Translation(keys) => {
+                let is_still = keys.values.windows(2).all(|pair| pair[0] == pair[1]);
+                !is_still && follows[usize::from(track.joint)] == Some(false)
+            }
+            _ => false,
+        };
+        clip.tracks().iter().filter(unused).count()
+    }
+}
+
+impl Plan {
+    pub(super) fn allowed(&self) -> f64 {
+        self.max_error * self.size_m
+    }
+}
+
+/// One key where nothing changes; in steps, one for each change.
+fn thinned<T: Copy + PartialEq>(values: impl Iterator<Item = (f32, T)>, steps: bool) -> Keys<T> {
+    let mut keys = Keys {
+        times_s: Vec::new(),
+        values: Vec::new(),
+        interpolation: if steps {
+            Interpolation::Step
+        } else {
+            Interpolation::Linear
+        },
+    };
+    for (time_s, value) in values {
+        if !steps || keys.values.last() != Some(&value) {
+            keys.times_s.push(time_s);
+            keys.values.push(value);
+        }
+    }
+    if keys.values.windows(2).all(|pair| pair[0] == pair[1]) {
+        keys.times_s.truncate(1);
+        keys.values.truncate(1);
+    }
+    keys
+}

@@ -1,0 +1,317 @@
+//! Which joints of a skeleton are which parts of a humanoid.
+
+use super::role::{Finger, Role, Side};
+use super::words::{Copy, Named, Part, named};
+use crate::ids::JointId;
+use crate::skeleton::{NO_PARENT, Skeleton};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// The joints of a humanoid, found by their names and, where those leave a choice, by the
+/// hierarchy.
+///
+/// Known are the names of Mixamo (`mixamorig:LeftForeArm`), Unreal (`lowerarm_l`), VRM
+/// (`J_Bip_L_LowerArm`, and the humanoid bones' own `leftLowerArm`), Blender's Rigify
+/// (`DEF-forearm.L`, `ORG-forearm.L`, the metarig's `forearm.L`), Biped (`Bip01 L Forearm`), and
+/// names that are made of the same words in another order or with other separators. Twist joints,
+/// controls and ends of chains are passed over. Sides are told by names alone.
+///
+/// ```
+/// use throng::builtin;
+/// use throng::retarget::{Humanoid, Role};
+///
+/// let character = builtin::mannequin()?.character;
+/// let humanoid = Humanoid::find(character.skeleton());
+/// assert_eq!(humanoid.joint(Role::Hips), character.skeleton().joint("Hips").ok());
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Humanoid {
+    roles: BTreeMap<Role, JointId>,
+    spine: Vec<JointId>,
+    neck: Vec<JointId>,
+}
+
+impl Humanoid {
+    /// What is found in a skeleton; it may be nothing.
+    #[must_use]
+    pub fn find(skeleton: &Skeleton) -> Self {
+        let mut search = Search::new(skeleton);
+        for side in Side::BOTH {
+            search.arm(side);
+            search.leg(side);
+            for finger in Finger::ALL {
+                search.finger(side, finger);
+            }
+            let eye = search.best(Part::Eye, Some(side), None);
+            search.set(Role::Eye(side), eye);
+        }
+        search.trunk();
+        search.found
+    }
+
+    /// The joint of a role.
+    #[must_use]
+    pub fn joint(&self, role: Role) -> Option<JointId> {
+        self.roles.get(&role).copied()
+    }
+
+    /// The roles that were found, and their joints.
+    pub fn roles(&self) -> impl Iterator<Item = (Role, JointId)> {
+        self.roles.iter().map(|(role, joint)| (*role, *joint))
+    }
+
+    /// All joints of the spine, from the hips on and without them, of which at most three have a
+    /// role.
+    #[must_use]
+    pub fn spine(&self) -> &[JointId] {
+        &self.spine
+    }
+
+    /// All joints of the neck, of which the first has a role.
+    #[must_use]
+    pub fn neck(&self) -> &[JointId] {
+        &self.neck
+    }
+}
+
+/// As many joints of one of Rigify's copies make it the only one that counts.
+const ENOUGH_OF_A_COPY: usize = 5;
+
+/// The number in a joint's name, and the joint; lists of these are sorted.
+type Numbered = (i32, JointId);
+
+struct Search {
+    /// Of each joint: its place in a walk through the tree, children behind their parents, up to
+    /// the end of its own children.
+    below: Vec<Range<usize>>,
+    of: BTreeMap<(Part, Option<Side>), Vec<Numbered>>,
+    taken: BTreeSet<JointId>,
+    found: Humanoid,
+}
+
+impl Search {
+    fn new(skeleton: &Skeleton) -> Self {
+        let joints = skeleton.joints().iter().enumerate();
+        let all: Vec<(JointId, Named)> = joints
+            .filter_map(|(index, joint)| Some((JointId(index as u16), named(&joint.name)?)))
+            .collect();
+        let has = |copy| all.iter().filter(|(_, n)| n.copy == copy).count() >= ENOUGH_OF_A_COPY;
+        let only = [Copy::Deform, Copy::Original].into_iter().find(|c| has(*c));
+        let mut of: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (joint, named) in all {
+            if only.is_none_or(|copy| named.copy == copy) {
+                let list = of.entry((named.part, named.side)).or_default();
+                list.push((named.number, joint));
+            }
+        }
+        for list in of.values_mut() {
+            list.sort_unstable();
+        }
+        Self {
+            below: walk(skeleton),
+            of,
+            taken: BTreeSet::new(),
+            found: Humanoid::default(),
+        }
+    }
+
+    fn list(&self, part: Part, side: Option<Side>) -> &[Numbered] {
+        self.of.get(&(part, side)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The joint of a part: below `above` if any is, then of the lowest number, then the nearest to
+    /// the root.
+    fn best(&self, part: Part, side: Option<Side>, above: Option<JointId>) -> Option<JointId> {
+        let free = || {
+            let all = self.list(part, side).iter().map(|(_, joint)| *joint);
+            all.filter(|joint| !self.taken.contains(joint))
+        };
+        let below = above.and_then(|above| free().find(|joint| self.is_below(*joint, above)));
+        below.or_else(|| free().next())
+    }
+
+    fn is_below(&self, joint: JointId, above: JointId) -> bool {
+        let [joint, above] = [joint, above].map(|joint| &self.below[usize::from(joint)]);
+        above.start < joint.start && joint.start < above.end
+    }
+
+    fn set(&mut self, role: Role, joint: Option<JointId>) {
+        if let Some(joint) = joint
+            && self.taken.insert(joint)
+        {
+            self.found.roles.insert(role, joint);
+        }
+    }
+
+    /// Joints called just `arm` or `leg`, from the body on: each below the one before.
+    fn pieces(&self, part: Part, side: Side) -> Vec<JointId> {
+        let mut joints: Vec<JointId> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
+        joints.sort_unstable();
+        self.nested(joints)
+    }
+
+    /// Of joints in the skeleton's order, those of which each is below the one before; all, if none
+    /// is.
+    fn nested(&self, joints: Vec<JointId>) -> Vec<JointId> {
+        let mut chain: Vec<JointId> = Vec::new();
+        for joint in &joints {
+            if chain.last().is_none_or(|last| self.is_below(*joint, *last)) {
+                chain.push(*joint);
+            }
+        }
+        if chain.len() > 1 { chain } else { joints }
+    }
+
+    fn arm(&mut self, side: Side) {
+        let at = Some(side);
+        let mut shoulder = self.best(Part::Shoulder, at, None);
+        let mut upper = self.best(Part::UpperArm, at, shoulder);
+        let pieces = self.pieces(Part::ArmPiece, side);
+        let mut lower = self.best(Part::LowerArm, at, upper.or(pieces.first().copied()));
+        let hand = self.best(Part::Hand, at, lower);
+        let mut hand = hand.or_else(|| self.best(Part::Wrist, at, lower));
+        if upper.is_none() {
+            let mut pieces = pieces.into_iter();
+            let spare = pieces.len() + usize::from(lower.is_some()) + usize::from(hand.is_some());
+            if spare > 3 && shoulder.is_none() {
+                shoulder = pieces.next();
+            }
+            upper = pieces.next();
+            lower = lower.or_else(|| pieces.next());
+            hand = hand.or_else(|| pieces.next());
+        }
+        if upper.is_none() && lower.is_some() {
+            // Where joints are called after what bends there, the upper arm starts at `shoulder`.
+            upper = shoulder.take();
+        }
+        self.set(Role::Shoulder(side), shoulder);
+        self.set(Role::UpperArm(side), upper);
+        self.set(Role::LowerArm(side), lower);
+        self.set(Role::Hand(side), hand);
+    }
+
+    fn leg(&mut self, side: Side) {
+        let at = Some(side);
+        let upper = self.best(Part::UpperLeg, at, None);
+        let upper = upper.or_else(|| self.best(Part::SideHip, at, None));
+        let pieces = self.pieces(Part::LegPiece, side);
+        let mut lower = self.best(Part::LowerLeg, at, upper.or(pieces.first().copied()));
+        let mut pieces = pieces.into_iter();
+        let upper = upper.or_else(|| pieces.next());
+        lower = lower.or_else(|| pieces.next());
+        let foot = self.best(Part::Foot, at, lower).or_else(|| pieces.next());
+        let toes = self.best(Part::Toes, at, foot).or_else(|| pieces.next());
+        self.set(Role::UpperLeg(side), upper);
+        self.set(Role::LowerLeg(side), lower);
+        self.set(Role::Foot(side), foot);
+        self.set(Role::Toes(side), toes);
+    }
+
+    /// The first three numbers that there are, whether they count from 0 or 1, or name the
+    /// phalanges.
+    fn finger(&mut self, side: Side, finger: Finger) {
+        let mut list = self.list(Part::Finger(finger), Some(side)).to_vec();
+        list.dedup_by_key(|(number, _)| *number);
+        for (place, (_, joint)) in (0..3).zip(list) {
+            self.set(Role::Finger(side, finger, place), Some(joint));
+        }
+    }
+
+    fn trunk(&mut self) {
+        let sorted = |part| {
+            let mut joints: Vec<JointId> = self.list(part, None).iter().map(|p| p.1).collect();
+            joints.sort_unstable();
+            joints
+        };
+        let (mut spine, mut neck) = (sorted(Part::Spine), sorted(Part::Neck));
+        let mut hips = self.best(Part::Hips, None, None);
+        let mut head = self.best(Part::Head, None, None);
+        if let Some(hips) = hips
+            && spine.iter().any(|joint| self.is_below(*joint, hips))
+        {
+            spine.retain(|joint| self.is_below(*joint, hips));
+        }
+        spine = self.nested(spine);
+        neck = self.nested(neck);
+        let numbers: BTreeMap<JointId, i32> = {
+            let list = self.list(Part::Spine, None).iter();
+            list.map(|(number, joint)| (*joint, *number)).collect()
+        };
+        if hips.is_none() && spine.len() > 1 {
+            // Rigify, and others that number the trunk.
+            hips = Some(spine.remove(0));
+            if head.is_none() && neck.is_empty() {
+                let limbs = [Role::Shoulder, Role::UpperArm].into_iter();
+                let limbs = limbs.flat_map(|role| Side::BOTH.map(role));
+                let limbs: Vec<JointId> = limbs.filter_map(|role| self.found.joint(role)).collect();
+                let carries =
+                    |joint: &JointId| limbs.iter().any(|limb| self.is_below(*limb, *joint));
+                let chest = spine.iter().rposition(carries);
+                // Where the hierarchy does not say, Rigify's numbers do: 1 to 3 are the spine's.
+                let numbered = || {
+                    spine
+                        .iter()
+                        .take_while(|j| numbers.get(j).is_some_and(|number| *number < 4))
+                        .count()
+                };
+                let above = chest.map_or_else(numbered, |chest| chest + 1);
+                neck = spine.split_off(above.min(spine.len()));
+                head = neck.pop();
+            }
+        }
+        if head.is_none() && neck.len() > 1 {
+            head = neck.pop();
+        }
+        self.set_trunk(hips, spine, neck, head);
+    }
+
+    fn set_trunk(
+        &mut self,
+        hips: Option<JointId>,
+        spine: Vec<JointId>,
+        neck: Vec<JointId>,
+        head: Option<JointId>,
+    ) {
+        self.set(Role::Hips, hips);
+        let last = spine.len().checked_sub(1);
+        self.set(Role::Spine, spine.first().copied());
+        if let Some(last) = last.filter(|last| *last > 0) {
+            let middle = if last == 1 { 1 } else { spine.len() / 2 };
+            self.set(Role::Chest, Some(spine[middle]));
+            if last > 1 {
+                self.set(Role::UpperChest, Some(spine[last]));
+            }
+        }
+        self.set(Role::Neck, neck.first().copied());
+        self.set(Role::Head, head);
+        let jaw = self.best(Part::Jaw, None, None);
+        self.set(Role::Jaw, jaw);
+        (self.found.spine, self.found.neck) = (spine, neck);
+    }
+}
+
+/// The places of each joint and of all below it in a walk through the tree.
+fn walk(skeleton: &Skeleton) -> Vec<Range<usize>> {
+    let joints = skeleton.joints();
+    let mut sizes = vec![1; joints.len()];
+    for (index, joint) in joints.iter().enumerate().rev() {
+        if joint.parent_index() != NO_PARENT {
+            sizes[usize::from(joint.parent_index())] += sizes[index];
+        }
+    }
+    // Where the next child of each joint starts; last, the next root.
+    let mut next = vec![0; joints.len() + 1];
+    let mut places = Vec::with_capacity(joints.len());
+    for (index, joint) in joints.iter().enumerate() {
+        let parent = match joint.parent_index() {
+            NO_PARENT => joints.len(),
+            parent => usize::from(parent),
+        };
+        let start = next[parent];
+        next[parent] += sizes[index];
+        next[index] = start + 1;
+        places.push(start..start + sizes[index]);
+    }
+    places
+}

@@ -1,0 +1,284 @@
+//! Which joint moves which.
+
+use super::humanoid::Humanoid;
+use super::role::Role;
+use super::words::loose;
+use crate::error::listed;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::ids::JointId;
+use crate::ids::unknown;
+use crate::skeleton::{Skeleton, match_names};
+use std::collections::{BTreeMap, HashMap};
+
+/// A joint of the target, and what it follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JointLink {
+    /// The joint of the target's skeleton.
+    pub target: JointId,
+    /// The joint of the source's skeleton.
+    pub source: JointId,
+    /// A second one that it follows by this part, 0 to 1: where chains have different numbers of
+    /// joints.
+    pub toward: Option<(JointId, f32)>,
+    /// What both are to a humanoid, where their names say so; in a [humanoid](JointMap::humanoid)
+    /// map, what the target is.
+    pub role: Option<Role>,
+}
+
+/// A role that only one of two humanoids has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnmatchedRole {
+    /// The role.
+    pub role: Role,
+    /// Whether it is the source that has it.
+    pub in_source: bool,
+}
+
+/// Which joints of a source skeleton move which joints of a target skeleton. Each joint of the
+/// target follows one at most; one of the source may move several.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JointMap {
+    links: Vec<JointLink>,
+    unmatched_roles: Vec<UnmatchedRole>,
+    /// How many joints the skeletons have.
+    pub(super) joints: [usize; 2],
+}
+
+impl JointMap {
+    /// Joints of the same name: exactly (names that several joints bear go by their place in the
+    /// hierarchy); then, of what is left, those whose names only differ in case, separators,
+    /// namespaces (`Armature|Hips`, `rig:Hips`) or Mixamo's prefix, if that leaves no choice.
+    ///
+    /// # Errors
+    /// [`Error::NoCommonJoints`] if there is none.
+    pub fn by_names(source: &Skeleton, target: &Skeleton) -> Result<Self> {
+        let exact = match_names(source, target).of;
+        let mut of_target: BTreeMap<JointId, JointId> = BTreeMap::new();
+        for (source, target) in exact.iter().enumerate() {
+            of_target.extend(target.map(|target| (JointId(target), JointId(source as u16))));
+        }
+        let mut by_name: HashMap<String, [Vec<JointId>; 2]> = HashMap::new();
+        for (side, skeleton) in [source, target].into_iter().enumerate() {
+            for (index, joint) in skeleton.joints().iter().enumerate() {
+                let is_open = match side {
+                    0 => exact[index].is_none(),
+                    _ => !of_target.contains_key(&JointId(index as u16)),
+                };
+                if is_open && !joint.name.is_empty() {
+                    by_name.entry(loose(&joint.name)).or_default()[side]
+                        .push(JointId(index as u16));
+                }
+            }
+        }
+        for (name, sides) in by_name {
+            if let ([source], [target], false) = (&*sides[0], &*sides[1], name.is_empty()) {
+                of_target.insert(*target, *source);
+            }
+        }
+        let links = of_target.into_iter().map(|(target, source)| JointLink {
+            target,
+            source,
+            toward: None,
+            role: None,
+        });
+        Self::with_roles(links.collect(), source, target)
+    }
+
+    /// Joints by pairs of names, source first. Where several joints bear a name, the first is
+    /// meant.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for a name that no joint bears; [`Error::Argument`] if a joint of the
+    /// target stands twice; [`Error::NoCommonJoints`] for no pairs.
+    pub fn from_pairs(
+        source: &Skeleton,
+        target: &Skeleton,
+        pairs: &[(&str, &str)],
+    ) -> Result<Self> {
+        let mut of_target = BTreeMap::new();
+        for (from, to) in pairs {
+            let from = find(source, "source joint", from)?;
+            let to = find(target, "target joint", to)?;
+            if of_target.insert(to, from).is_some() {
+                return Err(Error::Argument {
+                    what: "pairs",
+                    why: ArgumentFault::Invalid("a joint of the target stands twice"),
+                });
+            }
+        }
+        let links = of_target.into_iter().map(|(target, source)| JointLink {
+            target,
+            source,
+            toward: None,
+            role: None,
+        });
+        Self::with_roles(links.collect(), source, target)
+    }
+
+    /// Joints of the same role, by [`Humanoid::find`]. Spines and necks of different numbers of
+    /// joints share the bend: each joint of the target follows the two of the source between which
+    /// it lies, counted along the chain.
+    ///
+    /// # Errors
+    /// [`Error::NoCommonJoints`] if the two have no role in common.
+    pub fn humanoid(source: &Skeleton, target: &Skeleton) -> Result<Self> {
+        Self::of_humanoids(
+            (source, &Humanoid::find(source)),
+            (target, &Humanoid::find(target)),
+        )
+    }
+
+    fn of_humanoids(
+        (source, from): (&Skeleton, &Humanoid),
+        (target, to): (&Skeleton, &Humanoid),
+    ) -> Result<Self> {
+        let mut links: BTreeMap<JointId, JointLink> = BTreeMap::new();
+        let role_of: HashMap<JointId, Role> =
+            to.roles().map(|(role, joint)| (joint, role)).collect();
+        let in_chain = |role| {
+            matches!(
+                role,
+                Role::Spine | Role::Chest | Role::UpperChest | Role::Neck
+            )
+        };
+        for (role, joint) in to.roles().filter(|(role, _)| !in_chain(*role)) {
+            if let Some(source) = from.joint(role) {
+                let link = JointLink {
+                    target: joint,
+                    source,
+                    toward: None,
+                    role: Some(role),
+                };
+                links.insert(joint, link);
+            }
+        }
+        let hips = from.joint(Role::Hips);
+        let chest = from.spine().last().copied().or(hips);
+        for (base, chain, targets) in [
+            (hips, from.spine(), to.spine()),
+            (chest, from.neck(), to.neck()),
+        ] {
+            for mut link in shared(base, chain, targets) {
+                link.role = role_of.get(&link.target).copied();
+                links.entry(link.target).or_insert(link);
+            }
+        }
+        let mut map = Self::of(links.into_values().collect(), source, target)?;
+        for role in Role::all() {
+            let in_source = from.joint(role).is_some();
+            if in_source != to.joint(role).is_some() {
+                map.unmatched_roles.push(UnmatchedRole { role, in_source });
+            }
+        }
+        Ok(map)
+    }
+
+    /// Fills in the roles that the names of both sides agree on.
+    fn with_roles(mut links: Vec<JointLink>, source: &Skeleton, target: &Skeleton) -> Result<Self> {
+        let from = Humanoid::find(source);
+        for (role, joint) in Humanoid::find(target).roles() {
+            let at = links.binary_search_by_key(&joint, |link| link.target);
+            if let Some(link) = at.ok().and_then(|at| links.get_mut(at))
+                && from.joint(role) == Some(link.source)
+            {
+                link.role = Some(role);
+            }
+        }
+        Self::of(links, source, target)
+    }
+
+    fn of(links: Vec<JointLink>, source: &Skeleton, target: &Skeleton) -> Result<Self> {
+        if links.is_empty() {
+            let names = |skeleton: &Skeleton| listed(skeleton.joints().iter().map(|j| &*j.name));
+            return Err(Error::NoCommonJoints {
+                from: names(source),
+                to: names(target),
+            });
+        }
+        Ok(Self {
+            links,
+            unmatched_roles: Vec::new(),
+            joints: [source.len(), target.len()],
+        })
+    }
+
+    /// The links, in the order of the target's joints.
+    #[must_use]
+    pub fn links(&self) -> &[JointLink] {
+        &self.links
+    }
+
+    /// What a joint of the target follows.
+    #[must_use]
+    pub fn link(&self, target: JointId) -> Option<&JointLink> {
+        let at = self.links.binary_search_by_key(&target, |link| link.target);
+        at.ok().and_then(|at| self.links.get(at))
+    }
+
+    /// The joints of the source that move nothing by themselves; what they do reaches the joints
+    /// below them that do.
+    pub fn unmatched_source(&self) -> impl Iterator<Item = JointId> {
+        let mut used = vec![false; self.joints[0]];
+        for link in &self.links {
+            for joint in [Some(link.source), link.toward.map(|toward| toward.0)] {
+                if let Some(used) = joint.and_then(|joint| used.get_mut(usize::from(joint))) {
+                    *used = true;
+                }
+            }
+        }
+        (0..)
+            .zip(used)
+            .filter(|(_, used)| !used)
+            .map(|(joint, _)| JointId(joint))
+    }
+
+    /// The joints of the target that follow none, and keep their rest transform.
+    pub fn unmatched_target(&self) -> impl Iterator<Item = JointId> {
+        let count = self.joints[1].min(Skeleton::MAX_JOINTS) as u16;
+        let all = (0..count).map(JointId);
+        all.filter(|joint| self.link(*joint).is_none())
+    }
+
+    /// The roles that only one of two humanoids has; none where the map is no
+    /// [`humanoid`](Self::humanoid) one.
+    #[must_use]
+    pub fn unmatched_roles(&self) -> &[UnmatchedRole] {
+        &self.unmatched_roles
+    }
+}
+
+fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<JointId> {
+    let names = skeleton.joints().iter().map(|joint| &*joint.name);
+    let found = skeleton.joint(name);
+    found.map_err(|_| unknown(what, name, names))
+}
+
+/// Joint `k` of `m` in a chain follows place `k · n / m` of one of `n`, whose place 0 is the joint
+/// before it.
+fn shared(base: Option<JointId>, chain: &[JointId], targets: &[JointId]) -> Vec<JointLink> {
+    let (n, m) = (chain.len(), targets.len());
+    let source = |place: usize| match place.checked_sub(1) {
+        None => base,
+        Some(at) => chain.get(at).copied(),
+    };
+    let link = |(at, target): (usize, &JointId)| {
+        let along = (at + 1) * n;
+        let (place, rest) = (along / m, along % m);
+        let toward = (rest > 0).then(|| Some((source(place + 1)?, rest as f32 / m as f32)));
+        let toward = toward.flatten();
+        let (source, toward) = match source(place) {
+            Some(source) => (source, toward),
+            None => (toward?.0, None),
+        };
+        Some(JointLink {
+            target: *target,
+            source,
+            toward,
+            role: None,
+        })
+    };
+    if n == 0 {
+        return Vec::new();
+    }
+    targets.iter().enumerate().filter_map(link).collect()
+}

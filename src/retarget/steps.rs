@@ -1,0 +1,106 @@
+//! What of a clip moves in steps, and when something changes.
+
+use super::plan::{Link, Plan};
+use crate::clip::{CurveClip, Interpolation, Track, TrackValues};
+use crate::error::{Error, Result};
+use crate::skeleton::{NO_PARENT, Skeleton};
+
+/// Which joints of the source move in steps, or not at all.
+pub(super) struct Steps {
+    /// Of each joint: whether it or one above it moves smoothly.
+    smooth: Vec<bool>,
+    /// Whether none does.
+    pub(super) all: bool,
+}
+
+impl Steps {
+    pub(super) fn of(clip: &CurveClip, source: &Skeleton) -> Result<Self> {
+        let mut smooth = vec![false; source.len()];
+        for track in clip.tracks() {
+            let Some(smooth) = smooth.get_mut(usize::from(track.joint)) else {
+                return Err(Error::NotFound {
+                    what: "joint",
+                    index: track.joint.into(),
+                    count: source.len() as u64,
+                });
+            };
+            *smooth |= is_smooth(track);
+        }
+        let all = !smooth.contains(&true);
+        for (index, joint) in source.joints().iter().enumerate() {
+            if joint.parent_index() != NO_PARENT {
+                smooth[index] |= smooth[usize::from(joint.parent_index())];
+            }
+        }
+        Ok(Self { smooth, all })
+    }
+
+    /// Of each link: whether what it follows, and what the links above it follow, moves in steps.
+    pub(super) fn links(&self, plan: &Plan, target: &Skeleton) -> Vec<bool> {
+        let steps = |link: &Link| {
+            let toward = link.toward.as_ref().is_none_or(|t| !self.smooth[t.source]);
+            toward && !self.smooth[link.source]
+        };
+        let mut links = plan.links.iter().peekable();
+        let (mut of_joint, mut of_link) = (Vec::new(), Vec::new());
+        for (index, joint) in target.joints().iter().enumerate() {
+            let mut own =
+                joint.parent_index() == NO_PARENT || of_joint[usize::from(joint.parent_index())];
+            if let Some(link) = links.next_if(|link| usize::from(link.target) == index) {
+                own &= steps(link);
+                of_link.push(own);
+            }
+            of_joint.push(own);
+        }
+        of_link
+    }
+
+    /// Tracks of joints that neither are followed nor have such below them.
+    pub(super) fn unused(&self, clip: &CurveClip, plan: &Plan, source: &Skeleton) -> usize {
+        let mut used = vec![false; self.smooth.len()];
+        for link in &plan.links {
+            used[link.source] = true;
+            if let Some(toward) = &link.toward {
+                used[toward.source] = true;
+            }
+        }
+        for (index, joint) in source.joints().iter().enumerate().rev() {
+            if used[index] && joint.parent_index() != NO_PARENT {
+                used[usize::from(joint.parent_index())] = true;
+            }
+        }
+        let tracks = clip.tracks().iter();
+        tracks
+            .filter(|track| !used[usize::from(track.joint)])
+            .count()
+    }
+}
+
+fn is_step(values: &TrackValues) -> bool {
+    let interpolation = match values {
+        TrackValues::Translation(keys) | TrackValues::Scale(keys) => keys.interpolation,
+        TrackValues::Rotation(keys) => keys.interpolation,
+    };
+    interpolation == Interpolation::Step
+}
+
+fn is_smooth(track: &Track) -> bool {
+    track.values.times_s().len() > 1 && !is_step(&track.values)
+}
+
+/// All times of keys, and those just before a step where other tracks move smoothly: a jump between
+/// two neighbours.
+pub(super) fn key_times(clip: &CurveClip, steps: &Steps) -> Vec<f32> {
+    let mut times: Vec<f32> = Vec::new();
+    for track in clip.tracks() {
+        let own = track.values.times_s();
+        times.extend(own);
+        if !steps.all && is_step(&track.values) {
+            times.extend(own.iter().skip(1).map(|time_s| time_s.next_down()));
+        }
+    }
+    times.retain(|time_s| *time_s >= 0.0);
+    times.sort_unstable_by(f32::total_cmp);
+    times.dedup();
+    times
+}

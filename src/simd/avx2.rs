@@ -1,0 +1,221 @@
+//! Eight lanes in a register of AVX2, products and sums fused.
+
+use super::lanes::{Eight, Lanes, Row, WIDTH, Wide};
+use core::arch::x86_64::*;
+
+/// Eight numbers. Made only where there are AVX2 and FMA, which every intrinsic below relies on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx2(pub(crate) __m256);
+
+/// Transposes the 4×4 numbers in the lower halves and those in the upper halves.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+pub(crate) unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let a = _mm256_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
+        let b = _mm256_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
+        let c = _mm256_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
+        let d = _mm256_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
+        [
+            _mm256_shuffle_ps::<0b01_00_01_00>(a, c),
+            _mm256_shuffle_ps::<0b11_10_11_10>(a, c),
+            _mm256_shuffle_ps::<0b01_00_01_00>(b, d),
+            _mm256_shuffle_ps::<0b11_10_11_10>(b, d),
+        ]
+    }
+}
+
+/// Four numbers of row `row` from number `half` on, and in the upper half those of row `row + 4`.
+/// The halves come straight from memory, which costs no shuffle.
+///
+/// # Safety
+/// The CPU has AVX2; there are eight rows; `row < 4`, `half` is 0 or 4.
+#[inline(always)]
+unsafe fn pair(rows: *const Row, row: usize, half: usize) -> __m256 {
+    // SAFETY: the caller's contract. Rows are 32 bytes, aligned to that.
+    unsafe {
+        let low = rows.add(row).cast::<f32>().add(half);
+        let high = rows.add(row + 4).cast::<f32>().add(half);
+        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high))
+    }
+}
+
+// SAFETY of the intrinsics: a value of this type exists only where the CPU has AVX2 and FMA; the
+// functions that make one from nothing demand it.
+impl Lanes for Avx2 {
+    const WIDTH: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm256_load_ps(from) })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm256_set1_ps(value) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: a value proves the unit; the caller's contract.
+        unsafe { _mm256_store_ps(to, self.0) };
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_add_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_sub_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_div_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times_plus(self, a: Self, b: Self) -> Self {
+        // SAFETY: a value proves FMA.
+        Self(unsafe { _mm256_fmadd_ps(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn times_from(self, a: Self, b: Self) -> Self {
+        // SAFETY: a value proves FMA.
+        Self(unsafe { _mm256_fnmadd_ps(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe { _mm256_sqrt_ps(self.0) })
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe {
+            let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(by.0, _mm256_setzero_ps());
+            _mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0)))
+        })
+    }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: a value proves AVX2.
+        Self(unsafe {
+            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, _mm256_setzero_ps());
+            _mm256_blendv_ps(other.0, negative.0, below)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: a value proves AVX2.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32 }
+    }
+}
+
+impl Wide for Avx2 {
+    #[inline(always)]
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let [a, b, c, d] = transpose4([
+                pair(rows, 0, 0),
+                pair(rows, 1, 0),
+                pair(rows, 2, 0),
+                pair(rows, 3, 0),
+            ]);
+            let [e, f, g, h] = transpose4([
+                pair(rows, 0, 4),
+                pair(rows, 1, 4),
+                pair(rows, 2, 4),
+                pair(rows, 3, 4),
+            ]);
+            [
+                Self(a),
+                Self(b),
+                Self(c),
+                Self(d),
+                Self(e),
+                Self(f),
+                Self(g),
+                Self(h),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves AVX2; the caller's contract.
+        unsafe {
+            let [x, y, z, w] = columns;
+            let rows = transpose4([x.0, y.0, z.0, w.0]);
+            for (lane, row) in rows.iter().enumerate() {
+                let (low, high) = (*to.add(lane), *to.add(lane + 4));
+                _mm_store_ps(low.add(offset).cast(), _mm256_castps256_ps128(*row));
+                _mm_store_ps(high.add(offset).cast(), _mm256_extractf128_ps::<1>(*row));
+            }
+        }
+    }
+
+    const ROWS_AT_ONCE: usize = 2;
+
+    #[inline(always)]
+    unsafe fn write8([a, b]: [[Self; 4]; 2], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves AVX2; the caller's contract.
+        unsafe {
+            let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
+            let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
+            for lane in 0..4 {
+                let low = _mm256_permute2f128_ps::<0x20>(a[lane], b[lane]);
+                let high = _mm256_permute2f128_ps::<0x31>(a[lane], b[lane]);
+                _mm256_storeu_ps((*to.add(lane)).add(offset).cast(), low);
+                _mm256_storeu_ps((*to.add(lane + 4)).add(offset).cast(), high);
+            }
+        }
+    }
+}
+
+impl Eight for Avx2 {
+    #[inline(always)]
+    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
+        // SAFETY: the caller's contract. Tables are 32 bytes.
+        Self(unsafe {
+            let window = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
+            let bits = _mm256_shuffle_epi8(window, _mm256_load_si256(bytes.as_ptr().cast()));
+            let fields = _mm256_and_si256(bits, _mm256_load_si256(mask.as_ptr().cast()));
+            _mm256_cvtepi32_ps(fields)
+        })
+    }
+}

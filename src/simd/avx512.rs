@@ -1,0 +1,242 @@
+//! Sixteen lanes in a register of AVX-512.
+
+use super::lanes::{Lanes, Row, WIDTH, Wide};
+use core::arch::x86_64::*;
+
+/// Sixteen numbers. Made only where there are the parts F and DQ of AVX-512, which every intrinsic
+/// below relies on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx512(__m512);
+
+/// Transposes the 4×4 numbers in each quarter.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn transpose4(rows: [__m512; 4]) -> [__m512; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let a = _mm512_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
+        let b = _mm512_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
+        let c = _mm512_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
+        let d = _mm512_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
+        [
+            _mm512_shuffle_ps::<0b01_00_01_00>(a, c),
+            _mm512_shuffle_ps::<0b11_10_11_10>(a, c),
+            _mm512_shuffle_ps::<0b01_00_01_00>(b, d),
+            _mm512_shuffle_ps::<0b11_10_11_10>(b, d),
+        ]
+    }
+}
+
+/// Transposes the 4×4 quarters.
+///
+/// # Safety
+/// The CPU has AVX-512 F.
+#[inline(always)]
+unsafe fn transpose_quarters([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let low = _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b); // a0 a1 b0 b1
+        let high = _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b); // a2 a3 b2 b3
+        let lower = _mm512_shuffle_f32x4::<0b01_00_01_00>(c, d); // c0 c1 d0 d1
+        let higher = _mm512_shuffle_f32x4::<0b11_10_11_10>(c, d); // c2 c3 d2 d3
+        [
+            _mm512_shuffle_f32x4::<0b10_00_10_00>(low, lower),
+            _mm512_shuffle_f32x4::<0b11_01_11_01>(low, lower),
+            _mm512_shuffle_f32x4::<0b10_00_10_00>(high, higher),
+            _mm512_shuffle_f32x4::<0b11_01_11_01>(high, higher),
+        ]
+    }
+}
+
+/// Four numbers from number `half` on, of rows `row`, `row + 4`, `row + 8` and `row + 12`.
+///
+/// # Safety
+/// The CPU has AVX-512 F; there are sixteen rows; `row < 4`, `half` is 0 or 4.
+#[inline(always)]
+unsafe fn quarters(rows: *const Row, row: usize, half: usize) -> __m512 {
+    // SAFETY: the caller's contract. Rows are 32 bytes, aligned to that.
+    unsafe {
+        let start = rows.add(row).cast::<f32>().add(half);
+        let one = _mm512_castps128_ps512(_mm_load_ps(start));
+        let two = _mm512_insertf32x4::<1>(one, _mm_load_ps(start.add(4 * WIDTH)));
+        let three = _mm512_insertf32x4::<2>(two, _mm_load_ps(start.add(8 * WIDTH)));
+        _mm512_insertf32x4::<3>(three, _mm_load_ps(start.add(12 * WIDTH)))
+    }
+}
+
+// SAFETY of the intrinsics: a value of this type exists only where the CPU has these parts; the
+// functions that make one from nothing demand it.
+impl Lanes for Avx512 {
+    const WIDTH: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm512_load_ps(from) })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm512_set1_ps(value) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: a value proves the unit; the caller's contract.
+        unsafe { _mm512_store_ps(to, self.0) };
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_sub_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_mul_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_div_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times_plus(self, a: Self, b: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_fmadd_ps(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn times_from(self, a: Self, b: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_fnmadd_ps(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe { _mm512_sqrt_ps(self.0) })
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe {
+            let negative = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(by.0, _mm512_setzero_ps());
+            _mm512_mask_xor_ps(self.0, negative, self.0, _mm512_set1_ps(-0.0))
+        })
+    }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: a value proves AVX-512.
+        Self(unsafe {
+            let below = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, _mm512_setzero_ps());
+            _mm512_mask_blend_ps(below, other.0, negative.0)
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: a value proves AVX-512.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0).into() }
+    }
+}
+
+impl Wide for Avx512 {
+    #[inline(always)]
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let [a, b, c, d] = transpose4([
+                quarters(rows, 0, 0),
+                quarters(rows, 1, 0),
+                quarters(rows, 2, 0),
+                quarters(rows, 3, 0),
+            ]);
+            let [e, f, g, h] = transpose4([
+                quarters(rows, 0, 4),
+                quarters(rows, 1, 4),
+                quarters(rows, 2, 4),
+                quarters(rows, 3, 4),
+            ]);
+            [
+                Self(a),
+                Self(b),
+                Self(c),
+                Self(d),
+                Self(e),
+                Self(f),
+                Self(g),
+                Self(h),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves AVX-512; the caller's contract.
+        unsafe {
+            let [x, y, z, w] = columns;
+            let rows = transpose4([x.0, y.0, z.0, w.0]);
+            for (lane, row) in rows.iter().enumerate() {
+                let parts = [
+                    _mm512_castps512_ps128(*row),
+                    _mm512_extractf32x4_ps::<1>(*row),
+                    _mm512_extractf32x4_ps::<2>(*row),
+                    _mm512_extractf32x4_ps::<3>(*row),
+                ];
+                for (quarter, part) in parts.iter().enumerate() {
+                    let to = *to.add(lane + 4 * quarter);
+                    _mm_store_ps(to.add(offset).cast(), *part);
+                }
+            }
+        }
+    }
+
+    const ROWS_AT_ONCE: usize = 4;
+
+    #[inline(always)]
+    unsafe fn write16(rows: [[Self; 4]; 4], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves AVX-512; the caller's contract.
+        unsafe {
+            let [a, b, c, d] = rows;
+            let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
+            let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
+            let c = transpose4([c[0].0, c[1].0, c[2].0, c[3].0]);
+            let d = transpose4([d[0].0, d[1].0, d[2].0, d[3].0]);
+            for lane in 0..4 {
+                let lines = transpose_quarters([a[lane], b[lane], c[lane], d[lane]]);
+                for (quarter, line) in lines.iter().enumerate() {
+                    let to = *to.add(lane + 4 * quarter);
+                    _mm512_storeu_ps(to.add(offset).cast(), *line);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Four lanes in a register of NEON, products and sums fused.
+
+use super::lanes::{Lanes, Row, WIDTH, Wide};
+use core::arch::aarch64::*;
+
+/// Four numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Neon(float32x4_t);
+
+/// Transposes 4×4 numbers.
+///
+/// # Safety
+/// The CPU has NEON.
+#[inline(always)]
+unsafe fn transpose4(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let a = vzip1q_f32(rows[0], rows[2]); // x0 x2 y0 y2
+        let b = vzip2q_f32(rows[0], rows[2]); // z0 z2 w0 w2
+        let c = vzip1q_f32(rows[1], rows[3]); // x1 x3 y1 y3
+        let d = vzip2q_f32(rows[1], rows[3]); // z1 z3 w1 w3
+        [
+            vzip1q_f32(a, c),
+            vzip2q_f32(a, c),
+            vzip1q_f32(b, d),
+            vzip2q_f32(b, d),
+        ]
+    }
+}
+
+impl Neon {
+    /// As [`super::lanes::Eight::fields`], of four lanes.
+    ///
+    /// # Safety
+    /// As there, with four numbers in each table.
+    #[inline(always)]
+    pub(crate) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
+        // SAFETY: the caller's contract. Bytes with numbers from 16 on are 0.
+        Self(unsafe {
+            let bits = vqtbl1q_u8(vld1q_u8(from), vld1q_u8(bytes.cast()));
+            let fields = vandq_u32(vreinterpretq_u32_u8(bits), vld1q_u32(mask));
+            vcvtq_f32_u32(fields)
+        })
+    }
+}
+
+// SAFETY of the intrinsics: every CPU that this is compiled for has NEON.
+impl Lanes for Neon {
+    const WIDTH: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { vld1q_f32(from) })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { vdupq_n_f32(value) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's contract.
+        unsafe { vst1q_f32(to, self.0) };
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vaddq_f32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vsubq_f32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vmulq_f32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vdivq_f32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times_plus(self, a: Self, b: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vfmaq_f32(b.0, self.0, a.0) })
+    }
+
+    #[inline(always)]
+    fn times_from(self, a: Self, b: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vfmsq_f32(b.0, self.0, a.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vminq_f32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vmaxq_f32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vsqrtq_f32(self.0) })
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe {
+            let negative = vcltzq_f32(by.0);
+            let sign = vandq_u32(negative, vdupq_n_u32(1 << 31));
+            vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(self.0), sign))
+        })
+    }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: every CPU of this kind has NEON.
+        Self(unsafe { vbslq_f32(vcltzq_f32(self.0), negative.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: every CPU of this kind has NEON; the table has four numbers.
+        unsafe {
+            let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
+            vaddvq_u32(vandq_u32(vcltq_f32(self.0, other.0), bits))
+        }
+    }
+}
+
+impl Wide for Neon {
+    #[inline(always)]
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
+        let rows: *const f32 = rows.cast();
+        // SAFETY: the caller's contract: four rows of eight numbers.
+        unsafe {
+            let [a, b, c, d] = transpose4([
+                vld1q_f32(rows),
+                vld1q_f32(rows.add(8)),
+                vld1q_f32(rows.add(16)),
+                vld1q_f32(rows.add(24)),
+            ]);
+            let [e, f, g, h] = transpose4([
+                vld1q_f32(rows.add(4)),
+                vld1q_f32(rows.add(12)),
+                vld1q_f32(rows.add(20)),
+                vld1q_f32(rows.add(28)),
+            ]);
+            [
+                Self(a),
+                Self(b),
+                Self(c),
+                Self(d),
+                Self(e),
+                Self(f),
+                Self(g),
+                Self(h),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let [x, y, z, w] = columns;
+            let rows = transpose4([x.0, y.0, z.0, w.0]);
+            for (lane, row) in rows.iter().enumerate() {
+                vst1q_f32((*to.add(lane)).add(offset).cast(), *row);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Two registers as one of twice the width.
+
+use super::lanes::{Eight, Lanes, WIDTH};
+
+/// The lower lanes and the upper ones.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair<L>(pub(crate) L, pub(crate) L);
+
+impl<L: Lanes> Lanes for Pair<L> {
+    const WIDTH: usize = 2 * L::WIDTH;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe { Self(L::load(from), L::load(from.add(L::WIDTH))) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe { Self(L::splat(value), L::splat(value)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            self.0.store(to);
+            self.1.store(to.add(L::WIDTH));
+        }
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self(self.0.plus(other.0), self.1.plus(other.1))
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Self(self.0.minus(other.0), self.1.minus(other.1))
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Self(self.0.times(other.0), self.1.times(other.1))
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        Self(self.0.over(other.0), self.1.over(other.1))
+    }
+
+    #[inline(always)]
+    fn times_plus(self, a: Self, b: Self) -> Self {
+        Self(self.0.times_plus(a.0, b.0), self.1.times_plus(a.1, b.1))
+    }
+
+    #[inline(always)]
+    fn times_from(self, a: Self, b: Self) -> Self {
+        Self(self.0.times_from(a.0, b.0), self.1.times_from(a.1, b.1))
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(self.0.min(other.0), self.1.min(other.1))
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self(self.0.max(other.0), self.1.max(other.1))
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        Self(self.0.root(), self.1.root())
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        Self(self.0.flipped_by(by.0), self.1.flipped_by(by.1))
+    }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        Self(
+            self.0.choose(negative.0, other.0),
+            self.1.choose(negative.1, other.1),
+        )
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        self.0.below(other.0) | self.1.below(other.1) << L::WIDTH
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+type Four = super::sse2::Sse2<false>;
+#[cfg(target_arch = "aarch64")]
+type Four = super::neon::Neon;
+
+impl Eight for Pair<Four> {
+    #[inline(always)]
+    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
+        let (bytes, mask) = (bytes.as_ptr(), mask.as_ptr());
+        // SAFETY: the caller's contract.
+        unsafe {
+            Self(
+                Four::fields(from, bytes, mask),
+                Four::fields(from, bytes.add(4), mask.add(4)),
+            )
+        }
+    }
+}

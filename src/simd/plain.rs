@@ -1,0 +1,169 @@
+//! Plain code, which compilers vectorise for what the target surely has.
+
+use super::lanes::{Eight, Lanes, Row, WIDTH, Wide};
+
+/// `N` numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plain<const N: usize>(pub(crate) [f32; N]);
+
+/// `a * b + c`, in one instruction where that is a matter of course.
+#[inline(always)]
+fn fused(a: f32, b: f32, c: f32) -> f32 {
+    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
+}
+
+impl<const N: usize> Plain<N> {
+    #[inline(always)]
+    fn zip(mut self, other: Self, each: impl Fn(f32, f32) -> f32) -> Self {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a = each(*a, b);
+        }
+        self
+    }
+}
+
+impl<const N: usize> Lanes for Plain<N> {
+    const WIDTH: usize = N;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { from.cast::<[f32; N]>().read() })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        Self([value; N])
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's contract.
+        unsafe { to.cast::<[f32; N]>().write(self.0) };
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+
+    #[inline(always)]
+    fn times_plus(mut self, a: Self, b: Self) -> Self {
+        for lane in 0..N {
+            self.0[lane] = fused(self.0[lane], a.0[lane], b.0[lane]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn times_from(mut self, a: Self, b: Self) -> Self {
+        for lane in 0..N {
+            self.0[lane] = fused(-self.0[lane], a.0[lane], b.0[lane]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn root(mut self) -> Self {
+        for a in &mut self.0 {
+            *a = a.sqrt();
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        self.zip(by, |a, by| if by < 0.0 { -a } else { a })
+    }
+
+    #[inline(always)]
+    fn choose(mut self, negative: Self, other: Self) -> Self {
+        for lane in 0..N {
+            let below = self.0[lane] < 0.0;
+            self.0[lane] = if below {
+                negative.0[lane]
+            } else {
+                other.0[lane]
+            };
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        let mut bits = 0;
+        for lane in 0..N {
+            bits |= u32::from(self.0[lane] < other.0[lane]) << lane;
+        }
+        bits
+    }
+}
+
+impl<const N: usize> Wide for Plain<N> {
+    #[inline(always)]
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
+        let mut columns = [Self([0.0; N]); WIDTH];
+        for lane in 0..N {
+            // SAFETY: the caller's contract.
+            let row = unsafe { (*rows.add(lane)).0 };
+            for (column, value) in columns.iter_mut().zip(row) {
+                column.0[lane] = value;
+            }
+        }
+        columns
+    }
+
+    #[inline(always)]
+    unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
+        let [x, y, z, w] = columns;
+        for lane in 0..N {
+            let row = [x.0[lane], y.0[lane], z.0[lane], w.0[lane]];
+            // SAFETY: the caller's contract.
+            unsafe { (*to.add(lane)).add(offset).cast::<[f32; 4]>().write(row) };
+        }
+    }
+}
+
+impl Eight for Plain<WIDTH> {
+    #[inline(always)]
+    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
+        let mut fields = [0.0; WIDTH];
+        for (lane, field) in fields.iter_mut().enumerate() {
+            let at = from.wrapping_add(usize::from(bytes[lane][0] & 15));
+            // SAFETY: the caller's contract: at most bytes 15 to 18.
+            let bits = u32::from_le(unsafe { at.cast::<u32>().read_unaligned() });
+            // The numbers are positive, and conversions of signed ones are faster.
+            *field = (bits & mask[lane]) as i32 as f32;
+        }
+        Self(fields)
+    }
+}

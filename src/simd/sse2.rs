@@ -1,0 +1,207 @@
+//! Four lanes in a register of SSE2.
+
+use super::lanes::{Lanes, Row, WIDTH, Wide};
+use core::arch::x86_64::*;
+
+/// Four numbers; products and sums fused if `FUSED`, for which the CPU has FMA.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sse2<const FUSED: bool>(__m128);
+
+/// Transposes 4×4 numbers.
+///
+/// # Safety
+/// The CPU has SSE2.
+#[inline(always)]
+unsafe fn transpose4(rows: [__m128; 4]) -> [__m128; 4] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let a = _mm_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
+        let b = _mm_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
+        let c = _mm_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
+        let d = _mm_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
+        [
+            _mm_movelh_ps(a, c),
+            _mm_movehl_ps(c, a),
+            _mm_movelh_ps(b, d),
+            _mm_movehl_ps(d, b),
+        ]
+    }
+}
+
+impl<const FUSED: bool> Sse2<FUSED> {
+    /// As [`super::lanes::Eight::fields`], of four lanes.
+    ///
+    /// # Safety
+    /// As there, with four numbers in each table.
+    #[inline(always)]
+    pub(crate) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
+        // SAFETY: the caller's contract: at most bytes 15 to 18.
+        Self(unsafe {
+            let at = |lane: usize| {
+                from.add(usize::from((*bytes.add(lane))[0] & 15))
+                    .cast::<i32>()
+            };
+            let bits = _mm_setr_epi32(
+                at(0).read_unaligned(),
+                at(1).read_unaligned(),
+                at(2).read_unaligned(),
+                at(3).read_unaligned(),
+            );
+            _mm_cvtepi32_ps(_mm_and_si128(bits, _mm_load_si128(mask.cast())))
+        })
+    }
+}
+
+// SAFETY of the intrinsics: every CPU of x86-64 has SSE2; a value of `Sse2<true>` exists only where
+// there is FMA.
+impl<const FUSED: bool> Lanes for Sse2<FUSED> {
+    const WIDTH: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm_load_ps(from) })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller's contract.
+        Self(unsafe { _mm_set1_ps(value) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: a value proves the unit; the caller's contract.
+        unsafe { _mm_store_ps(to, self.0) };
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe { _mm_add_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe { _mm_sub_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe { _mm_mul_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe { _mm_div_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn times_plus(self, a: Self, b: Self) -> Self {
+        if FUSED {
+            // SAFETY: a value proves FMA where that is said.
+            Self(unsafe { _mm_fmadd_ps(self.0, a.0, b.0) })
+        } else {
+            self.times(a).plus(b)
+        }
+    }
+
+    #[inline(always)]
+    fn times_from(self, a: Self, b: Self) -> Self {
+        if FUSED {
+            // SAFETY: a value proves FMA where that is said.
+            Self(unsafe { _mm_fnmadd_ps(self.0, a.0, b.0) })
+        } else {
+            b.minus(self.times(a))
+        }
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe { _mm_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe { _mm_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe { _mm_sqrt_ps(self.0) })
+    }
+
+    #[inline(always)]
+    fn flipped_by(self, by: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe {
+            let negative = _mm_cmplt_ps(by.0, _mm_setzero_ps());
+            _mm_xor_ps(self.0, _mm_and_ps(negative, _mm_set1_ps(-0.0)))
+        })
+    }
+
+    #[inline(always)]
+    fn choose(self, negative: Self, other: Self) -> Self {
+        // SAFETY: a value proves SSE2.
+        Self(unsafe {
+            let below = _mm_cmplt_ps(self.0, _mm_setzero_ps());
+            _mm_or_ps(_mm_and_ps(below, negative.0), _mm_andnot_ps(below, other.0))
+        })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> u32 {
+        // SAFETY: a value proves SSE2.
+        unsafe { _mm_movemask_ps(_mm_cmplt_ps(self.0, other.0)) as u32 }
+    }
+}
+
+impl<const FUSED: bool> Wide for Sse2<FUSED> {
+    #[inline(always)]
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
+        let rows: *const f32 = rows.cast();
+        // SAFETY: the caller's contract: four rows, of 32 bytes, aligned to that.
+        unsafe {
+            let [a, b, c, d] = transpose4([
+                _mm_load_ps(rows),
+                _mm_load_ps(rows.add(8)),
+                _mm_load_ps(rows.add(16)),
+                _mm_load_ps(rows.add(24)),
+            ]);
+            let [e, f, g, h] = transpose4([
+                _mm_load_ps(rows.add(4)),
+                _mm_load_ps(rows.add(12)),
+                _mm_load_ps(rows.add(20)),
+                _mm_load_ps(rows.add(28)),
+            ]);
+            [
+                Self(a),
+                Self(b),
+                Self(c),
+                Self(d),
+                Self(e),
+                Self(f),
+                Self(g),
+                Self(h),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
+        // SAFETY: a value proves SSE2; the caller's contract.
+        unsafe {
+            let [x, y, z, w] = columns;
+            let rows = transpose4([x.0, y.0, z.0, w.0]);
+            for (lane, row) in rows.iter().enumerate() {
+                _mm_store_ps((*to.add(lane)).add(offset).cast(), *row);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Skeletons from joints that code makes: checked, or sorted and checked.
+
+use super::joints::{Joint, NO_PARENT, Skeleton, Transform};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::ids::JointId;
+use std::ops::Range;
+
+impl Skeleton {
+    /// Checks joints that are in breadth-first order and keeps them as they are.
+    ///
+    /// The order is breadth first if roots come first and the parents' indices never decrease.
+    /// [`Self::sorted`] takes joints in any order.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::Each`] with the index of
+    /// the first joint whose parent does not stand before it, that is out of order, or whose rest
+    /// transform is not finite or has a rotation that is not of length 1 to within 1 %.
+    pub fn new(joints: Vec<Joint>) -> Result<Self> {
+        expect_count(joints.len())?;
+        let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
+        let mut levels: Vec<Range<u16>> = Vec::new();
+        let mut before = 0;
+        for (index, joint) in joints.iter().enumerate() {
+            check_rest(index, &joint.rest)?;
+            // Roots count as children of a joint before all others.
+            let (parent, depth) = match joint.parent {
+                None => (0, 0),
+                Some(parent) => match depths.get(parent.index()) {
+                    Some(depth) => (parent.index() + 1, depth + 1),
+                    None => return Err(at_joint(index, "Joint::parent", PARENTS_FIRST)),
+                },
+            };
+            if parent < before {
+                return Err(at_joint(index, "joint order", BREADTH_FIRST));
+            }
+            before = parent;
+            depths.push(depth);
+            let at = index as u16;
+            if levels.len() == depth {
+                levels.push(at..at);
+            }
+            if let Some(level) = levels.get_mut(depth) {
+                level.end = at + 1;
+            }
+        }
+        Ok(Self {
+            joints: joints.into(),
+            levels,
+        })
+    }
+
+    /// Sorts joints breadth first, each parent's children in the order given. Also returns the new
+    /// index of each joint as it was given.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::Each`] with the index of a
+    /// joint whose parent does not exist, that hangs below itself, or whose rest transform is wrong
+    /// as [`Self::new`] says.
+    pub fn sorted(joints: Vec<Joint>) -> Result<(Self, Vec<JointId>)> {
+        let count = joints.len();
+        expect_count(count)?;
+        let mut order = Vec::with_capacity(count);
+        let mut children = vec![Vec::new(); count];
+        for (index, joint) in joints.iter().enumerate() {
+            check_rest(index, &joint.rest)?;
+            let Some(parent) = joint.parent else {
+                order.push(index);
+                continue;
+            };
+            match children.get_mut(parent.index()) {
+                Some(children) => children.push(index),
+                None => {
+                    return Err(Error::Each {
+                        what: "joint",
+                        index: index as u64,
+                        why: Box::new(Error::NotFound {
+                            what: "parent",
+                            index: parent.0.into(),
+                            count: count as u64,
+                        }),
+                    });
+                }
+            }
+        }
+        let mut done = 0;
+        while let Some(joint) = order.get(done).copied() {
+            order.append(&mut children[joint]);
+            done += 1;
+        }
+        let mut index_of = vec![JointId(NO_PARENT); count];
+        for (index, joint) in order.iter().enumerate() {
+            index_of[*joint] = JointId(index as u16);
+        }
+        if let Some(joint) = index_of.iter().position(|id| id.0 == NO_PARENT) {
+            return Err(at_joint(joint, "Joint::parent", "hangs below itself"));
+        }
+        let moved = |joint: &usize| {
+            let mut joint = joints[*joint].clone();
+            joint.parent = joint.parent.map(|parent| index_of[parent.index()]);
+            joint
+        };
+        let sorted = Self::new(order.iter().map(moved).collect())?;
+        Ok((sorted, index_of))
+    }
+}
+
+const PARENTS_FIRST: &str = "must be the index of a joint before this one";
+const BREADTH_FIRST: &str =
+    "must be breadth first: roots first, then parents that never decrease (see `Skeleton::sorted`)";
+
+fn expect_count(count: usize) -> Result<()> {
+    if count <= Skeleton::MAX_JOINTS {
+        return Ok(());
+    }
+    Err(Error::Capacity {
+        what: "joints of a skeleton",
+        asked: count as u64,
+        cap: Skeleton::MAX_JOINTS as u64,
+    })
+}
+
+fn check_rest(index: usize, rest: &Transform) -> Result<()> {
+    let Transform {
+        translation,
+        rotation,
+        scale,
+    } = rest;
+    if !(translation.is_finite() && rotation.is_finite() && scale.is_finite()) {
+        return Err(at_joint(index, "Joint::rest", "is not finite"));
+    }
+    if !(0.99..=1.01).contains(&rotation.length()) {
+        let why = "has a rotation that is not of length 1";
+        return Err(at_joint(index, "Joint::rest", why));
+    }
+    Ok(())
+}
+
+fn at_joint(index: usize, what: &'static str, why: &'static str) -> Error {
+    let why = ArgumentFault::Invalid(why);
+    Error::Each {
+        what: "joint",
+        index: index as u64,
+        why: Box::new(Error::Argument { what, why }),
+    }
+}

@@ -1,0 +1,188 @@
+//! Joints, their hierarchy and their rest pose.
+
+use crate::error::Result;
+use crate::ids::{JointId, find};
+use glam::{Affine3A, Mat3, Quat, Vec3};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An affine transform, column vectors: three axes and a translation.
+pub type Affine = Affine3A;
+
+/// The parent's index of a root joint.
+pub(crate) const NO_PARENT: u16 = u16::MAX;
+
+/// Translation (metres), rotation (unit quaternion, xyzw) and scale of a joint relative to its
+/// parent; applied scale first, then rotation, then translation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transform {
+    /// In metres, in the parent's space.
+    pub translation: Vec3,
+    /// A unit quaternion.
+    pub rotation: Quat,
+    /// Along the joint's own axes; may be negative or zero.
+    pub scale: Vec3,
+}
+
+impl Transform {
+    /// Changes nothing.
+    pub const IDENTITY: Self = Self {
+        translation: Vec3::ZERO,
+        rotation: Quat::IDENTITY,
+        scale: Vec3::ONE,
+    };
+
+    /// The same as a matrix: `parent_from_local`.
+    #[must_use]
+    pub fn to_affine(&self) -> Affine {
+        Affine::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
+    }
+
+    /// The transform whose matrix is `affine`, if there is one: the axes must be orthogonal to
+    /// within `tolerance` (the cosine of the angle between any two). A mirrored matrix gets a
+    /// negative x scale; axes of zero length get zero scale and a completed rotation.
+    #[must_use]
+    pub fn from_affine(affine: &Affine, tolerance: f32) -> Option<Self> {
+        let m = Mat3::from(affine.matrix3);
+        let lengths = Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length());
+        // Also where a length overflows: all else would pass for zero next to it.
+        if !lengths.is_finite() {
+            return None;
+        }
+        let tiny = lengths.max_element() * 1e-7;
+        let mut axes = [m.x_axis, m.y_axis, m.z_axis];
+        let mut scale = lengths.to_array();
+        let flat = |s: f32| s <= tiny;
+        for i in 0..3 {
+            if flat(scale[i]) {
+                (axes[i], scale[i]) = (Vec3::ZERO, 0.0);
+            } else {
+                axes[i] /= scale[i];
+            }
+        }
+        for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+            if axes[a].dot(axes[b]).abs() > tolerance {
+                return None;
+            }
+        }
+        complete(&mut axes);
+        let mut basis = Mat3::from_cols(axes[0], axes[1], axes[2]);
+        if basis.determinant() < 0.0 {
+            scale[0] = -scale[0];
+            basis.x_axis = -basis.x_axis;
+        }
+        let rotation = Quat::from_mat3(&basis).normalize();
+        let found = Self {
+            translation: affine.translation.into(),
+            rotation,
+            scale: Vec3::from_array(scale),
+        };
+        (found.translation.is_finite() && rotation.is_finite()).then_some(found)
+    }
+}
+
+/// Replaces zero axes so that all three are orthonormal; right-handed where there is a choice.
+fn complete(axes: &mut [Vec3; 3]) {
+    let missing = axes.iter().filter(|a| **a == Vec3::ZERO).count();
+    match missing {
+        0 => {}
+        1 => {
+            for i in 0..3 {
+                if axes[i] == Vec3::ZERO {
+                    axes[i] = axes[(i + 1) % 3]
+                        .cross(axes[(i + 2) % 3])
+                        .normalize_or(Vec3::X);
+                }
+            }
+        }
+        2 => {
+            for i in 0..3 {
+                if axes[i] != Vec3::ZERO {
+                    axes[(i + 1) % 3] = axes[i].any_orthonormal_vector();
+                    axes[(i + 2) % 3] = axes[i].cross(axes[(i + 1) % 3]);
+                    return;
+                }
+            }
+        }
+        _ => *axes = [Vec3::X, Vec3::Y, Vec3::Z],
+    }
+}
+
+/// One joint: its name, parent and rest transform.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joint {
+    /// The node's name, or empty.
+    pub name: Box<str>,
+    /// The parent, whose index is less than this joint's own; `None` for a root.
+    pub parent: Option<JointId>,
+    /// The local transform where no clip says otherwise.
+    pub rest: Transform,
+}
+
+impl Joint {
+    /// The parent's index, or [`NO_PARENT`].
+    pub(crate) fn parent_index(&self) -> u16 {
+        self.parent.map_or(NO_PARENT, |parent| parent.0)
+    }
+}
+
+/// Joints in breadth-first order: every parent before its children, every depth a contiguous range.
+///
+/// ```
+/// use throng::ids::JointId;
+/// use throng::skeleton::{Joint, Skeleton, Transform};
+///
+/// let joint = |name: &str, parent| Joint { name: name.into(), parent, rest: Transform::IDENTITY };
+/// let skeleton = Skeleton::new(vec![joint("arm", None), joint("hand", Some(JointId(0)))])?;
+/// assert_eq!(skeleton.levels(), [0..1, 1..2]);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Skeleton {
+    /// Shared with the clips that were made for it.
+    pub(crate) joints: Arc<[Joint]>,
+    pub(crate) levels: Vec<Range<u16>>,
+}
+
+impl Skeleton {
+    /// The most joints that a skeleton can have: indices are 16 bits, and the last stands for none.
+    pub const MAX_JOINTS: usize = NO_PARENT as usize;
+
+    /// The joints, parents first.
+    #[must_use]
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+
+    /// How many joints there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Whether there is no joint.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// The rest pose: the local transform of every joint.
+    #[must_use]
+    pub fn rest_pose(&self) -> Vec<Transform> {
+        self.joints.iter().map(|joint| joint.rest).collect()
+    }
+
+    /// The contiguous index range of each depth, roots first.
+    #[must_use]
+    pub fn levels(&self) -> &[Range<u16>] {
+        &self.levels
+    }
+
+    /// The first joint of this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`](crate::error::Error::UnknownName) with the names that there are.
+    pub fn joint(&self, name: &str) -> Result<JointId> {
+        find(self.joints.iter().map(|joint| &*joint.name), name)
+    }
+}

@@ -1,0 +1,166 @@
+//! Masks: how much of a layer counts for each joint.
+
+use super::joints::Skeleton;
+use crate::error::expect_len;
+use crate::error::{ArgumentFault, Error, Result};
+
+/// How much of a layer's weight counts for each joint: a weight in 0..=1 a joint, in the order of
+/// the skeleton.
+///
+/// ```
+/// use throng::skeleton::Mask;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skeleton = character.skeleton();
+/// let root = &skeleton.joints()[0].name;
+/// let whole = Mask::none(skeleton).with_subtree(skeleton, root, 1.0)?;
+/// assert!(whole.weights().iter().all(|weight| *weight == 1.0));
+/// assert!(Mask::none(skeleton).with_joint(skeleton, "No such joint", 1.0).is_err());
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mask {
+    weights: Vec<f32>,
+}
+
+impl Mask {
+    /// Weight 0 for all joints.
+    #[must_use]
+    pub fn none(skeleton: &Skeleton) -> Self {
+        Self {
+            weights: vec![0.0; skeleton.len()],
+        }
+    }
+
+    /// Weight 1 for all joints.
+    #[must_use]
+    pub fn all(skeleton: &Skeleton) -> Self {
+        Self {
+            weights: vec![1.0; skeleton.len()],
+        }
+    }
+
+    /// One weight a joint, in the order of the skeleton.
+    ///
+    /// # Errors
+    /// [`Error::Each`] with the first weight that is not in 0..=1, [`Error::Capacity`] for more
+    /// than [`Skeleton::MAX_JOINTS`].
+    pub fn from_weights(weights: Vec<f32>) -> Result<Self> {
+        if weights.len() > Skeleton::MAX_JOINTS {
+            return Err(Error::Capacity {
+                what: "joints of a mask",
+                asked: weights.len() as u64,
+                cap: Skeleton::MAX_JOINTS as u64,
+            });
+        }
+        for (index, weight) in weights.iter().enumerate() {
+            check(*weight).map_err(|why| Error::Each {
+                what: "joint",
+                index: index as u64,
+                why: Box::new(why),
+            })?;
+        }
+        Ok(Self { weights })
+    }
+
+    /// The same with `weight` for the first joint of this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the names that there are; [`Error::Argument`] for a weight that
+    /// is not in 0..=1, and for another skeleton than the mask's, told by the number of joints.
+    pub fn with_joint(mut self, skeleton: &Skeleton, name: &str, weight: f32) -> Result<Self> {
+        check(weight)?;
+        let joint = self.find(skeleton, name)?;
+        self.weights[joint] = weight;
+        Ok(self)
+    }
+
+    /// The same with `weight` for the first joint of this name and all below it.
+    ///
+    /// # Errors
+    /// As [`Self::with_joint`].
+    pub fn with_subtree(self, skeleton: &Skeleton, name: &str, weight: f32) -> Result<Self> {
+        self.with_feathered_subtree(skeleton, name, weight, 0)
+    }
+
+    /// The same with `weight` for all that lies `depth` joints or more below the first joint of
+    /// this name; from that joint down to there, the weights go over from what they were in even
+    /// steps, the first of them at the joint itself. So a layer on the upper body bends the spine
+    /// and does not break it.
+    ///
+    /// # Errors
+    /// As [`Self::with_joint`].
+    pub fn with_feathered_subtree(
+        mut self,
+        skeleton: &Skeleton,
+        name: &str,
+        weight: f32,
+        depth: u16,
+    ) -> Result<Self> {
+        check(weight)?;
+        let top = self.find(skeleton, name)?;
+        // How far below the top; parents come first.
+        let mut below: Vec<Option<u32>> = vec![None; skeleton.len()];
+        for (index, joint) in skeleton.joints().iter().enumerate().skip(top) {
+            let above = below
+                .get(usize::from(joint.parent_index()))
+                .copied()
+                .flatten();
+            let steps = if index == top {
+                0
+            } else if let Some(above) = above {
+                above + 1
+            } else {
+                continue;
+            };
+            below[index] = Some(steps);
+            let own = &mut self.weights[index];
+            *own = if steps >= u32::from(depth) {
+                weight
+            } else {
+                let part = (steps + 1) as f32 / (f32::from(depth) + 1.0);
+                *own + (weight - *own) * part
+            };
+        }
+        Ok(self)
+    }
+
+    /// The other joints: 1 less each weight.
+    #[must_use]
+    pub fn inverted(mut self) -> Self {
+        for weight in &mut self.weights {
+            *weight = 1.0 - *weight;
+        }
+        self
+    }
+
+    /// One weight a joint, each in 0..=1.
+    #[must_use]
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    fn find(&self, skeleton: &Skeleton, name: &str) -> Result<usize> {
+        expect_len("mask", self.weights.len(), skeleton.len())?;
+        skeleton.joint(name).map(usize::from)
+    }
+}
+
+fn check(weight: f32) -> Result<()> {
+    let value = f64::from(weight);
+    let why = if !value.is_finite() {
+        ArgumentFault::NotFinite(value)
+    } else if (0.0..=1.0).contains(&weight) {
+        return Ok(());
+    } else {
+        ArgumentFault::OutOfRange {
+            value,
+            min: 0.0,
+            max: 1.0,
+        }
+    };
+    Err(Error::Argument {
+        what: "mask weight",
+        why,
+    })
+}

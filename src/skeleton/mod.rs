@@ -1,0 +1,20 @@
+//! Joints, their hierarchy and their transforms.
+//!
+//! [`Skeleton`] stores joints parent first, breadth first. A local pose is one [`Transform`] per joint,
+//! relative to its parent; [`model_pose`] composes it into one matrix per joint, in character space.
+//! [`Mask`] weighs joints, and [`Socket`] is a place on one.
+
+mod build;
+mod joints;
+mod mask;
+mod model_pose;
+mod name_match;
+mod socket;
+
+pub(crate) use joints::NO_PARENT;
+pub use joints::{Affine, Joint, Skeleton, Transform};
+pub use mask::Mask;
+pub(crate) use model_pose::rest_model_pose;
+pub use model_pose::{model_pose, model_pose_from};
+pub(crate) use name_match::{NameMatch, match_names};
+pub use socket::Socket;

@@ -1,0 +1,71 @@
+//! Model poses: local poses composed along the hierarchy.
+
+use super::joints::{Affine, NO_PARENT, Skeleton, Transform};
+use crate::error::{Result, expect_len};
+
+/// Model pose from local pose: `model[j] = model[parent(j)] × local[j]`, roots unchanged.
+///
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) if a slice does not have one element per joint; nothing is written then.
+pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]) -> Result<()> {
+    pose_below(skeleton, |root| root, local, model)
+}
+
+/// Model pose from local pose below a matrix: as [`model_pose()`], but roots are `root × local[j]`.
+///
+/// With the instance's transform as `root`, all joints are in world space.
+///
+/// ```
+/// use throng::skeleton::Affine;
+/// use throng::glam::Vec3;
+/// use throng::skeleton::model_pose_from;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skeleton = character.skeleton();
+/// let local = skeleton.rest_pose();
+/// let mut world = vec![Affine::IDENTITY; local.len()];
+/// model_pose_from(skeleton, &Affine::from_translation(Vec3::X), &local, &mut world)?;
+/// assert_eq!(world[0].translation.x, 1.0 + local[0].translation.x);
+/// # Ok::<(), throng::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`model_pose()`].
+pub fn model_pose_from(
+    skeleton: &Skeleton,
+    root: &Affine,
+    local: &[Transform],
+    model: &mut [Affine],
+) -> Result<()> {
+    pose_below(skeleton, |local| *root * local, local, model)
+}
+
+fn pose_below(
+    skeleton: &Skeleton,
+    place_root: impl Fn(Affine) -> Affine,
+    local: &[Transform],
+    model: &mut [Affine],
+) -> Result<()> {
+    let joints = skeleton.joints();
+    expect_len("local pose", local.len(), joints.len())?;
+    expect_len("model pose", model.len(), joints.len())?;
+    for (index, (joint, local)) in joints.iter().zip(local).enumerate() {
+        let parent_from_local = local.to_affine();
+        model[index] = if joint.parent_index() == NO_PARENT {
+            place_root(parent_from_local)
+        } else {
+            model[usize::from(joint.parent_index())] * parent_from_local
+        };
+    }
+    Ok(())
+}
+
+/// The model pose at rest.
+///
+/// # Errors
+/// None: the lengths are right.
+pub(crate) fn rest_model_pose(skeleton: &Skeleton) -> Result<Vec<Affine>> {
+    let mut model = vec![Affine::IDENTITY; skeleton.len()];
+    model_pose(skeleton, &skeleton.rest_pose(), &mut model)?;
+    Ok(model)
+}

@@ -1,0 +1,170 @@
+//! Which joints of two skeletons are the same, by their names.
+
+use super::joints::{NO_PARENT, Skeleton};
+use std::collections::{HashMap, VecDeque};
+
+/// The joints of one skeleton and the ones of another that bear their names.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct NameMatch {
+    /// Of each joint of the first skeleton: the joint of the second.
+    pub(crate) of: Vec<Option<u16>>,
+    /// The names that more than one joint of either skeleton bears, in the first skeleton's order.
+    pub(crate) ties: Vec<Tie>,
+}
+
+/// A name that several joints bear.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tie {
+    pub(crate) name: Box<str>,
+    /// How many bear it in the first skeleton, and in the second.
+    pub(crate) bearers: [usize; 2],
+    /// How many of them found theirs by their place in the hierarchy.
+    pub(crate) matched: usize,
+}
+
+/// Joints of the same name, exactly. Names that only one joint of each skeleton bears decide by
+/// themselves. The others go by their place: children of matched joints (or roots) that share a
+/// name are matched if there are as many of them on both sides, in their order. Joints without a
+/// name are never matched. No joint is matched twice.
+pub(crate) fn match_names(from: &Skeleton, to: &Skeleton) -> NameMatch {
+    let (by_from, by_to) = (by_name(from), by_name(to));
+    let mut found = Found {
+        of: vec![None; from.len()],
+        taken: vec![false; to.len()],
+        open: VecDeque::new(),
+    };
+    let mut ties = Vec::new();
+    for (index, joint) in from.joints().iter().enumerate() {
+        let (Some(ours), Some(theirs)) = (by_from.get(&*joint.name), by_to.get(&*joint.name))
+        else {
+            continue;
+        };
+        match (ours.as_slice(), theirs.as_slice()) {
+            ([_], [only]) => found.pair(index as u16, *only),
+            _ if usize::from(ours[0]) == index => ties.push(Tie {
+                name: joint.name.clone(),
+                bearers: [ours.len(), theirs.len()],
+                matched: 0,
+            }),
+            _ => {}
+        }
+    }
+    if !ties.is_empty() {
+        let (below_from, below_to) = (Children::new(from), Children::new(to));
+        found.match_children(from, to, below_from.of(NO_PARENT), below_to.of(NO_PARENT));
+        while let Some((ours, theirs)) = found.open.pop_front() {
+            found.match_children(from, to, below_from.of(ours), below_to.of(theirs));
+        }
+    }
+    for tie in &mut ties {
+        let ours = by_from.get(&*tie.name).into_iter().flatten();
+        tie.matched = ours
+            .filter(|joint| found.of[usize::from(**joint)].is_some())
+            .count();
+    }
+    NameMatch { of: found.of, ties }
+}
+
+struct Found {
+    of: Vec<Option<u16>>,
+    taken: Vec<bool>,
+    /// Pairs whose children have not been looked at.
+    open: VecDeque<(u16, u16)>,
+}
+
+impl Found {
+    fn pair(&mut self, ours: u16, theirs: u16) {
+        self.of[usize::from(ours)] = Some(theirs);
+        self.taken[usize::from(theirs)] = true;
+        self.open.push_back((ours, theirs));
+    }
+
+    fn match_children(&mut self, from: &Skeleton, to: &Skeleton, ours: &[u16], theirs: &[u16]) {
+        let mut named: HashMap<&str, [Vec<u16>; 2]> = HashMap::new();
+        let mut order = Vec::new();
+        for joint in ours.iter().filter(|j| self.of[usize::from(**j)].is_none()) {
+            let name = &*from.joints()[usize::from(*joint)].name;
+            let group = named.entry(name).or_default();
+            if group[0].is_empty() {
+                order.push(name);
+            }
+            group[0].push(*joint);
+        }
+        for joint in theirs.iter().filter(|j| !self.taken[usize::from(**j)]) {
+            let name = &*to.joints()[usize::from(*joint)].name;
+            if let Some(group) = named.get_mut(name) {
+                group[1].push(*joint);
+            }
+        }
+        for name in order.into_iter().filter(|name| !name.is_empty()) {
+            if let Some([ours, theirs]) = named.get(name)
+                && ours.len() == theirs.len()
+            {
+                for (ours, theirs) in ours.iter().zip(theirs) {
+                    self.pair(*ours, *theirs);
+                }
+            }
+        }
+    }
+}
+
+/// The joints that bear each name; those without one are left out.
+fn by_name(skeleton: &Skeleton) -> HashMap<&str, Vec<u16>> {
+    let mut named: HashMap<&str, Vec<u16>> = HashMap::new();
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        if !joint.name.is_empty() {
+            named.entry(&joint.name).or_default().push(index as u16);
+        }
+    }
+    named
+}
+
+/// The children of each joint, and the roots: breadth first, so the children of one joint stand
+/// together.
+pub(crate) struct Children<'a> {
+    skeleton: &'a Skeleton,
+    order: Vec<u16>,
+    roots: usize,
+    start: Vec<usize>,
+}
+
+impl<'a> Children<'a> {
+    pub(crate) fn new(skeleton: &'a Skeleton) -> Self {
+        let count = skeleton.len();
+        // Slot 0 is the roots', slot j + 1 joint j's.
+        let slot = |parent: u16| match parent {
+            NO_PARENT => 0,
+            parent => usize::from(parent) + 1,
+        };
+        let mut start = vec![0; count + 2];
+        for joint in skeleton.joints() {
+            start[slot(joint.parent_index()) + 1] += 1;
+        }
+        for at in 0..=count {
+            start[at + 1] += start[at];
+        }
+        let mut order = vec![0; count];
+        let mut next = start.clone();
+        for (index, joint) in skeleton.joints().iter().enumerate() {
+            let place = &mut next[slot(joint.parent_index())];
+            order[*place] = index as u16;
+            *place += 1;
+        }
+        Self {
+            skeleton,
+            order,
+            roots: start[1],
+            start,
+        }
+    }
+
+    /// Those of a joint; the roots for [`NO_PARENT`].
+    pub(crate) fn of(&self, parent: u16) -> &[u16] {
+        if parent == NO_PARENT {
+            return &self.order[..self.roots];
+        }
+        debug_assert!(usize::from(parent) < self.skeleton.len());
+        let slot = usize::from(parent) + 1;
+        &self.order[self.start[slot]..self.start[slot + 1]]
+    }
+}

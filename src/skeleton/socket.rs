@@ -1,0 +1,56 @@
+//! Sockets: places on joints where something is attached.
+
+use super::joints::Affine;
+use crate::ids::JointId;
+
+/// A place on a joint where something is attached: a sword, a muzzle flash, a camera.
+///
+/// A character has named sockets
+/// ([`AnimationSet::socket`](crate::character::AnimationSet::socket)).
+/// [`Animator::joint_model`](crate::animator::Animator::joint_model) says where the joint of an
+/// instance is, at any time; `Crowd` has instances follow a socket.
+///
+/// ```
+/// use throng::animator::{Animator, AnimatorDesc};
+/// use throng::skeleton::Affine;
+/// use throng::glam::Vec3;
+/// use throng::skeleton::Socket;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let id = animator.add("Walk")?;
+/// animator.update(0.4)?;
+///
+/// let socket = Socket::at(character.skeleton().joint("RightHand")?);
+/// let model_from_hand = animator.joint_model(id, socket.joint, 0.4)?;
+/// let world_from_model = Affine::from_translation(Vec3::X * 10.0);
+/// let world_from_hand = socket.world(&world_from_model, &model_from_hand);
+/// assert!(world_from_hand.translation.x > 9.0);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[doc(alias = "attachment point")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Socket {
+    /// The joint.
+    pub joint: JointId,
+    /// The joint's space from the socket's.
+    pub offset: Affine,
+}
+
+impl Socket {
+    /// The joint itself.
+    #[must_use]
+    pub const fn at(joint: JointId) -> Self {
+        Self {
+            joint,
+            offset: Affine::IDENTITY,
+        }
+    }
+
+    /// World space from the socket's space, for an instance whose joint has the model matrix
+    /// `model_from_joint`.
+    #[must_use]
+    pub fn world(&self, world_from_model: &Affine, model_from_joint: &Affine) -> Affine {
+        *world_from_model * *model_from_joint * self.offset
+    }
+}

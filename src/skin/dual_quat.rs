@@ -1,0 +1,143 @@
+//! Blending of dual quaternions, after a stretch.
+
+use super::linear::unit_or;
+use super::vertices::{Blend, Deform, each};
+use crate::error::Result;
+use crate::palette::{DualQuat, DualQuatStretch};
+use crate::palette::{rotate, translation};
+use glam::{Vec3, Vec4};
+
+/// A blended dual quaternion, its real part of unit length, and the stretch that goes before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Motion {
+    pub(crate) real: Vec4,
+    pub(crate) dual: Vec4,
+    pub(crate) stretch: Vec3,
+}
+
+impl Motion {
+    fn rigid(entry: &DualQuat) -> Self {
+        Self {
+            real: Vec4::from_array(entry.real),
+            dual: Vec4::from_array(entry.dual),
+            stretch: Vec3::ONE,
+        }
+    }
+
+    fn with_stretch(entry: &DualQuatStretch) -> Self {
+        Self {
+            stretch: Vec4::from_array(entry.stretch).truncate(),
+            ..Self::rigid(&entry.rigid)
+        }
+    }
+}
+
+/// A blend whose real part is shorter than this, squared, has no direction.
+pub(crate) const DEGENERATE: f32 = 1e-12;
+
+/// Dual quaternion linear blending (Kavan et al. 2008, algorithm 1), in this order:
+///
+/// 1. The first influence, which is the strongest, is the base, `q₀`. An entry whose real part has
+///    a negative dot product with the base's is negated, real and dual part: `q` and `−q` are the
+///    same transform, and only of these two the nearer one blends on the shorter way.
+/// 2. `b = q₀ + Σ wᵢ (±qᵢ − q₀)` over the others, for real part, dual part and stretch alike: exact
+///    where the entries are equal.
+/// 3. Real and dual part are divided by the real part's length. It is at least the base's weight,
+///    since no dot product is negative; only entries that are no unit quaternions can make it
+///    vanish, and then the base stands as it is, with the blended stretch.
+///
+/// One influence is taken as it is.
+fn blend(first: Motion, others: impl Iterator<Item = Result<(Motion, f32)>>) -> Result<Motion> {
+    let mut sum = first;
+    let mut alone = true;
+    for other in others {
+        let (entry, weight) = other?;
+        let sign = if entry.real.dot(first.real) < 0.0 {
+            -1.0
+        } else {
+            1.0
+        };
+        sum.real += weight * (sign * entry.real - first.real);
+        sum.dual += weight * (sign * entry.dual - first.dual);
+        sum.stretch += weight * (entry.stretch - first.stretch);
+        alone = false;
+    }
+    if alone {
+        return Ok(sum);
+    }
+    let squared = sum.real.length_squared();
+    if squared > DEGENERATE {
+        let length = squared.sqrt();
+        sum.real /= length;
+        sum.dual /= length;
+    } else {
+        (sum.real, sum.dual) = (first.real, first.dual);
+    }
+    Ok(sum)
+}
+
+impl Blend for DualQuat {
+    type Blended = Motion;
+
+    fn blend(entries: &[Self], influences: impl Iterator<Item = (usize, f32)>) -> Result<Motion> {
+        let (first, others) = each(entries, influences)?;
+        blend(
+            Motion::rigid(first),
+            others.map(|other| other.map(|(entry, w)| (Motion::rigid(entry), w))),
+        )
+    }
+}
+
+impl Blend for DualQuatStretch {
+    type Blended = Motion;
+
+    fn blend(entries: &[Self], influences: impl Iterator<Item = (usize, f32)>) -> Result<Motion> {
+        let (first, others) = each(entries, influences)?;
+        blend(
+            Motion::with_stretch(first),
+            others.map(|other| other.map(|(entry, w)| (Motion::with_stretch(entry), w))),
+        )
+    }
+}
+
+impl Deform for Motion {
+    /// Stretched, rotated, moved: `p' = rotate(real, stretch p) + translation(real, dual)`.
+    fn point(&self, point: Vec3) -> Vec3 {
+        rotate(self.real, self.stretch * point) + translation(self.real, self.dual)
+    }
+
+    fn directions(&self, normal: Option<&mut Vec3>, tangent: Option<&mut Vec4>) {
+        let shape = self.shape();
+        if let Some(normal) = normal {
+            *normal = self.normal(shape, *normal);
+        }
+        if let Some(tangent) = tangent {
+            *tangent = self.tangent(shape, *tangent);
+        }
+    }
+}
+
+impl Motion {
+    /// The stretch by its largest factor.
+    fn shape(&self) -> Vec3 {
+        let largest = self.stretch.abs().max_element();
+        if largest > 0.0 {
+            self.stretch / largest
+        } else {
+            self.stretch
+        }
+    }
+
+    /// By the stretch's cofactors `(yz, zx, xy)`, then rotated.
+    fn normal(&self, Vec3 { x, y, z }: Vec3, normal: Vec3) -> Vec3 {
+        let image = Vec3::new(y * z, z * x, x * y) * normal;
+        unit_or(rotate(self.real, image), normal)
+    }
+
+    /// Stretched and rotated; the bitangent's sign stays, as nothing mirrors.
+    fn tangent(&self, shape: Vec3, tangent: Vec4) -> Vec4 {
+        let direction = tangent.truncate();
+        let image = rotate(self.real, shape * direction);
+        unit_or(image, direction).extend(tangent.w)
+    }
+}

@@ -1,0 +1,140 @@
+//! The morph stage: a primitive's streams plus its active targets → the streams that are skinned.
+
+use crate::error::{ArgumentFault, Error, Result};
+use crate::mesh::{MorphTarget, Primitive};
+use glam::{Vec3, Vec4};
+
+/// A primitive's streams after morphing, in mesh (bind) space: what [`skin`](crate::skin::skin()) then
+/// deforms. Streams that the primitive lacks stay empty.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MorphedVertices {
+    /// Metres, one a vertex.
+    pub positions: Vec<Vec3>,
+    /// Unit vectors, one a vertex.
+    pub normals: Vec<Vec3>,
+    /// Unit vectors and the bitangent's sign, one a vertex.
+    pub tangents: Vec<Vec4>,
+}
+
+/// The targets of `primitive` whose weight is not zero, with it, in order. `weights` are the whole
+/// character's.
+///
+/// # Errors
+/// [`Error::Argument`] if `weights` ends before the primitive's own, or one of those is not finite.
+pub(crate) fn active_targets<'a>(
+    primitive: &'a Primitive,
+    weights: &'a [f32],
+) -> Result<impl Iterator<Item = (&'a MorphTarget, f32)>> {
+    let targets = &primitive.targets;
+    let first = primitive.first_weight as usize;
+    let need = if targets.is_empty() {
+        0
+    } else {
+        first + targets.len()
+    };
+    let Some(own) = weights.get(need - targets.len()..need) else {
+        return Err(Error::Argument {
+            what: "morph weights",
+            why: ArgumentFault::Length {
+                got: weights.len(),
+                need,
+            },
+        });
+    };
+    expect_finite(own)?;
+    let pairs = targets.iter().zip(own.iter().copied());
+    Ok(pairs.filter(|(_, weight)| *weight != 0.0))
+}
+
+/// Applies the targets of `primitive` whose weight is not zero; the others cost nothing. `weights`
+/// are the whole character's, one for each of
+/// [`Character::morph_weights`](crate::character::Character::morph_weights). `out` is overwritten.
+///
+/// Each stream is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2), summed in the targets' order.
+/// Normals and the directions of tangents are normalised after the sum, where the targets changed
+/// them; where they add up to nothing, and have no direction, the base's stands. A tangent's sign
+/// stays as it is. So a vertex that no active target moves keeps the base's bits.
+///
+/// # Errors
+/// [`Error::Argument`] if `weights` ends before the primitive's own, or one of those is not finite;
+/// `out` is then as it was.
+pub fn morph(primitive: &Primitive, weights: &[f32], out: &mut MorphedVertices) -> Result<()> {
+    let active = active_targets(primitive, weights)?;
+    out.positions.clone_from(&primitive.positions);
+    out.normals.clone_from(&primitive.normals);
+    out.tangents.clone_from(&primitive.tangents);
+    let (mut any_normals, mut any_tangents) = (false, false);
+    for (target, weight) in active {
+        add(
+            target,
+            &target.positions,
+            &mut out.positions,
+            |position, delta| {
+                *position += weight * delta;
+            },
+        );
+        add(
+            target,
+            &target.normals,
+            &mut out.normals,
+            |normal, delta| {
+                *normal += weight * delta;
+            },
+        );
+        add(
+            target,
+            &target.tangents,
+            &mut out.tangents,
+            |tangent, delta| {
+                *tangent += (weight * delta).extend(0.0);
+            },
+        );
+        any_normals |= !target.normals.is_empty();
+        any_tangents |= !target.tangents.is_empty();
+    }
+    if any_normals {
+        for (normal, base) in out.normals.iter_mut().zip(&primitive.normals) {
+            if normal != base {
+                *normal = direction(*normal, *base);
+            }
+        }
+    }
+    if any_tangents {
+        for (tangent, base) in out.tangents.iter_mut().zip(&primitive.tangents) {
+            if tangent != base {
+                *tangent = direction(tangent.truncate(), base.truncate()).extend(base.w);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add<T>(target: &MorphTarget, deltas: &[Vec3], stream: &mut [T], add: impl Fn(&mut T, Vec3)) {
+    for (vertex, delta) in target.vertices.iter().zip(deltas) {
+        if let Some(value) = stream.get_mut(*vertex as usize) {
+            add(value, *delta);
+        }
+    }
+}
+
+/// `sum` at length 1, or `base` where it has no direction.
+pub(super) fn direction(sum: Vec3, base: Vec3) -> Vec3 {
+    // Scaled to a largest component of 1: squares could overflow or underflow.
+    let largest = sum.abs().max_element();
+    if largest > 0.0 && largest.is_finite() {
+        (sum / largest).normalize_or(base)
+    } else {
+        base
+    }
+}
+
+/// Refuses weights that are not finite.
+pub(super) fn expect_finite(weights: &[f32]) -> Result<()> {
+    match weights.iter().find(|weight| !weight.is_finite()) {
+        None => Ok(()),
+        Some(weight) => Err(Error::Argument {
+            what: "morph weights",
+            why: ArgumentFault::NotFinite((*weight).into()),
+        }),
+    }
+}

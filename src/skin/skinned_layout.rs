@@ -1,0 +1,180 @@
+//! Where the skin stage puts the deformed vertices of an instance.
+
+use crate::character::Character;
+use crate::error::{Error, Result};
+use crate::mesh::Primitive;
+
+/// The words of one position or normal: x, y, z.
+pub(crate) const VECTOR_WORDS: u32 = 3;
+/// The words of one tangent: x, y, z and the bitangent's sign.
+pub(crate) const TANGENT_WORDS: u32 = 4;
+/// Every part starts at a multiple of this many words: 16 bytes.
+const ALIGN_WORDS: u64 = 4;
+
+/// The layout of the deformed vertices of one instance, in 32-bit words from the instance's start.
+/// CPU ([`Skinner`](crate::skin::Skinner)) and GPU write the same.
+///
+/// For each primitive in order: all positions, three `f32` a vertex, tightly packed; then, if the
+/// primitive has normals, all normals, three `f32` a vertex; then, if it has tangents, all
+/// tangents, four `f32` a vertex. Each of these parts starts at a multiple of 4 words (16 bytes);
+/// the words between are undefined. So a primitive's positions are a vertex buffer of stride 12
+/// bytes, which its own `indices` address, and which an acceleration structure can be built from.
+///
+/// ```
+/// use throng::skin::SkinnedLayout;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let layout = SkinnedLayout::new(&character)?;
+/// let part = layout.primitives[0];
+/// let last = part.positions + 3 * (part.vertex_count - 1); // its x, y and z are words last..last + 3
+/// assert!(last + 3 <= layout.words);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SkinnedLayout {
+    /// One for each of the character's primitives.
+    pub primitives: Vec<SkinnedPart>,
+    /// The words of one instance, a multiple of 4: where the next instance can start.
+    pub words: u32,
+}
+
+/// Where the deformed vertices of one primitive are, in 32-bit words from the instance's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SkinnedPart {
+    /// Of the first position; a position takes 3 words.
+    pub positions: u32,
+    /// Of the first normal, if the primitive has normals; a normal takes 3 words.
+    pub normals: Option<u32>,
+    /// Of the first tangent, if the primitive has tangents; a tangent takes 4 words.
+    pub tangents: Option<u32>,
+    /// How many vertices there are.
+    pub vertex_count: u32,
+}
+
+impl SkinnedLayout {
+    /// The bytes of one position or normal: the stride of a vertex buffer of them.
+    pub const VECTOR_BYTES: u32 = VECTOR_WORDS * 4;
+    /// The bytes of one tangent.
+    pub const TANGENT_BYTES: u32 = TANGENT_WORDS * 4;
+
+    /// The layout of an instance of `character`.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if an instance has 2³² words (16 GiB) or more.
+    pub fn new(character: &Character) -> Result<Self> {
+        Self::of(character.primitives().iter().map(Streams::of))
+    }
+
+    fn of(primitives: impl Iterator<Item = Streams>) -> Result<Self> {
+        let mut words = 0;
+        let parts = primitives.map(|streams| SkinnedPart {
+            positions: take(&mut words, streams.vertices, VECTOR_WORDS),
+            normals: streams
+                .normals
+                .then(|| take(&mut words, streams.vertices, VECTOR_WORDS)),
+            tangents: streams
+                .tangents
+                .then(|| take(&mut words, streams.vertices, TANGENT_WORDS)),
+            vertex_count: streams.vertices as u32,
+        });
+        let primitives = parts.collect();
+        let words = u32::try_from(words).map_err(|_| Error::Capacity {
+            what: "words of an instance's skinned vertices",
+            asked: words,
+            cap: u32::MAX.into(),
+        })?;
+        Ok(Self { primitives, words })
+    }
+}
+
+/// The start of a part, after which `words` is where the next one starts. Cut to 32 bits: right
+/// wherever the words in all fit in them, and else of no use.
+fn take(words: &mut u64, vertices: u64, words_each: u32) -> u32 {
+    let start = *words as u32;
+    *words = vertices
+        .saturating_mul(words_each.into())
+        .saturating_add(*words)
+        .checked_next_multiple_of(ALIGN_WORDS)
+        .unwrap_or(u64::MAX);
+    start
+}
+
+/// What of a primitive decides how many words it takes.
+#[derive(Clone, Copy)]
+struct Streams {
+    vertices: u64,
+    normals: bool,
+    tangents: bool,
+}
+
+impl Streams {
+    fn of(primitive: &Primitive) -> Self {
+        Self {
+            vertices: primitive.vertex_count() as u64,
+            normals: !primitive.normals.is_empty(),
+            tangents: !primitive.tangents.is_empty(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn streams(vertices: u64, normals: bool, tangents: bool) -> Streams {
+        Streams {
+            vertices,
+            normals,
+            tangents,
+        }
+    }
+
+    #[test]
+    fn parts_follow_each_other_at_multiples_of_four_words() {
+        let layout = SkinnedLayout::of(
+            [
+                streams(5, true, true),
+                streams(4, false, true),
+                streams(0, true, false),
+                streams(1, false, false),
+            ]
+            .into_iter(),
+        )
+        .unwrap();
+        let part = |positions, normals, tangents, vertex_count| SkinnedPart {
+            positions,
+            normals,
+            tangents,
+            vertex_count,
+        };
+        let expected = [
+            part(0, Some(16), Some(32), 5),
+            part(52, None, Some(64), 4),
+            part(80, Some(80), None, 0),
+            part(80, None, None, 1),
+        ];
+        assert_eq!(layout.primitives, expected);
+        assert_eq!(layout.words, 84);
+        assert_eq!(
+            SkinnedLayout::of(std::iter::empty()).unwrap(),
+            SkinnedLayout::default()
+        );
+    }
+
+    #[test]
+    fn the_largest_fits_and_one_more_is_refused() {
+        // 2^32 - 4 words are the most that there can be.
+        let most = (1_u64 << 30) - 1;
+        let tangents = |vertices| SkinnedLayout::of([streams(vertices, false, true)].into_iter());
+        let fits = tangents(613_566_756).unwrap();
+        assert_eq!(fits.words, 1_840_700_268 + 4 * 613_566_756);
+        assert!(u64::from(fits.words) <= 4 * most);
+        let error = tangents(613_566_757).unwrap_err();
+        let Error::Capacity { asked, cap, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!((asked, cap), (1_840_700_272 + 2_454_267_028, 0xFFFF_FFFF));
+        let error = tangents(u64::MAX).unwrap_err();
+        assert!(matches!(error, Error::Capacity { .. }), "{error}");
+    }
+}

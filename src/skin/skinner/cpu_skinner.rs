@@ -1,0 +1,353 @@
+//! The skin stage, fast: the same results as [`skin`](super::skin()) up to rounding, eight vertices
+
+use super::kernel::{Out, Task};
+use super::pack::Part;
+use super::scratch::Scratch;
+use crate::character::Character;
+use crate::error::expect_len;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::mesh::{Aabb, Facing};
+use crate::palette::rest_palette;
+use crate::palette::{Mat3x4, PaletteRef, WriteOnly};
+use crate::simd::{SimdLevel, Unit};
+use crate::skin::morph::expect_finite;
+use crate::skin::skinned_layout::SkinnedLayout;
+use crate::skin::skinned_layout::{TANGENT_WORDS, VECTOR_WORDS};
+use crate::skin::vertices::PosedVertices;
+use glam::Vec3;
+use std::sync::{Mutex, PoisonError};
+
+/// Deforms a character's vertices on the CPU: made once for a character, then used for any number
+/// of instances, from any number of threads at once.
+///
+/// The results are those of [`skin`](crate::skin::skin()), which has the formulas, but for rounding: sums
+/// are fused and taken in another order. The code is chosen for the CPU where the program runs:
+/// AVX2 with FMA, else plain code for any. One CPU gives the same bits for the same input, whatever
+/// the number of threads; CPUs with and without FMA differ by rounding.
+///
+/// After the first calls nothing is allocated: what a call needs besides its output is kept, once
+/// for each thread that was ever in a call at the same time.
+///
+/// ```
+/// use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+/// use throng::skin::Skinner;
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skinner = Skinner::new(&character)?;
+/// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
+/// let weights = vec![0.0; character.morph_weights().len()];
+/// let mut words = vec![0.0; skinner.layout().words as usize];
+/// skinner.skin(PaletteRef::Mat3x4(&palette), &weights, WriteOnly::over(&mut words))?;
+/// let x = words[skinner.layout().primitives[0].positions as usize];
+/// assert_eq!(x, character.primitives()[0].positions[0].x);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Skinner {
+    pub(crate) layout: SkinnedLayout,
+    pub(super) parts: Vec<Part>,
+    pub(crate) palette_len: usize,
+    pub(crate) weights_len: usize,
+    /// Which palette entries mirror in the rest pose.
+    pub(crate) mirrored: Vec<bool>,
+    /// For each primitive, how it is known which side of its triangles is the front; empty where it
+    /// is by winding.
+    pub(crate) facings: Vec<Vec<Facing>>,
+    pub(crate) unit: Unit,
+    pub(super) spare: Mutex<Vec<Scratch>>,
+}
+
+impl Skinner {
+    /// Repacks the character's vertices, influences and morph targets. They are copied: 56 bytes a
+    /// vertex, and 64 more for every influence of each eight.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if the deformed vertices do not fit the layout, as
+    /// [`SkinnedLayout::new`].
+    pub fn new(character: &Character) -> Result<Self> {
+        let part = |primitive| Part::new(character, primitive);
+        let rest = rest_palette(character)?;
+        Ok(Self {
+            layout: SkinnedLayout::new(character)?,
+            parts: character
+                .primitives()
+                .iter()
+                .map(part)
+                .collect::<Result<_>>()?,
+            palette_len: character.palette().len(),
+            weights_len: character.morph_weights().len(),
+            mirrored: rest.iter().map(mirrors).collect(),
+            facings: facings(character),
+            unit: Unit::best(),
+            spare: Mutex::default(),
+        })
+    }
+
+    /// The same with another SIMD level than the best: for tests and comparisons.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if this CPU cannot run it.
+    pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
+        let unit = Unit::of(level)?;
+        Ok(Self { unit, ..self })
+    }
+
+    /// The SIMD level that runs: [`SimdLevel::Avx2`] or [`SimdLevel::Portable`]. Other levels run
+    /// the better of these that they include.
+    #[must_use]
+    pub const fn simd_level(&self) -> SimdLevel {
+        super::kernel::level(self.unit)
+    }
+
+    /// Where [`Self::skin`] puts what.
+    #[must_use]
+    pub fn layout(&self) -> &SkinnedLayout {
+        &self.layout
+    }
+
+    /// Deforms all primitives of an instance. `palette` is the character's whole palette, `weights`
+    /// are those of all its morph targets; `out` is laid out as [`Self::layout`] says. Every stream
+    /// is written once, in ascending order, a primitive's positions, normals and tangents alongside
+    /// each other; the words between the parts are left alone.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `palette`, `weights` or `out` are of another length than the
+    /// character has entries, morph weights or the layout words, or a weight is not finite. Nothing
+    /// is written then.
+    pub fn skin(
+        &self,
+        palette: PaletteRef<'_>,
+        weights: &[f32],
+        mut out: WriteOnly<'_, f32>,
+    ) -> Result<()> {
+        self.check_lengths(palette, weights)?;
+        expect_len("skinned words", out.len(), self.layout.words as usize)?;
+        let start = out.as_mut_ptr();
+        // SAFETY: the layout's offsets lie in its words, of which `out` has as many.
+        let at = |word: u32| unsafe { start.add(word as usize) };
+        self.with_scratch(|scratch| {
+            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
+            for (part, place) in self.parts.iter().zip(&self.layout.primitives) {
+                let task = Task {
+                    part,
+                    streams: super::scratch::morphed(part, weights, true, &mut scratch.morphed),
+                    entries,
+                    palette,
+                };
+                let out = Out {
+                    positions: at(place.positions),
+                    normals: place.normals.map(at),
+                    tangents: place.tangents.map(at),
+                };
+                // SAFETY: the unit was detected; the palette's length was checked; the layout has
+                // room for all of the part's vertices in each of its streams.
+                unsafe { super::kernel::write(self.unit, &task, &out) };
+            }
+        });
+        Ok(())
+    }
+
+    /// Deforms primitive number `primitive` alone; `out` is overwritten. Else as [`Self::skin`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such primitive; [`Error::Argument`] as [`Self::skin`].
+    pub fn skin_primitive(
+        &self,
+        primitive: usize,
+        palette: PaletteRef<'_>,
+        weights: &[f32],
+        out: &mut PosedVertices,
+    ) -> Result<()> {
+        self.check_lengths(palette, weights)?;
+        let part = self.part(primitive)?;
+        self.with_scratch(|scratch| {
+            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
+            let streams = super::scratch::morphed(part, weights, true, &mut scratch.morphed);
+            let task = Task {
+                part,
+                streams,
+                entries,
+                palette,
+            };
+            let normals = !streams.normals.is_empty();
+            let tangents = !streams.tangents.is_empty();
+            let to = Out {
+                positions: room::<_, VECTOR_WORDS>(&mut out.positions, part.vertices),
+                normals: normals.then(|| room::<_, VECTOR_WORDS>(&mut out.normals, part.vertices)),
+                tangents: tangents
+                    .then(|| room::<_, TANGENT_WORDS>(&mut out.tangents, part.vertices)),
+            };
+            // SAFETY: the unit was detected; the palette's length was checked; there is room for
+            // the vertices, all of which are written.
+            unsafe {
+                super::kernel::write(self.unit, &task, &to);
+                out.positions.set_len(part.vertices);
+                out.normals.set_len(if normals { part.vertices } else { 0 });
+                out.tangents
+                    .set_len(if tangents { part.vertices } else { 0 });
+            }
+        });
+        Ok(())
+    }
+
+    /// The box around the deformed positions of an instance, in character space: exact, as they are
+    /// all computed, and written nowhere. Empty for a character without vertices.
+    ///
+    /// # Errors
+    /// As [`Self::skin`]; and [`Error::Argument`] if a number of the palette is not finite, where
+    /// there would be no box.
+    pub fn bounds(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<Aabb> {
+        self.check(palette, weights)?;
+        Ok(self.with_scratch(|scratch| {
+            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
+            self.parts.iter().fold(Aabb::EMPTY, |all, part| {
+                let task = Task {
+                    part,
+                    streams: super::scratch::morphed(part, weights, false, &mut scratch.morphed),
+                    entries,
+                    palette,
+                };
+                // SAFETY: the unit was detected; the palette's length was checked.
+                all.union(unsafe { super::kernel::bounds(self.unit, &task) })
+            })
+        }))
+    }
+
+    /// Calls `each` with the number of every primitive and its deformed positions, three numbers a
+    /// vertex.
+    ///
+    /// # Errors
+    /// As [`Self::skin`].
+    pub(crate) fn each_primitive(
+        &self,
+        palette: PaletteRef<'_>,
+        weights: &[f32],
+        mut each: impl FnMut(usize, &[f32]),
+    ) -> Result<()> {
+        self.check_lengths(palette, weights)?;
+        self.with_scratch(|scratch| {
+            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
+            for (number, part) in self.parts.iter().enumerate() {
+                let task = Task {
+                    part,
+                    streams: super::scratch::morphed(part, weights, false, &mut scratch.morphed),
+                    entries,
+                    palette,
+                };
+                let words = part.vertices * VECTOR_WORDS as usize;
+                let out = Out {
+                    positions: room::<_, 1>(&mut scratch.positions, words),
+                    normals: None,
+                    tangents: None,
+                };
+                // SAFETY: the unit was detected; the palette's length was checked; there is room
+                // for the positions, all of which are written.
+                unsafe {
+                    super::kernel::write(self.unit, &task, &out);
+                    scratch.positions.set_len(words);
+                }
+                each(number, &scratch.positions);
+            }
+        });
+        Ok(())
+    }
+
+    /// How many vertices each primitive has, and how many palette entries and morph weights there
+    /// are: what a character must agree in that is used along with this.
+    pub(crate) fn fits(&self, character: &Character) -> bool {
+        let own = self.parts.iter().map(|part| part.vertices);
+        let theirs = character.primitives().iter().map(|p| p.vertex_count());
+        self.palette_len == character.palette().len()
+            && self.weights_len == character.morph_weights().len()
+            && own.eq(theirs)
+    }
+
+    /// For each entry, whether it mirrors now and not in the rest pose, or the other way round;
+    /// empty if there are no such entries.
+    pub(crate) fn turned(&self, palette: PaletteRef<'_>) -> Vec<bool> {
+        let entry = |index: usize| match palette {
+            PaletteRef::Mat3x4(list) => mirrors(&list[index]),
+            // The other formats hold no mirror.
+            _ => false,
+        };
+        let turned = |(index, mirrored): (usize, &bool)| entry(index) != *mirrored;
+        if self.mirrored.iter().enumerate().any(turned) {
+            self.mirrored.iter().enumerate().map(turned).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// How it is known which side of a primitive's triangle is its front.
+    pub(crate) fn facing(&self, primitive: usize, triangle: usize) -> Facing {
+        let facings = self.facings.get(primitive);
+        let facing = facings.and_then(|facings| facings.get(triangle));
+        facing.copied().unwrap_or_default()
+    }
+
+    pub(super) fn part(&self, primitive: usize) -> Result<&Part> {
+        self.parts.get(primitive).ok_or(Error::NotFound {
+            what: "primitive",
+            index: primitive as u64,
+            count: self.parts.len() as u64,
+        })
+    }
+
+    pub(crate) fn check_lengths(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
+        expect_len("palette", palette.len(), self.palette_len)?;
+        expect_len("morph weights", weights.len(), self.weights_len)?;
+        expect_finite(weights)
+    }
+
+    /// For what asks where the vertices are: with a palette that is not finite they are nowhere.
+    pub(crate) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
+        self.check_lengths(palette, weights)?;
+        let numbers: &[f32] = match palette {
+            PaletteRef::Mat3x4(list) => bytemuck::cast_slice(list),
+            PaletteRef::DualQuat(list) => bytemuck::cast_slice(list),
+            PaletteRef::DualQuatStretch(list) => bytemuck::cast_slice(list),
+            PaletteRef::QuatOffset(list) => bytemuck::cast_slice(list),
+        };
+        match numbers.iter().find(|number| !number.is_finite()) {
+            None => Ok(()),
+            Some(number) => Err(Error::Argument {
+                what: "palette",
+                why: ArgumentFault::NotFinite(f64::from(*number)),
+            }),
+        }
+    }
+
+    pub(super) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = spare().pop().unwrap_or_default();
+        let result = work(&mut scratch);
+        spare().push(scratch);
+        result
+    }
+}
+
+/// Whether the determinant is negative. In `f64`, which does not underflow.
+pub(crate) fn mirrors(matrix: &Mat3x4) -> bool {
+    let [x, y, z] = matrix
+        .rows
+        .map(|[x, y, z, _]| Vec3::new(x, y, z).as_dvec3());
+    x.dot(y.cross(z)) < 0.0
+}
+
+/// Room for `len` elements of `WORDS` words, whatever was there before.
+pub(crate) fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f32 {
+    const { assert!(size_of::<T>() == WORDS as usize * size_of::<f32>()) };
+    list.clear();
+    list.reserve(len);
+    list.as_mut_ptr().cast()
+}
+
+/// Nothing for primitives all of whose triangles are known by winding.
+pub(crate) fn facings(character: &Character) -> Vec<Vec<Facing>> {
+    let of = |primitive| {
+        let facings = character.facings(primitive);
+        let steady = facings.iter().all(|facing| *facing == Facing::Steady);
+        if steady { Vec::new() } else { facings }
+    };
+    character.primitives().iter().map(of).collect()
+}

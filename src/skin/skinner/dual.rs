@@ -1,0 +1,213 @@
+//! Blended dual quaternions, and what they do to positions, normals and tangents: eight vertices at
+//! a time.
+
+use super::kernel::Deformer;
+use super::lanes::{Influence, Lanes};
+use super::vector::{cross, dot, has_direction, in_each, unit};
+use crate::palette::Mat3x4;
+use crate::skin::dual_quat::{DEGENERATE, Motion};
+use crate::skin::vertices::Deform;
+use glam::{Vec3, Vec4};
+
+/// A dual quaternion, and a stretch before it if `STRETCH`. The steps are those of the plain code.
+pub(super) struct Dual<L, const STRETCH: bool> {
+    real: [L; 4],
+    dual: [L; 4],
+    /// Of no use without `STRETCH`.
+    stretch: [L; 3],
+}
+
+#[inline(always)]
+fn dot4<L: Lanes>([a, b, c, d]: [L; 4], [x, y, z, w]: [L; 4]) -> L {
+    a.times_plus(x, b.times_plus(y, c.times_plus(z, d.times(w))))
+}
+
+/// `sum + weight (±other − base)`, negative where `sign` is.
+#[inline(always)]
+fn add<L: Lanes, const N: usize>(
+    sum: &mut [L; N],
+    weight: L,
+    other: [L; N],
+    base: [L; N],
+    sign: L,
+) {
+    for axis in 0..N {
+        let difference = other[axis].flipped_by(sign).minus(base[axis]);
+        sum[axis] = weight.times_plus(difference, sum[axis]);
+    }
+}
+
+impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
+    /// # Safety
+    /// As [`Lanes::row`].
+    #[inline(always)]
+    unsafe fn entry(palette: *const Mat3x4, influence: &Influence) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let real = L::row(palette, influence, 0);
+            Self {
+                real,
+                dual: L::row(palette, influence, 1),
+                stretch: if STRETCH {
+                    let [x, y, z, _] = L::row(palette, influence, 2);
+                    [x, y, z]
+                } else {
+                    [real[0]; 3]
+                },
+            }
+        }
+    }
+
+    /// Real and dual part by the real part's length; the base's where that has none.
+    #[inline(always)]
+    fn normalized(mut self, base: &Self) -> Self {
+        let squared = dot4(self.real, self.real);
+        let inverse = squared.root_inverse_or_1(0.0);
+        for axis in 0..4 {
+            self.real[axis] = self.real[axis].times(inverse);
+            self.dual[axis] = self.dual[axis].times(inverse);
+        }
+        if !squared.all_between(DEGENERATE, f32::INFINITY) {
+            for axis in 0..4 {
+                self.real[axis] = self.real[axis].where_above(squared, DEGENERATE, base.real[axis]);
+                self.dual[axis] = self.dual[axis].where_above(squared, DEGENERATE, base.dual[axis]);
+            }
+        }
+        self
+    }
+
+    /// `p + 2 r × (r × p + w p)`
+    #[inline(always)]
+    fn rotate(&self, p: [L; 3]) -> [L; 3] {
+        let [x, y, z, w] = self.real;
+        let r = [x, y, z];
+        let [a, b, c] = cross(r, p);
+        let [px, py, pz] = p;
+        let inner = [
+            w.times_plus(px, a),
+            w.times_plus(py, b),
+            w.times_plus(pz, c),
+        ];
+        let [a, b, c] = cross(r, inner);
+        [px.plus(a.plus(a)), py.plus(b.plus(b)), pz.plus(c.plus(c))]
+    }
+
+    #[inline(always)]
+    fn stretched(&self, [x, y, z]: [L; 3]) -> [L; 3] {
+        if STRETCH {
+            let [a, b, c] = self.stretch;
+            [x.times(a), y.times(b), z.times(c)]
+        } else {
+            [x, y, z]
+        }
+    }
+
+    /// One vertex's.
+    fn of(&self, lane: usize) -> Motion {
+        let four = |parts: [L; 4]| Vec4::from_array(parts.map(|part| part.block().0[lane]));
+        Motion {
+            real: four(self.real),
+            dual: four(self.dual),
+            stretch: if STRETCH {
+                Vec3::from_array(self.stretch.map(|part| part.block().0[lane]))
+            } else {
+                Vec3::ONE
+            },
+        }
+    }
+
+    /// By the plain code, which copes with every stretch.
+    #[cold]
+    #[inline(never)]
+    fn careful_normal(&self, normal: [L; 3]) -> [L; 3] {
+        in_each(normal, |lane, normal| {
+            let mut image = Vec3::from_array(normal);
+            self.of(lane).directions(Some(&mut image), None);
+            image.to_array()
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn careful_tangent(&self, tangent: [L; 4]) -> [L; 4] {
+        in_each(tangent, |lane, tangent| {
+            let mut image = Vec4::from_array(tangent);
+            self.of(lane).directions(None, Some(&mut image));
+            image.to_array()
+        })
+    }
+}
+
+impl<L: Lanes, const STRETCH: bool> Deformer<L> for Dual<L, STRETCH> {
+    #[inline(always)]
+    unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self {
+        // SAFETY: the caller's contract; there is an influence.
+        unsafe {
+            let base = Self::entry(palette, influences.get_unchecked(0));
+            let mut sum = Self { ..base };
+            let others = influences.get_unchecked(1..);
+            for influence in others {
+                let entry = Self::entry(palette, influence);
+                let weight = L::of(&influence.weights);
+                let sign = dot4(entry.real, base.real);
+                add(&mut sum.real, weight, entry.real, base.real, sign);
+                add(&mut sum.dual, weight, entry.dual, base.dual, sign);
+                if STRETCH {
+                    for axis in 0..3 {
+                        let difference = entry.stretch[axis].minus(base.stretch[axis]);
+                        sum.stretch[axis] = weight.times_plus(difference, sum.stretch[axis]);
+                    }
+                }
+            }
+            if others.is_empty() {
+                sum
+            } else {
+                sum.normalized(&base)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn point(&self, point: [L; 3]) -> [L; 3] {
+        let [x, y, z] = self.rotate(self.stretched(point));
+        let ([rx, ry, rz, rw], [dx, dy, dz, dw]) = (self.real, self.dual);
+        let [a, b, c] = cross([rx, ry, rz], [dx, dy, dz]);
+        // Half the translation: `r_w d − d_w r + r × d`.
+        let a = rw.times_plus(dx, dw.times_from(rx, a));
+        let b = rw.times_plus(dy, dw.times_from(ry, b));
+        let c = rw.times_plus(dz, dw.times_from(rz, c));
+        [x.plus(a.plus(a)), y.plus(b.plus(b)), z.plus(c.plus(c))]
+    }
+
+    #[inline(always)]
+    fn normal(&self, normal: [L; 3]) -> [L; 3] {
+        let image = if STRETCH {
+            let ([x, y, z], [a, b, c]) = (normal, self.stretch);
+            self.rotate([
+                b.times(c).times(x),
+                c.times(a).times(y),
+                a.times(b).times(z),
+            ])
+        } else {
+            self.rotate(normal)
+        };
+        let squared = dot(image, image);
+        if has_direction(squared) {
+            unit(image, squared)
+        } else {
+            self.careful_normal(normal)
+        }
+    }
+
+    #[inline(always)]
+    fn tangent(&self, tangent: [L; 4]) -> [L; 4] {
+        let [x, y, z, sign] = tangent;
+        let image = self.rotate(self.stretched([x, y, z]));
+        let squared = dot(image, image);
+        if !has_direction(squared) {
+            return self.careful_tangent(tangent);
+        }
+        let [x, y, z] = unit(image, squared);
+        [x, y, z, sign]
+    }
+}

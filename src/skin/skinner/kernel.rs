@@ -1,0 +1,258 @@
+//! The loop over a primitive's blocks, for every method and vector unit.
+
+use super::dual::Dual;
+use super::lanes::{Influence, Lanes};
+use super::matrix::Matrix;
+use super::pack::{Part, Streams};
+use crate::mesh::Aabb;
+use crate::palette::Mat3x4;
+use crate::simd::{Plain, Row as Block, WIDTH};
+use crate::simd::{SimdLevel, Unit};
+use glam::Vec3;
+
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Avx2;
+
+/// What an entry of 48 bytes is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entries {
+    /// A matrix.
+    Matrix,
+    /// A dual quaternion, in rows 0 and 1.
+    Dual,
+    /// A dual quaternion, in rows 0 and 1, and a stretch in row 2.
+    DualStretch,
+}
+
+/// A primitive in one pose.
+pub(super) struct Task<'a> {
+    pub(super) part: &'a Part,
+    /// The part's own, or as morph targets left them.
+    pub(super) streams: &'a Streams,
+    pub(super) entries: Entries,
+    /// The character's whole palette.
+    pub(super) palette: &'a [Mat3x4],
+}
+
+/// Where deformed vertices go. Every stream is written in ascending order, once, and not read.
+pub(super) struct Out {
+    pub(super) positions: *mut f32,
+    pub(super) normals: Option<*mut f32>,
+    pub(super) tangents: Option<*mut f32>,
+}
+
+/// What moves the vertices of a block.
+pub(super) trait Deformer<L: Lanes>: Sized {
+    /// # Safety
+    /// As [`Lanes::blend`].
+    unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self;
+    fn point(&self, point: [L; 3]) -> [L; 3];
+    fn normal(&self, normal: [L; 3]) -> [L; 3];
+    fn tangent(&self, tangent: [L; 4]) -> [L; 4];
+}
+
+/// What runs for a unit: the wider ones have no code of their own here, and the narrower ones that
+/// which the compiler makes.
+pub(super) const fn level(unit: Unit) -> SimdLevel {
+    match unit.level() {
+        SimdLevel::Avx512 | SimdLevel::Avx2 => SimdLevel::Avx2,
+        _ => SimdLevel::Portable,
+    }
+}
+
+/// Deforms all of the primitive's streams.
+///
+/// # Safety
+/// The CPU has `unit`. The palette has as many entries as that which the part was made for. The
+/// pointers of `out` are valid for writing all of the part's vertices; there is one for normals and
+/// tangents only if the streams have some.
+pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match (level(unit), task.entries) {
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::Matrix) => write_avx2::<Matrix<Avx2>>(task, out),
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
+            (_, Entries::Matrix) => write_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task, out),
+            (_, Entries::Dual) => {
+                write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task, out)
+            }
+            (_, Entries::DualStretch) => {
+                write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task, out);
+            }
+        }
+    }
+}
+
+/// The box around the deformed positions, which go nowhere.
+///
+/// # Safety
+/// As [`write`].
+pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match (level(unit), task.entries) {
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::Matrix) => bounds_avx2::<Matrix<Avx2>>(task),
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
+            (_, Entries::Matrix) => bounds_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task),
+            (_, Entries::Dual) => bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task),
+            (_, Entries::DualStretch) => {
+                bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task)
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`write`]; the CPU has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn write_avx2<D: Deformer<Avx2>>(task: &Task<'_>, out: &Out) {
+    // SAFETY: the caller's contract.
+    unsafe { write_blocks::<Avx2, D>(task, out) }
+}
+
+/// # Safety
+/// As [`write`]; the CPU has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn bounds_avx2<D: Deformer<Avx2>>(task: &Task<'_>) -> Aabb {
+    // SAFETY: the caller's contract.
+    unsafe { bounds_blocks::<Avx2, D>(task) }
+}
+
+/// # Safety
+/// As [`write`]; the CPU has what `L` needs.
+#[inline(always)]
+unsafe fn write_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>, out: &Out) {
+    let (part, streams) = (task.part, task.streams);
+    let palette = task.palette.as_ptr();
+    for run in &part.runs {
+        let influences = part.influences[run.first..].chunks_exact(run.count);
+        for (block, influences) in run.blocks.clone().zip(influences) {
+            let vertices = part.vertices - block * WIDTH;
+            // SAFETY: the caller's contract. The part's offsets are those of entries of its
+            // character's palette. A block starts before the part's last vertex.
+            unsafe {
+                let deformer = blend::<L, D>(palette, influences);
+                let positions = deformer.point(load(&streams.positions[block]));
+                put3(positions, out.positions.add(block * WIDTH * 3), vertices);
+                if let Some(to) = out.normals {
+                    let normals = deformer.normal(load(&streams.normals[block]));
+                    put3(normals, to.add(block * WIDTH * 3), vertices);
+                }
+                if let Some(to) = out.tangents {
+                    let tangents = deformer.tangent(load(&streams.tangents[block]));
+                    put4(tangents, to.add(block * WIDTH * 4), vertices);
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`write`]; the CPU has what `L` needs.
+#[inline(always)]
+unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
+    let part = task.part;
+    let palette = task.palette.as_ptr();
+    // SAFETY: the CPU has what `L` needs.
+    let (mut min, mut max) = unsafe {
+        let [low, high] = [f32::INFINITY, f32::NEG_INFINITY].map(|limit| L::splat(limit));
+        ([low; 3], [high; 3])
+    };
+    for run in &part.runs {
+        let influences = part.influences[run.first..].chunks_exact(run.count);
+        for (block, influences) in run.blocks.clone().zip(influences) {
+            // SAFETY: as in `write_blocks`.
+            let at = unsafe {
+                blend::<L, D>(palette, influences).point(load(&task.streams.positions[block]))
+            };
+            for axis in 0..3 {
+                min[axis] = at[axis].min(min[axis]);
+                max[axis] = at[axis].max(max[axis]);
+            }
+        }
+    }
+    let least = |lanes: L| lanes.block().0.into_iter().fold(f32::INFINITY, f32::min);
+    let most = |lanes: L| {
+        lanes
+            .block()
+            .0
+            .into_iter()
+            .fold(f32::NEG_INFINITY, f32::max)
+    };
+    Aabb {
+        min: Vec3::from_array(min.map(least)),
+        max: Vec3::from_array(max.map(most)),
+    }
+}
+
+/// By a loop of a known number of turns, where that is a usual one.
+///
+/// # Safety
+/// As [`Lanes::blend`].
+#[inline(always)]
+unsafe fn blend<L: Lanes, D: Deformer<L>>(palette: *const Mat3x4, influences: &[Influence]) -> D {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match influences {
+            [_] => D::blend(palette, &influences[..1]),
+            [_, _] => D::blend(palette, &influences[..2]),
+            [_, _, _] => D::blend(palette, &influences[..3]),
+            [_, _, _, _] => D::blend(palette, &influences[..4]),
+            _ => D::blend(palette, influences),
+        }
+    }
+}
+
+/// # Safety
+/// The CPU has what `L` needs.
+#[inline(always)]
+unsafe fn load<L: Lanes, const N: usize>(blocks: &[Block; N]) -> [L; N] {
+    // SAFETY: the caller's contract.
+    std::array::from_fn(|axis| unsafe { L::of(&blocks[axis]) })
+}
+
+/// Writes the first `vertices` of a block, or all.
+///
+/// # Safety
+/// `to` is valid for writing them.
+#[inline(always)]
+unsafe fn put3<L: Lanes>(vectors: [L; 3], to: *mut f32, vertices: usize) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if vertices >= WIDTH {
+            L::write3(vectors, to);
+        } else {
+            let mut all = [0.0; WIDTH * 3];
+            L::write3(vectors, all.as_mut_ptr());
+            to.copy_from_nonoverlapping(all.as_ptr(), vertices * 3);
+        }
+    }
+}
+
+/// As [`put3`].
+///
+/// # Safety
+/// As [`put3`].
+#[inline(always)]
+unsafe fn put4<L: Lanes>(vectors: [L; 4], to: *mut f32, vertices: usize) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if vertices >= WIDTH {
+            L::write4(vectors, to);
+        } else {
+            let mut all = [0.0; WIDTH * 4];
+            L::write4(vectors, all.as_mut_ptr());
+            to.copy_from_nonoverlapping(all.as_ptr(), vertices * 4);
+        }
+    }
+}

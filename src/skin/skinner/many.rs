@@ -1,0 +1,52 @@
+//! Many instances on all cores.
+
+use super::cpu_skinner::Skinner;
+use crate::error::expect_len;
+use crate::error::{Error, Result};
+use crate::palette::{PaletteRef, WriteOnly};
+use rayon::prelude::*;
+
+/// An instance to deform: the arguments of [`Skinner::skin`].
+#[derive(Debug)]
+pub struct SkinJob<'a> {
+    /// Of the instance's character.
+    pub skinner: &'a Skinner,
+    /// The instance's palette.
+    pub palette: PaletteRef<'a>,
+    /// The instance's morph weights.
+    pub weights: &'a [f32],
+    /// Where its vertices go, laid out as [`Skinner::layout`] says.
+    pub out: WriteOnly<'a, f32>,
+}
+
+/// Deforms many instances, of one or several characters, on the threads of rayon's current pool:
+/// the global one, unless called inside
+/// [`ThreadPool::install`](https://docs.rs/rayon/1/rayon/struct.ThreadPool.html#method.install).
+///
+/// An instance is deformed by one thread, as [`Skinner::skin`] does it alone: so the results have
+/// the same bits, whatever the number of threads.
+///
+/// # Errors
+/// [`Error::Each`] with the first job that [`Skinner::skin`] would refuse, and why. Nothing is
+/// written then.
+pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
+    for (index, job) in jobs.iter().enumerate() {
+        job.check().map_err(|why| Error::Each {
+            what: "skin job",
+            index: index as u64,
+            why: Box::new(why),
+        })?;
+    }
+    jobs.par_iter_mut().try_for_each(|job| {
+        job.skinner
+            .skin(job.palette, job.weights, job.out.reborrow())
+    })
+}
+
+impl SkinJob<'_> {
+    fn check(&self) -> Result<()> {
+        self.skinner.check_lengths(self.palette, self.weights)?;
+        let words = self.skinner.layout.words as usize;
+        expect_len("skinned words", self.out.len(), words)
+    }
+}

@@ -1,0 +1,160 @@
+//! A primitive's streams, repacked for the kernels: eight vertices side by side.
+
+use super::lanes::Influence;
+use crate::character::Character;
+use crate::error::expect_len;
+use crate::error::{ArgumentFault, Error, Result};
+use crate::mesh::{MorphTarget, Primitive};
+use crate::palette::Mat3x4;
+use crate::simd::{Row as Block, WIDTH};
+use glam::{Vec3, Vec4};
+use std::ops::Range;
+
+/// The streams that are skinned, in blocks of eight vertices; the last block is filled up with
+/// copies of the last vertex. Streams that the primitive lacks are empty.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Streams {
+    pub(super) positions: Vec<[Block; 3]>,
+    pub(super) normals: Vec<[Block; 3]>,
+    pub(super) tangents: Vec<[Block; 4]>,
+}
+
+/// Blocks in a row that have the same number of influences a vertex.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Run {
+    pub(super) blocks: Range<usize>,
+    /// Where the influences of the first of them start.
+    pub(super) first: usize,
+    /// How many each vertex has: the most that one of the run's vertices has whose weight is not 0.
+    pub(super) count: usize,
+}
+
+/// A primitive, repacked.
+///
+/// Every offset of its influences is that of an entry of the character's palette.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) vertices: usize,
+    pub(super) rest: Streams,
+    /// Block by block; within a block the strongest first.
+    pub(super) influences: Vec<Influence>,
+    pub(super) runs: Vec<Run>,
+    pub(super) targets: Vec<MorphTarget>,
+    pub(super) first_weight: usize,
+}
+
+impl Part {
+    /// # Errors
+    /// [`Error::NotFound`] if the primitive addresses entries that the palette lacks,
+    /// [`Error::Argument`] if streams are of different lengths: neither happens to a character's
+    /// own.
+    pub(super) fn new(character: &Character, primitive: &Primitive) -> Result<Self> {
+        let vertices = primitive.vertex_count();
+        for (what, len) in [
+            ("normals", primitive.normals.len()),
+            ("tangents", primitive.tangents.len()),
+        ] {
+            expect_len(what, len, if len == 0 { 0 } else { vertices })?;
+        }
+        let (influences, runs) = influences(character, primitive)?;
+        Ok(Self {
+            vertices,
+            rest: Streams {
+                positions: blocks(&primitive.positions, Vec3::to_array),
+                normals: blocks(&primitive.normals, Vec3::to_array),
+                tangents: blocks(&primitive.tangents, Vec4::to_array),
+            },
+            influences,
+            runs,
+            targets: primitive.targets.clone(),
+            first_weight: primitive.first_weight as usize,
+        })
+    }
+}
+
+fn blocks<T: Copy, const N: usize>(list: &[T], numbers: fn(&T) -> [f32; N]) -> Vec<[Block; N]> {
+    let block = |vertices: &[T]| {
+        let mut block = [Block::default(); N];
+        for lane in 0..WIDTH {
+            // Chunks are not empty.
+            let vertex = &vertices[lane.min(vertices.len() - 1)];
+            for (axis, number) in numbers(vertex).into_iter().enumerate() {
+                block[axis].0[lane] = number;
+            }
+        }
+        block
+    };
+    list.chunks(WIDTH).map(block).collect()
+}
+
+fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influence>, Vec<Run>)> {
+    let vertices = primitive.vertex_count();
+    let palette = character.palette().len();
+    let k = primitive.influences.per_vertex as usize;
+    expect_len("joints", primitive.influences.joints.len(), vertices * k)?;
+    let weights = &primitive.influences.weights;
+    let unweighted = k == 1 && weights.is_empty();
+    expect_len(
+        "weights",
+        weights.len(),
+        if unweighted { 0 } else { vertices * k },
+    )?;
+    if k == 0 {
+        return Err(Error::Argument {
+            what: "influences per vertex",
+            why: ArgumentFault::Invalid("there are none"),
+        });
+    }
+    let (mut all, mut runs): (Vec<Influence>, Vec<Run>) = (Vec::new(), Vec::new());
+    for block in 0..vertices.div_ceil(WIDTH) {
+        let lanes: [usize; WIDTH] =
+            std::array::from_fn(|lane| (block * WIDTH + lane).min(vertices - 1));
+        let count = lanes.map(|vertex| used(primitive, vertex));
+        let count = count.into_iter().max().unwrap_or(1);
+        match runs.last_mut() {
+            Some(run) if run.count == count => run.blocks.end += 1,
+            _ => runs.push(Run {
+                blocks: block..block + 1,
+                first: all.len(),
+                count,
+            }),
+        }
+        let first = all.len();
+        all.resize(first + count, Influence::default());
+        for (lane, vertex) in lanes.into_iter().enumerate() {
+            let own = primitive.influences.of(vertex).take(count);
+            for (influence, (joint, weight)) in all[first..].iter_mut().zip(own) {
+                let entry = primitive.palette.start as usize + joint;
+                if entry >= palette {
+                    return Err(Error::NotFound {
+                        what: "palette entry",
+                        index: entry as u64,
+                        count: palette as u64,
+                    });
+                }
+                influence.offsets[lane] = offset(entry)?;
+                influence.weights.0[lane] = weight;
+            }
+        }
+    }
+    Ok((all, runs))
+}
+
+/// How many influences of a vertex count: at least one, and up to the last whose weight is not 0.
+fn used(primitive: &Primitive, vertex: usize) -> usize {
+    let weighted = primitive.influences.of(vertex).enumerate();
+    let last = weighted
+        .filter(|(_, (_, weight))| *weight != 0.0)
+        .map(|(at, _)| at + 1)
+        .last();
+    last.unwrap_or(1).max(1)
+}
+
+fn offset(entry: usize) -> Result<u32> {
+    let bytes = entry as u64 * size_of::<Mat3x4>() as u64;
+    u32::try_from(bytes).map_err(|_| Error::Capacity {
+        what: "bytes of a palette",
+        asked: bytes,
+        cap: u32::MAX.into(),
+    })
+}

@@ -1,0 +1,119 @@
+//! Palettes and streams as the kernels take them, made for one call.
+
+use super::kernel::Entries;
+use super::pack::{Part, Streams};
+use crate::palette::{Mat3x4, PaletteRef};
+use crate::simd::{Row as Block, WIDTH};
+use crate::skin::morph::direction;
+use glam::Vec3;
+
+/// Memory that is kept between calls.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    pub(super) palette: Vec<Mat3x4>,
+    pub(super) morphed: Streams,
+    /// Positions, three numbers a vertex.
+    pub(super) positions: Vec<f32>,
+}
+
+/// The palette in entries of 48 bytes: as it is, or widened into `room`. Entries with an offset are
+/// expanded to matrices here, once each and not once for every vertex.
+pub(super) fn entries<'a>(
+    palette: PaletteRef<'a>,
+    room: &'a mut Vec<Mat3x4>,
+) -> (Entries, &'a [Mat3x4]) {
+    room.clear();
+    match palette {
+        PaletteRef::Mat3x4(list) => (Entries::Matrix, list),
+        PaletteRef::DualQuatStretch(list) => (Entries::DualStretch, bytemuck::cast_slice(list)),
+        PaletteRef::DualQuat(list) => {
+            room.extend(list.iter().map(|entry| Mat3x4 {
+                rows: [entry.real, entry.dual, [0.0; 4]],
+            }));
+            (Entries::Dual, room)
+        }
+        PaletteRef::QuatOffset(list) => {
+            room.extend(list.iter().map(|entry| entry.expand()));
+            (Entries::Matrix, room)
+        }
+    }
+}
+
+/// The part's streams under its morph targets whose weight is not 0: those at rest if there are
+/// none, else made in `room`, by the same steps as [`morph`](crate::skin::morph()). Normals and
+/// tangents are left alone unless `directions`. There is a weight for each target.
+pub(super) fn morphed<'a>(
+    part: &'a Part,
+    weights: &[f32],
+    directions: bool,
+    room: &'a mut Streams,
+) -> &'a Streams {
+    let own = weights.iter().skip(part.first_weight).copied();
+    let active = || {
+        part.targets
+            .iter()
+            .zip(own.clone())
+            .filter(|(_, weight)| *weight != 0.0)
+    };
+    if active().next().is_none() {
+        return &part.rest;
+    }
+    room.positions.clone_from(&part.rest.positions);
+    for (target, weight) in active() {
+        add(
+            &target.vertices,
+            &target.positions,
+            weight,
+            &mut room.positions,
+        );
+    }
+    if !directions {
+        return room;
+    }
+    room.normals.clone_from(&part.rest.normals);
+    room.tangents.clone_from(&part.rest.tangents);
+    for (target, weight) in active() {
+        add(&target.vertices, &target.normals, weight, &mut room.normals);
+        add(
+            &target.vertices,
+            &target.tangents,
+            weight,
+            &mut room.tangents,
+        );
+    }
+    normalize(&mut room.normals, &part.rest.normals);
+    normalize(&mut room.tangents, &part.rest.tangents);
+    room
+}
+
+fn add<const N: usize>(vertices: &[u32], deltas: &[Vec3], weight: f32, stream: &mut [[Block; N]]) {
+    for (vertex, delta) in vertices.iter().zip(deltas) {
+        let (block, lane) = (*vertex as usize / WIDTH, *vertex as usize % WIDTH);
+        let Some(block) = stream.get_mut(block) else {
+            continue;
+        };
+        let change = weight * *delta;
+        for (axis, change) in block.iter_mut().zip(change.to_array()) {
+            axis.0[lane] += change;
+        }
+    }
+}
+
+/// What has been moved away from `rest`, at length 1.
+fn normalize<const N: usize>(stream: &mut [[Block; N]], rest: &[[Block; N]]) {
+    for (block, rest) in stream.iter_mut().zip(rest) {
+        if block == rest {
+            continue;
+        }
+        for lane in 0..WIDTH {
+            let vector = |of: &[Block; N]| Vec3::new(of[0].0[lane], of[1].0[lane], of[2].0[lane]);
+            let (moved, base) = (vector(block), vector(rest));
+            if moved != base {
+                let unit = direction(moved, base).to_array();
+                for (axis, value) in block.iter_mut().zip(unit) {
+                    axis.0[lane] = value;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! An instance from one time to another, event by event.
+
+use super::drive::Watch;
+use super::fire::{Fired, due, enter, fire, next_s};
+use super::machine::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
+use super::pace::set_rates;
+use super::state::StateMachineInstance;
+use crate::ids::StateId;
+
+/// An update of one instance under way.
+struct Run<'m, 'l> {
+    machine: &'m StateMachine,
+    log: &'l mut dyn Watch,
+    /// For each layer, up to when it is done.
+    done_s: [f64; MAX_LAYERS],
+    /// How many events and transitions may still come.
+    steps: usize,
+}
+
+/// Takes an instance to `now_s`. It fits the machine.
+pub(super) fn advance(
+    machine: &StateMachine,
+    state: &mut StateMachineInstance,
+    now_s: f64,
+    log: &mut dyn Watch,
+) {
+    let valid = now_s.abs() <= MAX_TIME_S;
+    let now_s = if valid { now_s } else { state.now_s };
+    if now_s < state.now_s {
+        state.move_to(now_s);
+    }
+    let mut run = Run {
+        machine,
+        log,
+        done_s: [state.now_s; MAX_LAYERS],
+        steps: MAX_STEPS,
+    };
+    if state.fresh {
+        run.enter(state);
+    }
+    if state.changed {
+        run.apply(state);
+    }
+    run.to(state, now_s);
+    state.now_s = now_s;
+}
+
+impl Run<'_, '_> {
+    fn enter(&mut self, state: &mut StateMachineInstance) {
+        state.fresh = false;
+        state.changed = true;
+        let layers = self.machine.layers.iter().zip(&mut state.layers);
+        for (index, (layer, own)) in layers.enumerate() {
+            enter(layer, own, &mut state.values, state.now_s);
+            let state_id = StateId(own.current.state);
+            self.log.entered(index as u8, state_id, state.now_s);
+        }
+    }
+
+    /// Takes parameters as they are now.
+    fn apply(&mut self, state: &mut StateMachineInstance) {
+        state.changed = false;
+        let time_s = state.now_s;
+        for (layer, own) in self.machine.layers.iter().zip(&mut state.layers) {
+            set_rates(layer, own, &state.values, time_s);
+        }
+        for index in 0..self.machine.layers.len() {
+            self.settle(state, index, (time_s, false));
+        }
+    }
+
+    /// All events up to `now_s`, in the order of time.
+    fn to(&mut self, state: &mut StateMachineInstance, now_s: f64) {
+        while self.steps > 0 {
+            let mut first: Option<(usize, f64)> = None;
+            let layers = self.machine.layers.iter().zip(&state.layers);
+            for ((index, (layer, own)), done_s) in layers.enumerate().zip(self.done_s) {
+                let next = next_s(layer, own, &state.values, done_s);
+                if next <= now_s && first.is_none_or(|(_, time)| next < time) {
+                    first = Some((index, next));
+                }
+            }
+            let Some((index, time_s)) = first else {
+                break;
+            };
+            self.steps -= 1;
+            self.note(state, index, time_s);
+            if let Some(own) = state.layers.get_mut(index)
+                && own.fade_end_s() <= time_s
+            {
+                own.end_fade();
+            }
+            self.settle(state, index, (time_s, true));
+        }
+        // What was not reached is looked at in the next update.
+        state.changed |= self.steps == 0;
+        for index in 0..self.machine.layers.len() {
+            self.note(state, index, now_s);
+            if let Some(own) = state.layers.get_mut(index)
+                && own.fade_end_s() <= now_s
+            {
+                own.end_fade();
+            }
+        }
+    }
+
+    /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a
+    /// ring end. Exit times that recur count if `met`, and for what is played already: not for what
+    /// is entered at that very time.
+    fn settle(
+        &mut self,
+        state: &mut StateMachineInstance,
+        index: usize,
+        (time_s, met): (f64, bool),
+    ) {
+        let Some(layer) = self.machine.layers.get(index) else {
+            return;
+        };
+        let mut fired = Fired::NONE;
+        let mut at = (time_s, met);
+        while self.steps > 0 {
+            let Some(own) = state.layers.get(index) else {
+                break;
+            };
+            let Some(next) = due(layer, own, &state.values, at, &fired) else {
+                break;
+            };
+            let inertial_s = next.inertial_s();
+            if inertial_s > 0.0 {
+                self.log.cutting((self.machine, state), time_s);
+            }
+            let Some(own) = state.layers.get_mut(index) else {
+                break;
+            };
+            let Some(taken) = fire(layer, own, &mut state.values, next, (time_s, &mut fired))
+            else {
+                break;
+            };
+            self.steps -= 1;
+            at.1 = false;
+            self.log.taken(index as u8, taken, time_s);
+            if inertial_s > 0.0 {
+                self.log.cut((self.machine, state), time_s, inertial_s);
+            }
+        }
+        if let Some(done) = self.done_s.get_mut(index) {
+            *done = time_s;
+        }
+    }
+
+    /// Notes the clip time that passed on a layer since what was noted last.
+    fn note(&mut self, state: &mut StateMachineInstance, index: usize, to_s: f64) {
+        let (layer, own) = (self.machine.layers.get(index), state.layers.get_mut(index));
+        let (Some(layer), Some(own)) = (layer, own) else {
+            return;
+        };
+        let from_s = self.done_s.get(index).copied().unwrap_or(to_s);
+        if to_s > from_s {
+            layer.driven(index as u8, own, &state.values, |clip| {
+                self.log.passed(clip, [from_s, to_s]);
+            });
+            own.plays_mut().for_each(|play| play.begun = true);
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! From data to a machine that runs: every name is looked up, every number is checked.
+
+use super::condition::{Condition, Test};
+use super::desc::{LayerDesc, MaskDesc, ParameterKind, StateDesc, StateMachineDesc};
+use super::desc_transition::{Origin, Sync, TransitionDesc};
+use super::fault::{At, Fault};
+use super::machine::{
+    MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
+    MAX_TRANSITIONS, StateMachine, StateMachineClip,
+};
+use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
+use super::names::check_names;
+use crate::character::BlendSpace;
+use crate::error::DescFault;
+use crate::error::cut;
+use crate::skeleton::Mask;
+use crate::skeleton::Skeleton;
+use crate::text::{check_cap, check_value, find};
+
+/// The furthest phase at which a state can start, either way.
+const MAX_START: f32 = 1e6;
+
+pub(crate) type Checked<T> = Result<T, Fault>;
+
+/// What names of a layer's parts can refer to.
+pub(crate) struct Known<'d> {
+    desc: &'d StateMachineDesc,
+    pub(crate) clips: &'d [StateMachineClip<'d>],
+    /// Of the character; their clips are indices into `clips`.
+    pub(crate) spaces: &'d [BlendSpace],
+}
+
+pub(crate) fn build(
+    desc: &StateMachineDesc,
+    skeleton: &Skeleton,
+    clips: &[StateMachineClip<'_>],
+    spaces: &[BlendSpace],
+) -> Checked<StateMachine> {
+    let known = Known {
+        desc,
+        clips,
+        spaces,
+    };
+    cap("parameters", desc.parameters.len(), MAX_PARAMETERS)?;
+    cap("masks", desc.masks.len(), MAX_MASKS)?;
+    cap("layers", desc.layers.len(), MAX_LAYERS)?;
+    if desc.layers.is_empty() {
+        return Err(whole("layer", DescFault::Missing("layer")));
+    }
+    check_names(desc)?;
+    for (index, clip) in clips.iter().enumerate() {
+        if !(0.0..=MAX_TIME_S).contains(&clip.duration_s) {
+            let why = DescFault::Value {
+                value: clip.duration_s,
+                allowed: "a duration of 0 to 1e12 seconds",
+            };
+            return Err(whole(&format!("clip {index} \"{}\"", cut(clip.name)), why));
+        }
+    }
+    let parameters = desc.parameters.iter().enumerate();
+    let parameters = parameters.map(|(index, parameter)| {
+        check_range(index, parameter.kind)?;
+        Ok(Parameter {
+            name: parameter.name.as_str().into(),
+            kind: parameter.kind,
+        })
+    });
+    let masks = desc.masks.iter().enumerate();
+    let layers = desc.layers.iter().enumerate();
+    let machine = StateMachine {
+        fingerprint: 0,
+        parameters: parameters.collect::<Checked<_>>()?,
+        masks: masks
+            .map(|(index, mask)| build_mask(index, mask, skeleton))
+            .collect::<Checked<_>>()?,
+        layers: layers
+            .map(|(index, layer)| known.layer(index, layer))
+            .collect::<Checked<_>>()?,
+    };
+    Ok(machine.with_fingerprint())
+}
+
+fn whole(field: &str, why: DescFault) -> Fault {
+    Fault::new(At::Whole, field, why)
+}
+
+fn cap(what: &'static str, asked: usize, cap: usize) -> Checked<()> {
+    check_cap(At::Whole, what, asked, cap)
+}
+
+fn finite(at: At, field: &str, number: f32) -> Checked<()> {
+    check_value(at, field, number, number.is_finite(), "a finite number")
+}
+
+fn check_start(at: At, start: f32) -> Checked<()> {
+    let ok = start.abs() <= MAX_START;
+    check_value(at, "start", start, ok, "-1e6..=1e6")
+}
+
+fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
+    let at = At::Parameter(index);
+    let range = match kind {
+        ParameterKind::Float { default, min, max } => {
+            finite(at, "default", default)?;
+            finite(at, "min", min.unwrap_or(0.0))?;
+            finite(at, "max", max.unwrap_or(0.0))?;
+            [min, max, Some(default)].map(|x| x.map(f64::from))
+        }
+        ParameterKind::Int { default, min, max } => {
+            [min, max, Some(default)].map(|x| x.map(f64::from))
+        }
+        ParameterKind::Bool { .. } | ParameterKind::Trigger => return Ok(()),
+    };
+    let [min, max, default] = range;
+    let (min, max) = (min.unwrap_or(f64::MIN), max.unwrap_or(f64::MAX));
+    if min > max {
+        let why = DescFault::Value {
+            value: max,
+            allowed: "a number not below `min`",
+        };
+        return Err(Fault::new(at, "max", why));
+    }
+    match default {
+        Some(value) if !(min..=max).contains(&value) => {
+            let allowed = "a number in `min`..=`max`";
+            let why = DescFault::Value { value, allowed };
+            Err(Fault::new(at, "default", why))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mask> {
+    let at = At::Mask(index);
+    // Each part of a mask costs a walk over the joints.
+    check_cap(at, "parts of a mask", desc.parts.len(), MAX_STATES)?;
+    let mut mask = Mask::none(skeleton);
+    for (number, part) in desc.parts.iter().enumerate() {
+        let (field, weight) = (format!("parts[{number}].weight"), part.weight);
+        check_value(at, &field, weight, (0.0..=1.0).contains(&weight), "0..=1")?;
+        let field = format!("parts[{number}].joint");
+        let names = || skeleton.joints().iter().map(|joint| &*joint.name);
+        find(at, &field, "joint", &part.joint, names)?;
+        let marked = mask.with_feathered_subtree(skeleton, &part.joint, weight, part.feather);
+        mask = marked.map_err(|why| Fault::new(at, field, DescFault::Refused(Box::new(why))))?;
+    }
+    Ok(mask)
+}
+
+impl Known<'_> {
+    fn layer(&self, index: usize, desc: &LayerDesc) -> Checked<Layer> {
+        let at = At::Layer(index);
+        check_cap(at, "states", desc.states.len(), MAX_STATES)?;
+        check_cap(at, "transitions", desc.transitions.len(), MAX_TRANSITIONS)?;
+        let names = || desc.states.iter().map(|state| state.name.as_str());
+        let masks = || self.desc.masks.iter().map(|mask| mask.name.as_str());
+        let mask = desc.mask.as_ref();
+        let mask = mask.map(|name| find(at, "mask", "mask", name, masks));
+        let weight = desc.weight;
+        let (ok, allowed) = if desc.additive {
+            (
+                weight >= 0.0 && weight.is_finite(),
+                "a finite number that is not negative",
+            )
+        } else {
+            ((0.0..=1.0).contains(&weight), "0..=1")
+        };
+        check_value(at, "weight", weight, ok, allowed)?;
+        let states = desc.states.iter().enumerate();
+        let mut layer = Layer {
+            name: desc.name.as_str().into(),
+            entry: find(at, "entry", "state", &desc.entry, names)?,
+            mask: mask.transpose()?,
+            weight: self.scaled(at, "weight_parameter", weight, &desc.weight_parameter)?,
+            additive: desc.additive,
+            states: states
+                .map(|(number, state)| self.state(At::State(index, number), state, desc.additive))
+                .collect::<Checked<_>>()?,
+            transitions: Vec::new(),
+            at_entry: Vec::new(),
+        };
+        for (number, transition) in desc.transitions.iter().enumerate() {
+            let at = At::Transition(index, number);
+            let built = self.transition(at, transition, desc)?;
+            let number = number as u16;
+            match (&transition.from, built.from) {
+                (Origin::Entry, _) => layer.at_entry.push(number),
+                (_, Some(from)) => layer.states[usize::from(from)].out.push(number),
+                (_, None) => layer.states.iter_mut().for_each(|s| s.out.push(number)),
+            }
+            layer.transitions.push(built);
+        }
+        Ok(layer)
+    }
+
+    fn state(&self, at: At, desc: &StateDesc, additive: bool) -> Checked<State> {
+        finite(at, "speed", desc.speed)?;
+        check_start(at, desc.start)?;
+        Ok(State {
+            name: desc.name.as_str().into(),
+            tag: desc.tag.as_deref().map(Into::into),
+            speed: self.scaled(at, "speed_parameter", desc.speed, &desc.speed_parameter)?,
+            wrap: desc.loop_mode,
+            start: desc.start.into(),
+            motion: self.motion(at, &desc.motion, additive)?,
+            out: Vec::new(),
+        })
+    }
+
+    fn scaled(
+        &self,
+        at: At,
+        field: &str,
+        constant: f32,
+        parameter: &Option<String>,
+    ) -> Checked<Scaled> {
+        let parameter = parameter.as_ref();
+        let parameter = parameter.map(|name| self.float(at, field, name));
+        Ok(Scaled {
+            constant,
+            parameter: parameter.transpose()?,
+        })
+    }
+
+    fn parameter(&self, at: At, field: &str, name: &str) -> Checked<u16> {
+        let names = || self.desc.parameters.iter().map(|p| p.name.as_str());
+        find(at, field, "parameter", name, names)
+    }
+
+    pub(crate) fn float(&self, at: At, field: &str, name: &str) -> Checked<u16> {
+        let index = self.parameter(at, field, name)?;
+        match self.desc.parameters[usize::from(index)].kind {
+            ParameterKind::Float { .. } => Ok(index),
+            other => Err(kind(at, field, name, other, "float")),
+        }
+    }
+
+    fn transition(&self, at: At, desc: &TransitionDesc, layer: &LayerDesc) -> Checked<Transition> {
+        let names = || layer.states.iter().map(|state| state.name.as_str());
+        let from = match &desc.from {
+            Origin::State(name) => Some(find(at, "from", "state", name, names)?),
+            Origin::Any | Origin::Entry => None,
+        };
+        let played = desc.exit.is_some() || desc.sync == Sync::Phase || desc.fade_s != 0.0;
+        let played = played || desc.inertial_s != 0.0;
+        if desc.from == Origin::Entry && played {
+            let why = "nothing was played before the entry: it has no exit time, fade or phase";
+            return Err(Fault::new(at, "from", DescFault::Invalid(why)));
+        }
+        if desc.start.is_some() && desc.sync == Sync::Phase {
+            let why = "either starts at the old state's phase or at one of its own";
+            return Err(Fault::new(at, "start", DescFault::Invalid(why)));
+        }
+        let past_0 = |x: f32| x >= 0.0 && x.is_finite();
+        let exit = desc.exit.unwrap_or(0.0);
+        let allowed = "a finite number that is not negative";
+        check_value(at, "exit", exit, past_0(exit), allowed)?;
+        let fade_s = desc.fade_s;
+        let ok = (0.0..=MAX_FADE_S).contains(&fade_s);
+        check_value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
+        let inertial_s = desc.inertial_s;
+        let ok = (0.0..=MAX_FADE_S).contains(&inertial_s);
+        check_value(at, "inertial_s", inertial_s, ok, "0 to 3600 seconds")?;
+        if inertial_s > 0.0 && fade_s > 0.0 {
+            let why = "either fades or is inertialised";
+            return Err(Fault::new(at, "inertial_s", DescFault::Invalid(why)));
+        }
+        check_start(at, desc.start.unwrap_or(0.0))?;
+        check_cap(at, "conditions", desc.when.len(), MAX_CONDITIONS)?;
+        let when = desc.when.iter().enumerate();
+        let when =
+            when.map(|(number, condition)| self.asked(at, &format!("when[{number}]"), condition));
+        Ok(Transition {
+            from,
+            to: find(at, "to", "state", &desc.to, names)?,
+            when: when.collect::<Checked<_>>()?,
+            exit: desc.exit.map(f64::from),
+            fade_s: fade_s.into(),
+            inertial_s: inertial_s.into(),
+            ease: desc.ease,
+            sync: desc.sync == Sync::Phase,
+            start: desc.start.map(f64::from),
+            interruption: desc.interruption,
+            ordered: desc.ordered,
+            to_self: desc.to_self,
+        })
+    }
+
+    fn asked(&self, at: At, field: &str, condition: &Condition) -> Checked<Asked> {
+        let name = &condition.parameter;
+        let index = self.parameter(at, field, name)?;
+        let declared = self.desc.parameters[usize::from(index)].kind;
+        let test = match (declared, condition.test) {
+            (ParameterKind::Bool { .. }, Test::True) => Compare::Bool(true),
+            (ParameterKind::Bool { .. }, Test::False) => Compare::Bool(false),
+            (ParameterKind::Trigger, Test::True) => Compare::Trigger,
+            (ParameterKind::Trigger, Test::False) => {
+                return Err(kind(at, field, name, declared, "bool"));
+            }
+            (_, Test::True | Test::False) => {
+                return Err(kind(at, field, name, declared, "bool or trigger"));
+            }
+            (ParameterKind::Float { .. }, test) => {
+                let (order, number) = ordered(test);
+                let as_float = number as f32;
+                finite(at, field, as_float)?;
+                Compare::Float(order, as_float)
+            }
+            (ParameterKind::Int { .. }, test) => {
+                let (order, value) = ordered(test);
+                let whole = value as i32;
+                if f64::from(whole) != value {
+                    let allowed = "a whole number of 32 bits";
+                    let why = DescFault::Value { value, allowed };
+                    return Err(Fault::new(at, field, why));
+                }
+                Compare::Int(order, whole)
+            }
+            _ => return Err(kind(at, field, name, declared, "float or int")),
+        };
+        Ok(Asked {
+            parameter: index,
+            test,
+        })
+    }
+}
+
+/// A comparison and its number.
+fn ordered(test: Test) -> (Order, f64) {
+    match test {
+        Test::Greater(x) => (Order::Greater, x),
+        Test::GreaterEqual(x) => (Order::GreaterEqual, x),
+        Test::Less(x) => (Order::Less, x),
+        Test::LessEqual(x) => (Order::LessEqual, x),
+        Test::Equal(x) => (Order::Equal, x),
+        Test::NotEqual(x) => (Order::NotEqual, x),
+        Test::True | Test::False => (Order::Equal, f64::NAN),
+    }
+}
+
+fn kind(at: At, field: &str, parameter: &str, is: ParameterKind, need: &'static str) -> Fault {
+    let why = DescFault::Kind {
+        parameter: cut(parameter),
+        is: is.name(),
+        need,
+    };
+    Fault::new(at, field, why)
+}

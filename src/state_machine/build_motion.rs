@@ -1,0 +1,177 @@
+//! Motions: clips are looked up, and points become blend spaces.
+
+use super::build::{Checked, Known};
+use super::desc::MotionDesc;
+use super::fault::{At, Fault};
+use super::model::{Motion, Played};
+use crate::character::{BlendShape, BlendSpace};
+use crate::error::DescFault;
+use crate::error::cut;
+use crate::ids::ClipId;
+use crate::motion::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
+use crate::text::{check_cap, find, unknown};
+use glam::Vec2;
+
+impl Known<'_> {
+    pub(super) fn motion(&self, at: At, desc: &MotionDesc, additive: bool) -> Checked<Motion> {
+        match desc {
+            MotionDesc::None => Ok(Motion::None),
+            MotionDesc::Clip(name) => Ok(Motion::Clip(self.clip(
+                at,
+                "motion.clip",
+                name,
+                additive,
+            )?)),
+            MotionDesc::Blend1 { parameter, points } => {
+                let field = "motion.blend_1d";
+                let places: Vec<f32> = points.iter().map(|point| point.at).collect();
+                check_points(at, field, &places, |at| at.is_finite())?;
+                let names = points.iter().map(|point| point.clip.as_str());
+                Ok(Motion::Blend1 {
+                    parameter: self.float(at, &format!("{field}.parameter"), parameter)?,
+                    space: BlendSpace1::new(&places).map_err(|why| spaced(at, field, why))?,
+                    clips: self.clips(at, field, names, additive)?,
+                })
+            }
+            MotionDesc::Blend2 { parameters, points } => {
+                let field = "motion.blend_2d";
+                let places: Vec<_> = points.iter().map(|p| Vec2::from_array(p.at)).collect();
+                check_points(at, field, &places, |at| at.is_finite())?;
+                let names = points.iter().map(|point| point.clip.as_str());
+                let parameter = |axis: usize| {
+                    let field = format!("{field}.parameters[{axis}]");
+                    self.float(at, &field, &parameters[axis])
+                };
+                Ok(Motion::Blend2 {
+                    parameters: [parameter(0)?, parameter(1)?],
+                    space: BlendSpace2::new(&places).map_err(|why| spaced(at, field, why))?,
+                    clips: self.clips(at, field, names, additive)?,
+                })
+            }
+            MotionDesc::BlendSpace { name, parameters } => {
+                self.blend_space(at, name, parameters, additive)
+            }
+        }
+    }
+
+    /// A blend space of the character's.
+    fn blend_space(
+        &self,
+        at: At,
+        name: &str,
+        parameters: &[String],
+        additive: bool,
+    ) -> Checked<Motion> {
+        let field = "motion.blend_space";
+        let names = || self.spaces.iter().map(BlendSpace::name);
+        let field_of_name = format!("{field}.name");
+        let index = find(at, &field_of_name, "blend space", name, names)?;
+        let space = &self.spaces[usize::from(index)];
+        let field_of_parameters = format!("{field}.parameters");
+        if parameters.len() != space.dimensions() {
+            let why = DescFault::Value {
+                value: parameters.len() as f64,
+                allowed: match space.dimensions() {
+                    1 => "1 parameter, as it has one coordinate",
+                    _ => "2 parameters, as it has two coordinates",
+                },
+            };
+            return Err(Fault::new(at, field_of_parameters, why));
+        }
+        let clips = space.clips().iter();
+        let clips = clips.map(|clip| self.played(at, &field_of_name, *clip, additive));
+        let clips = clips.collect::<Checked<Vec<_>>>()?;
+        let parameter = |axis: usize| {
+            self.float(
+                at,
+                &format!("{field_of_parameters}[{axis}]"),
+                &parameters[axis],
+            )
+        };
+        Ok(match space.shape() {
+            BlendShape::Line(line) => Motion::Blend1 {
+                parameter: parameter(0)?,
+                space: line.clone(),
+                clips,
+            },
+            BlendShape::Plane(plane) => Motion::Blend2 {
+                parameters: [parameter(0)?, parameter(1)?],
+                space: plane.clone(),
+                clips,
+            },
+        })
+    }
+
+    fn clips<'n>(
+        &self,
+        at: At,
+        field: &str,
+        names: impl Iterator<Item = &'n str>,
+        additive: bool,
+    ) -> Checked<Vec<Played>> {
+        names
+            .enumerate()
+            .map(|(number, name)| {
+                self.clip(
+                    at,
+                    &format!("{field}.points[{number}].clip"),
+                    name,
+                    additive,
+                )
+            })
+            .collect()
+    }
+
+    fn clip(&self, at: At, field: &str, name: &str, additive: bool) -> Checked<Played> {
+        let names = || self.clips.iter().map(|clip| clip.name);
+        // Clips have indices of 16 bits.
+        let found = names().position(|other| other == name);
+        let Some(index) = found.and_then(|index| u16::try_from(index).ok()) else {
+            return Err(unknown(at, field, "clip", name, names));
+        };
+        self.played(at, field, ClipId(index), additive)
+    }
+
+    /// A clip by its index.
+    fn played(&self, at: At, field: &str, id: ClipId, additive: bool) -> Checked<Played> {
+        let Some(clip) = self.clips.get(id.index()) else {
+            let why = DescFault::Invalid("has a clip that the state machine does not know");
+            return Err(Fault::new(at, field, why));
+        };
+        if clip.additive.is_some_and(|is| is != additive) {
+            let why = DescFault::Additive {
+                clip: cut(clip.name),
+                is: if additive { "not additive" } else { "additive" },
+            };
+            return Err(Fault::new(at, field, why));
+        }
+        Ok(Played {
+            clip: id,
+            duration_s: clip.duration_s,
+        })
+    }
+}
+
+fn spaced(at: At, field: &str, why: crate::error::Error) -> Fault {
+    Fault::new(at, field, DescFault::Refused(Box::new(why)))
+}
+
+fn check_points<T: Copy>(
+    at: At,
+    field: &str,
+    places: &[T],
+    finite: impl Fn(T) -> bool,
+) -> Checked<()> {
+    if places.is_empty() {
+        return Err(Fault::new(at, field, DescFault::Missing("points")));
+    }
+    check_cap(at, "points", places.len(), MAX_BLEND_POINTS)?;
+    match places.iter().position(|place| !finite(*place)) {
+        Some(number) => Err(Fault::new(
+            at,
+            format!("{field}.points[{number}].at"),
+            DescFault::Invalid("is not finite"),
+        )),
+        None => Ok(()),
+    }
+}

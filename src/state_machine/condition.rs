@@ -1,0 +1,160 @@
+//! Conditions of transitions, and their text.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// What a transition asks of a parameter. In text: `speed > 0.1`, `lives == 0`, `grounded`,
+/// `!grounded`.
+///
+/// ```
+/// use throng::state_machine::{Condition, Test};
+///
+/// let condition: Condition = "speed >= 1.5".parse()?;
+/// assert_eq!(condition.parameter, "speed");
+/// assert_eq!(condition.test, Test::GreaterEqual(1.5));
+/// assert_eq!(condition.to_string(), "speed >= 1.5");
+/// # Ok::<(), throng::state_machine::ConditionError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(into = "String"))]
+pub struct Condition {
+    /// The parameter's name.
+    pub parameter: String,
+    /// What must hold for it.
+    pub test: Test,
+}
+
+/// What must hold for a parameter. Numbers are compared in the parameter's own type.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Test {
+    /// A number above this one.
+    Greater(f64),
+    /// A number not below this one.
+    GreaterEqual(f64),
+    /// A number below this one.
+    Less(f64),
+    /// A number not above this one.
+    LessEqual(f64),
+    /// This number.
+    Equal(f64),
+    /// Another number than this one.
+    NotEqual(f64),
+    /// A bool that is true, or a trigger that is set: which is taken back when the transition
+    /// fires.
+    True,
+    /// A bool that is false.
+    False,
+}
+
+/// A text that is no [`Condition`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConditionError {
+    /// No parameter is named.
+    #[error("a condition names a parameter, as in `speed > 0.1`, `grounded` or `!grounded`")]
+    NoParameter,
+    /// A name with white space or a sign in it.
+    #[error("a parameter's name has no white space and none of <>=!()\" in it")]
+    Name,
+    /// Something else than one of the six comparisons.
+    #[error("a comparison is one of > >= < <= == !=")]
+    Comparison,
+    /// What follows the comparison is no number.
+    #[error("a number must follow the comparison")]
+    NoNumber,
+}
+
+const SIGNS: [char; 4] = ['<', '>', '=', '!'];
+
+/// Whether a parameter can be called so.
+pub(super) fn is_parameter_name(name: &str) -> bool {
+    let forbidden = |c: char| {
+        c.is_whitespace() || c.is_control() || SIGNS.contains(&c) || matches!(c, '(' | ')' | '"')
+    };
+    !name.is_empty() && !name.contains(forbidden)
+}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let text = text.trim();
+        let (name, test) = if let Some(name) = text.strip_prefix('!') {
+            (name, Test::False)
+        } else if let Some(at) = text.find(SIGNS) {
+            let (name, rest) = text.split_at(at);
+            (name, comparison(rest)?)
+        } else {
+            (text, Test::True)
+        };
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(ConditionError::NoParameter);
+        }
+        if !is_parameter_name(name) {
+            return Err(ConditionError::Name);
+        }
+        Ok(Self {
+            parameter: name.into(),
+            test,
+        })
+    }
+}
+
+fn comparison(text: &str) -> Result<Test, ConditionError> {
+    let end = text.find(|c| !SIGNS.contains(&c)).unwrap_or(text.len());
+    let (sign, number) = text.split_at(end);
+    let make = match sign {
+        ">" => Test::Greater,
+        ">=" => Test::GreaterEqual,
+        "<" => Test::Less,
+        "<=" => Test::LessEqual,
+        "==" => Test::Equal,
+        "!=" => Test::NotEqual,
+        _ => return Err(ConditionError::Comparison),
+    };
+    let number = number.trim().parse();
+    number.map(make).map_err(|_| ConditionError::NoNumber)
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.parameter;
+        match self.test {
+            Test::Greater(x) => write!(f, "{name} > {x}"),
+            Test::GreaterEqual(x) => write!(f, "{name} >= {x}"),
+            Test::Less(x) => write!(f, "{name} < {x}"),
+            Test::LessEqual(x) => write!(f, "{name} <= {x}"),
+            Test::Equal(x) => write!(f, "{name} == {x}"),
+            Test::NotEqual(x) => write!(f, "{name} != {x}"),
+            Test::True => f.write_str(name),
+            Test::False => write!(f, "!{name}"),
+        }
+    }
+}
+
+impl From<Condition> for String {
+    fn from(condition: Condition) -> Self {
+        condition.to_string()
+    }
+}
+
+/// By hand, so that an error is raised at the text itself and has its place.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Condition {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Condition;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a condition such as \"speed > 0.1\"")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Condition, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}

@@ -1,0 +1,162 @@
+//! What a layer of an instance plays, clip by clip, and who is told as time passes.
+
+use super::advance::advance;
+use super::fire::{Taken, next_s};
+use super::machine::StateMachine;
+use super::model::Layer;
+use super::pace::clips;
+use super::state::{LayerState, Play, StateMachineInstance, Value};
+use crate::ids::ClipId;
+use crate::ids::StateId;
+use crate::motion::{LoopMode, Ramp};
+
+/// A clip that a layer of an instance plays, closed-form in time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DrivenClip {
+    pub(crate) layer: u8,
+    pub(crate) state: StateId,
+    /// Index into the machine's masks.
+    pub(crate) mask: Option<u16>,
+    pub(crate) clip: ClipId,
+    /// The time at which unwrapped clip time is `offset_s`.
+    pub(crate) anchor_s: f64,
+    pub(crate) offset_s: f64,
+    /// Clip seconds per second.
+    pub(crate) speed: f64,
+    pub(crate) loop_mode: LoopMode,
+    /// Layer, blend space and fade together.
+    pub(crate) weight: Ramp,
+    /// Whether time has passed since its state was entered.
+    pub(crate) begun: bool,
+}
+
+impl DrivenClip {
+    /// Unwrapped clip time at `time_s`.
+    pub(crate) fn unwrapped_s(&self, time_s: f64) -> f64 {
+        self.offset_s + (time_s - self.anchor_s) * self.speed
+    }
+}
+
+/// Is told what happens to an instance during an update, in the order of time for each layer.
+pub(crate) trait Watch {
+    /// The first state of a layer was entered.
+    fn entered(&mut self, layer: u8, state: StateId, time_s: f64);
+
+    /// A transition fired.
+    fn taken(&mut self, layer: u8, taken: Taken, time_s: f64);
+
+    /// An inertialised transition is about to fire: the instance still plays what it leaves.
+    fn cutting(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64) {}
+
+    /// It has fired: the instance plays what it entered.
+    fn cut(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64, _inertial_s: f64) {
+    }
+
+    /// A clip played from one time to another, and no transition of its layer fired between.
+    fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]);
+}
+
+impl Layer {
+    /// What the layer plays: what fades out first, the oldest before all.
+    pub(crate) fn driven(
+        &self,
+        index: u8,
+        own: &LayerState,
+        values: &[Value],
+        mut each: impl FnMut(&DrivenClip),
+    ) {
+        let level = self.weight_of(values);
+        if level <= 0.0 {
+            return;
+        }
+        let fading = own.fading.live().iter();
+        let fading = fading.map(|source| (&source.play, [source.weight, 0.0]));
+        let current = [if own.fade.is_some() { 0.0 } else { 1.0 }, 1.0];
+        for (play, shares) in fading.chain([(&own.current, current)]) {
+            self.driven_by(
+                index,
+                own,
+                values,
+                (play, shares.map(|s| s * level)),
+                &mut each,
+            );
+        }
+    }
+
+    fn driven_by(
+        &self,
+        layer: u8,
+        own: &LayerState,
+        values: &[Value],
+        (play, [from, to]): (&Play, [f64; 2]),
+        each: &mut impl FnMut(&DrivenClip),
+    ) {
+        let Some(state) = self.states.get(usize::from(play.state)) else {
+            return;
+        };
+        let fade = own.fade.map(|fade| {
+            let transition = self.transitions.get(usize::from(fade.transition));
+            let ease = transition.map_or_else(Default::default, |transition| transition.ease);
+            (fade.start_s, fade.duration_s, ease)
+        });
+        for (clip, part) in clips(&state.motion, values) {
+            let part = f64::from(part);
+            if part <= 0.0 {
+                continue;
+            }
+            let [from, to] = [from, to].map(|share| (share * part) as f32);
+            let weight = match fade {
+                Some((start_s, duration_s, ease)) => Ramp::new(from, to, start_s, duration_s, ease),
+                None => Ramp::constant(to),
+            };
+            each(&DrivenClip {
+                layer,
+                state: StateId(play.state),
+                mask: self.mask,
+                clip: clip.clip,
+                anchor_s: play.anchor_s,
+                offset_s: play.phase * clip.duration_s,
+                speed: play.rate_hz * clip.duration_s,
+                loop_mode: state.wrap,
+                weight,
+                begun: play.begun,
+            });
+        }
+    }
+}
+
+impl StateMachine {
+    /// Takes an instance, which was started by this machine, to `now_s`.
+    pub(crate) fn drive(
+        &self,
+        state: &mut StateMachineInstance,
+        now_s: f64,
+        watch: &mut dyn Watch,
+    ) {
+        advance(self, state, now_s, watch);
+    }
+
+    /// What an instance plays, layer by layer.
+    pub(crate) fn driven(&self, state: &StateMachineInstance, mut each: impl FnMut(&DrivenClip)) {
+        for (index, (layer, own)) in self.layers.iter().zip(&state.layers).enumerate() {
+            layer.driven(index as u8, own, &state.values, &mut each);
+        }
+    }
+
+    /// Whether a transition is inertialised.
+    pub(crate) fn has_inertia(&self) -> bool {
+        let mut all = self.layers.iter().flat_map(|layer| &layer.transitions);
+        all.any(|transition| transition.inertial_s > 0.0)
+    }
+
+    /// When an instance next has something to do if no parameter changes: a fade ends, or an exit
+    /// time is met whose conditions hold. Its own time if it has something to do at once.
+    pub(crate) fn wakes_s(&self, state: &StateMachineInstance) -> f64 {
+        if state.fresh || state.changed {
+            return state.now_s;
+        }
+        let layers = self.layers.iter().zip(&state.layers);
+        let next = layers.map(|(layer, own)| next_s(layer, own, &state.values, state.now_s));
+        next.fold(f64::INFINITY, f64::min)
+    }
+}

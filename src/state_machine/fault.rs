@@ -1,0 +1,152 @@
+//! What is wrong with a state machine, and where.
+
+use super::desc::StateMachineDesc;
+use crate::error::{DescError, Error, cut};
+use core::fmt;
+
+/// What is wrong with a state machine's data or text, and where: a part, and its field, such as
+/// `to` or `motion.points[2].clip`.
+pub type StateMachineError = DescError<StateMachinePart>;
+
+impl StateMachineError {
+    pub(crate) fn into_error(self) -> Error {
+        Error::StateMachine(Box::new(self))
+    }
+}
+
+/// A part of a state machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateMachinePart {
+    /// All of it.
+    Whole,
+    /// A parameter.
+    Parameter {
+        /// Which, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A mask.
+    Mask {
+        /// Which, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A layer.
+    Layer {
+        /// Which, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A state.
+    State {
+        /// The layer's name.
+        layer: Box<str>,
+        /// Which, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A transition.
+    Transition {
+        /// The layer's name.
+        layer: Box<str>,
+        /// Which, from 0.
+        index: usize,
+        /// The name of the state from which it leads.
+        from: Box<str>,
+        /// The name of the state to which it leads.
+        to: Box<str>,
+    },
+}
+
+impl fmt::Display for StateMachinePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => f.write_str("state machine"),
+            Self::Parameter { index, name } => write!(f, "parameter {index} \"{name}\""),
+            Self::Mask { index, name } => write!(f, "mask {index} \"{name}\""),
+            Self::Layer { index, name } => write!(f, "layer {index} \"{name}\""),
+            Self::State { layer, index, name } => {
+                write!(f, "layer \"{layer}\", state {index} \"{name}\"")
+            }
+            Self::Transition {
+                layer,
+                index,
+                from,
+                to,
+            } => write!(
+                f,
+                "layer \"{layer}\", transition {index} \"{from}\" → \"{to}\""
+            ),
+        }
+    }
+}
+
+/// Where a part is, as data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum At {
+    #[default]
+    Whole,
+    Parameter(usize),
+    Mask(usize),
+    Layer(usize),
+    State(usize, usize),
+    Transition(usize, usize),
+}
+
+/// A fault before its part is named.
+pub(crate) type Fault = crate::text::Fault<At>;
+
+impl Fault {
+    /// With the name of its part.
+    pub(crate) fn named(self, desc: &StateMachineDesc) -> StateMachineError {
+        StateMachineError {
+            file: Box::default(),
+            line: None,
+            part: part(desc, self.at),
+            field: self.field.into(),
+            why: self.why,
+        }
+    }
+}
+
+fn part(desc: &StateMachineDesc, at: At) -> StateMachinePart {
+    let layer_name = |layer: usize| desc.layers.get(layer).map_or("", |layer| &layer.name);
+    match at {
+        At::Whole => StateMachinePart::Whole,
+        At::Parameter(index) => StateMachinePart::Parameter {
+            index,
+            name: cut(desc.parameters.get(index).map_or("", |found| &found.name)),
+        },
+        At::Mask(index) => StateMachinePart::Mask {
+            index,
+            name: cut(desc.masks.get(index).map_or("", |found| &found.name)),
+        },
+        At::Layer(index) => StateMachinePart::Layer {
+            index,
+            name: cut(layer_name(index)),
+        },
+        At::State(layer, index) => {
+            let state = desc.layers.get(layer).and_then(|l| l.states.get(index));
+            StateMachinePart::State {
+                layer: cut(layer_name(layer)),
+                index,
+                name: cut(state.map_or("", |state| &state.name)),
+            }
+        }
+        At::Transition(layer, index) => {
+            let layers = desc.layers.get(layer);
+            let found = layers.and_then(|layer| layer.transitions.get(index));
+            StateMachinePart::Transition {
+                layer: cut(layer_name(layer)),
+                index,
+                from: cut(found.map_or("", |found| found.from.name())),
+                to: cut(found.map_or("", |found| &found.to)),
+            }
+        }
+    }
+}

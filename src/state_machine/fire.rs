@@ -1,0 +1,342 @@
+//! Which transition fires, and what it does.
+
+use super::desc_transition::Interruption;
+use super::machine::MAX_TRANSITIONS;
+use super::model::{Asked, Compare, Layer, Transition};
+use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
+use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
+use crate::ids::StateId;
+use crate::motion::LoopMode;
+
+/// The transitions that may fire from one of the states that a layer plays.
+#[derive(Clone, Copy)]
+struct Offer<'m> {
+    /// The state from which they lead.
+    play: Play,
+    list: &'m [u16],
+    /// Of the list, only those before this one.
+    before: u16,
+    /// Nor this one, which is under way.
+    except: Option<u16>,
+    /// Whether it is the current state.
+    current: bool,
+}
+
+/// Transitions that have fired at one time.
+pub(crate) struct Fired([u64; MAX_TRANSITIONS.div_ceil(64)]);
+
+impl Fired {
+    pub(crate) const NONE: Self = Self([0; MAX_TRANSITIONS.div_ceil(64)]);
+
+    fn has(&self, index: u16) -> bool {
+        let word = self.0.get(usize::from(index / 64)).copied().unwrap_or(0);
+        word >> (index % 64) & 1 == 1
+    }
+
+    fn add(&mut self, index: u16) {
+        if let Some(word) = self.0.get_mut(usize::from(index / 64)) {
+            *word |= 1 << (index % 64);
+        }
+    }
+}
+
+/// What a transition has done: the states left and entered, and itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) from: StateId,
+    pub(crate) to: StateId,
+    pub(crate) transition: u16,
+}
+
+/// Part of a fade that is done: the weight of the current state.
+pub(crate) fn share(layer: &Layer, state: &LayerState, time_s: f64) -> f64 {
+    let Some(fade) = &state.fade else {
+        return 1.0;
+    };
+    let transition = layer.transitions.get(usize::from(fade.transition));
+    let ease = transition.map_or_else(Default::default, |transition| transition.ease);
+    let part = (time_s - fade.start_s) / fade.duration_s;
+    ease.at(if part.is_nan() {
+        1.0
+    } else {
+        part.clamp(0.0, 1.0)
+    })
+}
+
+fn offers<'m>(layer: &'m Layer, state: &LayerState) -> [Option<Offer<'m>>; 2] {
+    let out = |play: &Play| {
+        let state = layer.states.get(usize::from(play.state));
+        state.map_or(&[][..], |state| &state.out)
+    };
+    let target = Offer {
+        play: state.current,
+        list: out(&state.current),
+        before: u16::MAX,
+        except: None,
+        current: true,
+    };
+    let (Some(fade), Some(newest)) = (&state.fade, state.fading.live().last()) else {
+        return [Some(target), None];
+    };
+    let Some(transition) = layer.transitions.get(usize::from(fade.transition)) else {
+        return [None; 2];
+    };
+    let source = Offer {
+        play: newest.play,
+        list: out(&newest.play),
+        before: if transition.ordered {
+            fade.transition
+        } else {
+            u16::MAX
+        },
+        except: Some(fade.transition),
+        current: false,
+    };
+    match transition.interruption {
+        Interruption::None => [None; 2],
+        Interruption::Source => [Some(source), None],
+        Interruption::Target => [Some(target), None],
+        Interruption::SourceThenTarget => [Some(source), Some(target)],
+        Interruption::TargetThenSource => [Some(target), Some(source)],
+    }
+}
+
+impl Asked {
+    fn holds(&self, values: &[Value]) -> bool {
+        match (self.test, values.get(usize::from(self.parameter))) {
+            (Compare::Float(order, to), Some(Value::Float(value))) => order.holds(*value, to),
+            (Compare::Int(order, to), Some(Value::Int(value))) => order.holds(*value, to),
+            (Compare::Bool(to), Some(Value::Bool(value))) => *value == to,
+            (Compare::Trigger, Some(Value::Trigger(set))) => *set,
+            _ => false,
+        }
+    }
+}
+
+impl Transition {
+    /// Whether its conditions hold.
+    pub(crate) fn asks(&self, values: &[Value]) -> bool {
+        self.when.iter().all(|asked| asked.holds(values))
+    }
+
+    /// Takes back the triggers that it asked for; whether there were any.
+    pub(crate) fn consume(&self, values: &mut [Value]) -> bool {
+        let mut any = false;
+        for asked in &self.when {
+            if asked.test == Compare::Trigger
+                && let Some(value) = values.get_mut(usize::from(asked.parameter))
+            {
+                *value = Value::Trigger(false);
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+/// Those that may fire but for their conditions and exit times, with the state from which they
+/// lead, first what goes first.
+fn candidates<'m>(
+    layer: &'m Layer,
+    state: &LayerState,
+) -> impl Iterator<Item = (Offer<'m>, u16, &'m Transition)> {
+    let current = state.current.state;
+    let heavy = state.fading.live().iter().filter(|s| s.weight > 0.0);
+    let full = heavy.count() == MAX_FADING;
+    let lists = offers(layer, state).into_iter().flatten();
+    lists.flat_map(move |offer| {
+        let allowed = move |index: &u16| *index < offer.before && Some(*index) != offer.except;
+        let indices = offer.list.iter().copied().filter(allowed);
+        indices.filter_map(move |index| {
+            let transition = layer.transitions.get(usize::from(index))?;
+            let to_itself = transition.from.is_none() && transition.to == current;
+            let waits = full && transition.fade_s > 0.0;
+            let may = !waits && (!to_itself || transition.to_self);
+            may.then_some((offer, index, transition))
+        })
+    })
+}
+
+/// How a state is played; the states exist.
+fn wrap_of(layer: &Layer, play: &Play) -> LoopMode {
+    let state = layer.states.get(usize::from(play.state));
+    state.map_or_else(Default::default, |state| state.wrap)
+}
+
+/// When the layer next has something to do if no parameter changes, after `since_s`: the end of its
+/// fade, or an exit time of a transition whose conditions hold. Infinite if never.
+pub(crate) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_s: f64) -> f64 {
+    let mut next = state.fade_end_s().max(since_s);
+    for (offer, _, transition) in candidates(layer, state) {
+        let Some(exit) = transition.exit else {
+            continue;
+        };
+        if !transition.asks(values) {
+            continue;
+        }
+        let wrap = wrap_of(layer, &offer.play);
+        let time = if recurs(wrap, exit) {
+            next_met(&offer.play, wrap, exit, since_s)
+        } else {
+            passed_from(&offer.play, exit)
+        };
+        if time > since_s {
+            next = next.min(time);
+        }
+    }
+    next
+}
+
+/// A transition that is about to fire.
+#[derive(Clone, Copy)]
+pub(crate) struct Due<'m> {
+    offer: Offer<'m>,
+    index: u16,
+    transition: &'m Transition,
+}
+
+impl Due<'_> {
+    /// How long it is inertialised, in seconds.
+    pub(crate) fn inertial_s(&self) -> f64 {
+        self.transition.inertial_s
+    }
+}
+
+/// The first transition that can fire at `time_s`, if there is one that has not fired at that time
+/// yet. Exit times that recur count if `met`, and if they are met just then.
+pub(crate) fn due<'m>(
+    layer: &'m Layer,
+    state: &LayerState,
+    values: &[Value],
+    (time_s, met): (f64, bool),
+    fired: &Fired,
+) -> Option<Due<'m>> {
+    let due = |play: &Play, exit: f64| {
+        let wrap = wrap_of(layer, play);
+        if recurs(wrap, exit) {
+            met && next_met(play, wrap, exit, time_s.next_down()) == time_s
+        } else {
+            passed_from(play, exit) <= time_s
+        }
+    };
+    let mut all = candidates(layer, state);
+    let found = all.find(|(offer, index, transition)| {
+        !fired.has(*index)
+            && transition.asks(values)
+            && transition.exit.is_none_or(|exit| due(&offer.play, exit))
+    });
+    found.map(|(offer, index, transition)| Due {
+        offer,
+        index,
+        transition,
+    })
+}
+
+/// Fires a transition at `time_s`.
+pub(crate) fn fire(
+    layer: &Layer,
+    state: &mut LayerState,
+    values: &mut [Value],
+    due: Due<'_>,
+    (time_s, fired): (f64, &mut Fired),
+) -> Option<Taken> {
+    let Due {
+        offer,
+        index,
+        transition,
+    } = due;
+    fired.add(index);
+    transition.consume(values);
+    let from = state.current.state;
+    let target = layer.states.get(usize::from(transition.to))?;
+    let phase = if transition.sync {
+        let old = wrap_of(layer, &offer.play);
+        taken_over(old, offer.play.phase_at(time_s), target.wrap)
+    } else {
+        transition.start.unwrap_or(target.start)
+    };
+    leave(layer, state, transition, offer.current, time_s);
+    state.fade = (transition.fade_s > 0.0).then_some(Fade {
+        transition: index,
+        start_s: time_s,
+        duration_s: transition.fade_s,
+    });
+    state.current = Play {
+        state: transition.to,
+        pace: Pace::Own,
+        begun: false,
+        entered: phase,
+        anchor_s: time_s,
+        phase,
+        rate_hz: 0.0,
+    };
+    set_rates(layer, state, values, time_s);
+    Some(Taken {
+        from: StateId(from),
+        to: StateId(transition.to),
+        transition: index,
+    })
+}
+
+/// What is played begins to fade out, from the weights that it has.
+fn leave(
+    layer: &Layer,
+    state: &mut LayerState,
+    transition: &Transition,
+    from_current: bool,
+    time_s: f64,
+) {
+    let done = share(layer, state, time_s);
+    let old = state.fading;
+    state.fading.clear();
+    if transition.fade_s <= 0.0 {
+        return;
+    }
+    let newest = old.live().len().wrapping_sub(1);
+    for (index, source) in old.live().iter().enumerate() {
+        let mut source = *source;
+        let leads = !from_current && index == newest;
+        source.play.pace = match source.play.pace {
+            _ if leads && transition.sync => Pace::InStep,
+            // In step with the state that the next one is in step with.
+            Pace::InStep if !(from_current && transition.sync) => Pace::Held,
+            pace => pace,
+        };
+        source.weight *= 1.0 - done;
+        if source.weight > 0.0 {
+            state.fading.push(source);
+        }
+    }
+    let mut play = state.current;
+    if from_current && transition.sync {
+        play.pace = Pace::InStep;
+    }
+    state.fading.push(Source { play, weight: done });
+}
+
+/// Chooses the first state.
+pub(crate) fn enter(layer: &Layer, state: &mut LayerState, values: &mut [Value], time_s: f64) {
+    let chosen = layer.at_entry.iter().find_map(|index| {
+        let transition = layer.transitions.get(usize::from(*index))?;
+        transition.asks(values).then_some(transition)
+    });
+    let entry = chosen.map_or(layer.entry, |transition| transition.to);
+    if let Some(transition) = chosen {
+        transition.consume(values);
+    }
+    let Some(target) = layer.states.get(usize::from(entry)) else {
+        return;
+    };
+    let phase = chosen.and_then(|c| c.start).unwrap_or(target.start);
+    state.current = Play {
+        state: entry,
+        pace: Pace::Own,
+        begun: false,
+        entered: phase,
+        anchor_s: time_s,
+        phase,
+        rate_hz: 0.0,
+    };
+    state.end_fade();
+    set_rates(layer, state, values, time_s);
+}

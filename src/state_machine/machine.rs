@@ -1,0 +1,228 @@
+//! State machines: which clips a character plays, from what the game says about it.
+
+use super::desc::StateMachineDesc;
+use super::model::{Layer, Parameter, State};
+use crate::character::{BlendSpace, Character};
+use crate::clip::Clip;
+use crate::clip::CurveClip;
+use crate::error::{Error, Result};
+use crate::ids::StateId;
+use crate::ids::{find, unknown};
+use crate::skeleton::Mask;
+use crate::skeleton::Skeleton;
+
+/// The most parameters of a machine.
+pub const MAX_PARAMETERS: usize = 256;
+
+/// The most masks of a machine.
+pub const MAX_MASKS: usize = 64;
+
+/// The most layers of a machine.
+pub const MAX_LAYERS: usize = 16;
+
+/// The most states of a layer.
+pub const MAX_STATES: usize = 256;
+
+/// The most transitions of a layer.
+pub const MAX_TRANSITIONS: usize = 1024;
+
+/// The most conditions of a transition.
+pub const MAX_CONDITIONS: usize = 16;
+
+/// The longest fade, in seconds.
+pub const MAX_FADE_S: f32 = 3600.0;
+
+/// Times lie within this of 0, in seconds: 30,000 years, where a step of an `f64` is 0.1 ms.
+pub const MAX_TIME_S: f64 = 1e12;
+
+/// How many events and transitions an update handles for an instance.
+pub(crate) const MAX_STEPS: usize = 256;
+
+/// A clip, as far as a state machine has to know it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StateMachineClip<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// How long it lasts, in seconds: 0 to [`MAX_TIME_S`].
+    pub duration_s: f64,
+    /// Whether it is additive; `None`: not known, and right for any layer.
+    pub additive: Option<bool>,
+}
+
+impl<'c> From<&'c CurveClip> for StateMachineClip<'c> {
+    fn from(clip: &'c CurveClip) -> Self {
+        Self {
+            name: clip.name(),
+            duration_s: clip.duration_s().into(),
+            additive: None,
+        }
+    }
+}
+
+impl<'c> From<&'c Clip> for StateMachineClip<'c> {
+    fn from(clip: &'c Clip) -> Self {
+        Self {
+            name: clip.name(),
+            duration_s: clip.duration_s(),
+            additive: Some(clip.is_additive()),
+        }
+    }
+}
+
+impl<'c> StateMachineClip<'c> {
+    /// The clips of a character, or its curves if it has only those.
+    pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
+        let packed = character.clips().iter().map(Self::from);
+        let curves = character.curves().iter().skip(packed.len());
+        let additive = character.animations().additive();
+        let all = packed.chain(curves.map(Self::from)).zip(additive);
+        all.map(|(clip, additive)| Self {
+            additive: Some(additive),
+            ..clip
+        })
+        .collect()
+    }
+}
+
+/// A state machine, proven: every name that its data uses exists, and every number makes sense.
+///
+/// ```
+/// use throng::state_machine::{
+///     LayerDesc, Origin, ParameterDesc, ParameterKind, StateDesc, StateMachine, StateMachineDesc,
+///     StateMachineLog, TransitionDesc,
+/// };
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let speed = ParameterKind::Float { default: 0.0, min: Some(0.0), max: None };
+/// let desc = StateMachineDesc {
+///     parameters: vec![ParameterDesc { name: "speed".into(), kind: speed }],
+///     masks: Vec::new(),
+///     layers: vec![LayerDesc {
+///         states: vec![StateDesc::clip("stand", "Idle"), StateDesc::clip("go", "Walk")],
+///         transitions: vec![TransitionDesc {
+///             when: vec!["speed > 0.1".parse()?],
+///             fade_s: 0.5,
+///             ..TransitionDesc::new(Origin::State("stand".into()), "go")
+///         }],
+///         ..LayerDesc::new("body", "stand")
+///     }],
+/// };
+/// let machine = StateMachine::of(&desc, &character)?;
+/// let speed = machine.parameter("speed")?;
+///
+/// // An `Animator` runs the state machine of a character. Without poses, one instance:
+/// let mut hero = machine.start(0.0);
+/// let mut log = StateMachineLog::new();
+/// machine.set_float(&mut hero, speed, 1.5)?;
+/// machine.update(0.25, &mut hero, &mut log)?;
+/// let entered = log.events().last().map(|event| machine.state_name(event.layer, event.state));
+/// assert_eq!(entered, Some("go"));
+/// assert_eq!(machine.status(&hero, 0, 0.25)?.weight, 0.5); // in the middle of its fade
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateMachine {
+    pub(crate) fingerprint: u64,
+    pub(super) parameters: Vec<Parameter>,
+    pub(crate) masks: Vec<Mask>,
+    pub(super) layers: Vec<Layer>,
+}
+
+impl StateMachine {
+    /// Proves `desc` for a skeleton, on which masks lie, and clips, which are found by their names:
+    /// the first of each. The samples of [`Self::play`] have indices into `clips`. Blend spaces are
+    /// a character's: motions that name one need [`Self::of`].
+    ///
+    /// # Errors
+    /// [`Error::StateMachine`] with the part of the machine, its field, and what is wrong there.
+    pub fn new(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+    ) -> Result<Self> {
+        Self::with_spaces(desc, skeleton, clips, &[])
+    }
+
+    /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn with_spaces(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+        spaces: &[BlendSpace],
+    ) -> Result<Self> {
+        let built = super::build::build(desc, skeleton, clips, spaces);
+        built.map_err(|fault| fault.named(desc).into_error())
+    }
+
+    /// [`Self::new`] for the skeleton, the clips and the blend spaces of a character.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
+        let clips = StateMachineClip::all_of(character);
+        let spaces = character.animations().blend_spaces();
+        Self::with_spaces(desc, character.skeleton(), &clips, spaces)
+    }
+
+    /// The masks that samples refer to.
+    #[must_use]
+    pub fn masks(&self) -> &[Mask] {
+        &self.masks
+    }
+
+    /// How many layers there are.
+    #[must_use]
+    pub fn layer_count(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// The layer of this name: its number, from 0 on.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the names that there are.
+    pub fn layer(&self, name: &str) -> Result<u8> {
+        let names = || self.layers.iter().map(|layer| &*layer.name);
+        let found = names().position(|other| other == name);
+        // There are at most `MAX_LAYERS`.
+        let found = found.and_then(|index| u8::try_from(index).ok());
+        found.ok_or_else(|| unknown("layer", name, names()))
+    }
+
+    /// The state of this name of a layer.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for the layer, [`Error::UnknownName`] with the names that there are.
+    pub fn state(&self, layer: u8, name: &str) -> Result<StateId> {
+        let states = &self.layer_at(layer)?.states;
+        find(states.iter().map(|state| &*state.name), name)
+    }
+
+    /// A state's name; empty for one that does not exist.
+    #[must_use]
+    pub fn state_name(&self, layer: u8, state: StateId) -> &str {
+        let state = self.state_at(layer, state);
+        state.map_or("", |state| &state.name)
+    }
+
+    /// A state's tag, if it has one.
+    #[must_use]
+    pub fn state_tag(&self, layer: u8, state: StateId) -> Option<&str> {
+        self.state_at(layer, state)?.tag.as_deref()
+    }
+
+    pub(super) fn state_at(&self, layer: u8, state: StateId) -> Option<&State> {
+        let layer = self.layers.get(usize::from(layer))?;
+        layer.states.get(state.index())
+    }
+
+    pub(super) fn layer_at(&self, index: u8) -> Result<&Layer> {
+        self.layers.get(usize::from(index)).ok_or(Error::NotFound {
+            what: "layer",
+            index: index.into(),
+            count: self.layers.len() as u64,
+        })
+    }
+}

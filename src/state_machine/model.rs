@@ -1,0 +1,122 @@
+//! A state machine as it runs: names have become indices, and all of them exist.
+
+use super::desc::ParameterKind;
+use super::desc_transition::Interruption;
+use crate::ids::ClipId;
+use crate::motion::{BlendSpace1, BlendSpace2, Ease, LoopMode};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Parameter {
+    pub(super) name: Box<str>,
+    pub(super) kind: ParameterKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layer {
+    pub(super) name: Box<str>,
+    pub(super) entry: u16,
+    pub(super) mask: Option<u16>,
+    pub(super) weight: Scaled,
+    pub(super) additive: bool,
+    pub(super) states: Vec<State>,
+    pub(super) transitions: Vec<Transition>,
+    /// Those that choose the first state.
+    pub(super) at_entry: Vec<u16>,
+}
+
+/// A constant times a parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scaled {
+    pub(super) constant: f32,
+    pub(super) parameter: Option<u16>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct State {
+    pub(super) name: Box<str>,
+    pub(super) tag: Option<Box<str>>,
+    pub(super) speed: Scaled,
+    pub(super) wrap: LoopMode,
+    pub(super) start: f64,
+    pub(super) motion: Motion,
+    /// The transitions that can start here, its own and those of any state, in order.
+    pub(super) out: Vec<u16>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Motion {
+    None,
+    Clip(Played),
+    Blend1 {
+        parameter: u16,
+        space: BlendSpace1,
+        clips: Vec<Played>,
+    },
+    Blend2 {
+        parameters: [u16; 2],
+        space: BlendSpace2,
+        clips: Vec<Played>,
+    },
+}
+
+/// A clip, and how long it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Played {
+    pub(super) clip: ClipId,
+    pub(super) duration_s: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Transition {
+    /// `None`: any state, or the entry.
+    pub(super) from: Option<u16>,
+    pub(super) to: u16,
+    pub(super) when: Vec<Asked>,
+    pub(super) exit: Option<f64>,
+    pub(super) fade_s: f64,
+    pub(super) inertial_s: f64,
+    pub(super) ease: Ease,
+    pub(super) sync: bool,
+    pub(super) start: Option<f64>,
+    pub(super) interruption: Interruption,
+    pub(super) ordered: bool,
+    pub(super) to_self: bool,
+}
+
+/// A condition on a parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Asked {
+    pub(super) parameter: u16,
+    pub(super) test: Compare,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Compare {
+    Float(Order, f32),
+    Int(Order, i32),
+    Bool(bool),
+    Trigger,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Greater,
+    GreaterEqual,
+    Less,
+    LessEqual,
+    Equal,
+    NotEqual,
+}
+
+impl Order {
+    pub(super) fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
+        match self {
+            Self::Greater => left > right,
+            Self::GreaterEqual => left >= right,
+            Self::Less => left < right,
+            Self::LessEqual => left <= right,
+            Self::Equal => left == right,
+            Self::NotEqual => left != right,
+        }
+    }
+}

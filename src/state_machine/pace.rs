@@ -1,0 +1,166 @@
+//! Phases, and when they are met.
+
+use super::model::{Layer, Motion, Played, Scaled, State};
+use super::state::{LayerState, Pace, Play, Value};
+use crate::motion::{LoopMode, cycle_duration_s};
+use glam::Vec2;
+
+/// The most loops a second, either way: a faster rate is clamped.
+pub(super) const MAX_RATE_HZ: f64 = 1e6;
+
+/// Phases that differ by less are the same: a state that took its phase over from one at its exit
+/// is there, and not just before. After 30 days a time is rounded by 5e-10 s.
+const NEAR: f64 = 1e-6;
+
+pub(super) fn float(values: &[Value], parameter: u16) -> f32 {
+    match values.get(usize::from(parameter)) {
+        Some(Value::Float(value)) => *value,
+        _ => 0.0,
+    }
+}
+
+impl Scaled {
+    pub(super) fn value(&self, values: &[Value]) -> f64 {
+        let scale = self.parameter.map_or(1.0, |p| float(values, p).into());
+        f64::from(self.constant) * scale
+    }
+}
+
+/// The clips of a motion, with weights that sum to 1; those of weight 0 only fill up. None for
+/// [`Motion::None`].
+pub(super) fn clips(motion: &Motion, values: &[Value]) -> [(Played, f32); 3] {
+    let none = (Played::default(), 0.0);
+    let of = |clips: &[Played], (index, weight): (usize, f32)| {
+        clips.get(index).map_or(none, |clip| (*clip, weight))
+    };
+    match motion {
+        Motion::None => [none; 3],
+        Motion::Clip(clip) => [(*clip, 1.0), none, none],
+        Motion::Blend1 {
+            parameter,
+            space,
+            clips,
+        } => {
+            let [first, second] = space.at(float(values, *parameter));
+            [of(clips, first), of(clips, second), none]
+        }
+        Motion::Blend2 {
+            parameters,
+            space,
+            clips,
+        } => {
+            let [x, y] = parameters.map(|parameter| float(values, parameter));
+            space.at(Vec2::new(x, y)).map(|part| of(clips, part))
+        }
+    }
+}
+
+impl State {
+    /// Loops a second. A motion that has no duration counts as one of a second.
+    pub(super) fn rate_hz(&self, values: &[Value]) -> f64 {
+        let parts = clips(&self.motion, values);
+        let cycle_s = cycle_duration_s(parts.map(|(clip, weight)| (weight, clip.duration_s)));
+        let cycle_s = if cycle_s > 0.0 { cycle_s } else { 1.0 };
+        let rate = self.speed.value(values) / cycle_s;
+        rate.clamp(-MAX_RATE_HZ, MAX_RATE_HZ)
+    }
+}
+
+/// Gives all that a layer plays its rate, as of `time_s`.
+pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value], time_s: f64) {
+    let own = |play: &Play| {
+        let state = layer.states.get(usize::from(play.state));
+        state.map_or(0.0, |state| state.rate_hz(values))
+    };
+    let lead = own(&state.current);
+    state.current.set_rate(time_s, lead);
+    for source in state.fading.live_mut() {
+        let rate = match source.play.pace {
+            Pace::Own => own(&source.play),
+            Pace::InStep => lead,
+            Pace::Held => source.play.rate_hz,
+        };
+        source.play.set_rate(time_s, rate);
+    }
+}
+
+/// A phase as a place in a motion, 0 to 1: the time in a clip of 1 s.
+pub(super) fn place(wrap: LoopMode, phase: f64) -> f64 {
+    wrap.clip_time_s(phase, 1.0)
+}
+
+/// The phase at which a state starts that takes over the phase of another.
+pub(super) fn taken_over(from: LoopMode, phase: f64, to: LoopMode) -> f64 {
+    if from == LoopMode::PingPong && to == LoopMode::PingPong {
+        // Keeps the direction.
+        to.cycle_time_s(phase, 1.0)
+    } else {
+        place(from, phase)
+    }
+}
+
+/// Whether a state was entered at this phase and has not gone away from it at another rate.
+fn entered_at(play: &Play, phase: f64) -> bool {
+    let near = |other: f64| (other - play.entered).abs() <= NEAR;
+    near(phase) && near(play.phase)
+}
+
+/// Whether an exit time is met once in every loop; else it is passed once.
+pub(super) fn recurs(wrap: LoopMode, exit: f64) -> bool {
+    wrap != LoopMode::Once && exit < 1.0
+}
+
+/// From when on a state is past an exit time that does not recur; infinite if it never comes to it.
+pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
+    let rate = play.rate_hz;
+    if rate == 0.0 {
+        let passed = play.phase >= exit;
+        return if passed {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        };
+    }
+    let goal = if rate > 0.0 { exit } else { 1.0 - exit };
+    if entered_at(play, goal) {
+        return f64::NEG_INFINITY;
+    }
+    play.anchor_s + (goal - play.phase) / rate
+}
+
+/// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not.
+/// Where it was entered it has not met it.
+pub(super) fn next_met(play: &Play, wrap: LoopMode, exit: f64, since_s: f64) -> f64 {
+    match wrap {
+        // Forth and back: twice in two loops.
+        LoopMode::PingPong => {
+            let forth = next_of(play, exit, 2.0, since_s);
+            forth.min(next_of(play, -exit, 2.0, since_s))
+        }
+        LoopMode::Loop | LoopMode::Once => next_of(play, exit, 1.0, since_s),
+    }
+}
+
+/// When the phase next is `first` plus a multiple of `period`, after `since_s`.
+fn next_of(play: &Play, first: f64, period: f64, since_s: f64) -> f64 {
+    let rate = play.rate_hz;
+    if rate == 0.0 {
+        return f64::INFINITY;
+    }
+    let loops = (play.phase_at(since_s) - first) / period;
+    let (nearest, step) = if rate > 0.0 {
+        (loops.floor(), 1.0)
+    } else {
+        (loops.ceil(), -1.0)
+    };
+    // The division above may be off by one loop, and where the state was entered does not count.
+    // Times are compared, not phases, so that no time is met twice.
+    for ahead in 0..4 {
+        let phase = first + (nearest + step * f64::from(ahead)) * period;
+        let time = play.anchor_s + (phase - play.phase) / rate;
+        if time > since_s && !entered_at(play, phase) {
+            return time;
+        }
+    }
+    f64::INFINITY
+}

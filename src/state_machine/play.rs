@@ -1,0 +1,93 @@
+//! What instances play at a time.
+
+use super::fire::share;
+use super::machine::StateMachine;
+use super::model::Layer;
+use super::pace::{clips, place};
+use super::state::{LayerState, Play, StateMachineInstance, Value};
+use crate::ids::StateId;
+use crate::ids::{ClipId, MaskId};
+use crate::motion::{ClipSample, LoopMode};
+
+impl Layer {
+    /// How much of the layer is laid over those below.
+    pub(crate) fn weight_of(&self, values: &[Value]) -> f64 {
+        let most = if self.additive { f32::MAX } else { 1.0 };
+        self.weight.value(values).clamp(0.0, most.into())
+    }
+
+    fn samples(
+        &self,
+        play: &Play,
+        values: &[Value],
+        time_s: f64,
+        mut each: impl FnMut(ClipId, f64, f64),
+    ) {
+        if let Some(state) = self.states.get(usize::from(play.state)) {
+            let place = place(state.wrap, play.phase_at(time_s));
+            for (clip, weight) in clips(&state.motion, values) {
+                each(clip.clip, place * clip.duration_s, weight.into());
+            }
+        }
+    }
+}
+
+/// Appends the samples of one instance: what fades out first, the oldest before all.
+pub(crate) fn play(
+    machine: &StateMachine,
+    state: &StateMachineInstance,
+    time_s: f64,
+    out: &mut Vec<ClipSample>,
+) {
+    for (index, (layer, own)) in machine.layers.iter().zip(&state.layers).enumerate() {
+        let level = layer.weight_of(&state.values);
+        if level <= 0.0 {
+            continue;
+        }
+        let done = share(layer, own, time_s);
+        let fading = own.fading.live().iter();
+        let fading = fading.map(|source| (&source.play, source.weight * (1.0 - done)));
+        for (play, share) in fading.chain([(&own.current, done)]) {
+            layer.samples(play, &state.values, time_s, |clip, time_s, weight| {
+                let weight = (level * share * weight) as f32;
+                if weight > 0.0 {
+                    out.push(ClipSample {
+                        clip,
+                        time_s,
+                        weight,
+                        mask: layer.mask.map(MaskId),
+                        level: index as u8,
+                    });
+                }
+            });
+        }
+    }
+}
+
+/// Where a layer of an instance stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LayerStatus {
+    /// The state that it is in, which may be fading in.
+    pub state: StateId,
+    /// Its phase, in loops since the motion's start.
+    pub phase: f64,
+    /// Its phase as a place in the motion: 0 is the start, 1 the end.
+    pub place: f64,
+    /// How much of the fade is done, as the weight of the state; 1 without a fade.
+    pub weight: f32,
+    /// The transition whose fade is under way: its index in the layer.
+    pub transition: Option<usize>,
+}
+
+pub(crate) fn status(layer: &Layer, own: &LayerState, time_s: f64) -> LayerStatus {
+    let phase = own.current.phase_at(time_s);
+    let state = layer.states.get(usize::from(own.current.state));
+    let wrap = state.map_or_else(LoopMode::default, |state| state.wrap);
+    LayerStatus {
+        state: StateId(own.current.state),
+        phase,
+        place: place(wrap, phase),
+        weight: share(layer, own, time_s) as f32,
+        transition: own.fade.map(|fade| fade.transition.into()),
+    }
+}

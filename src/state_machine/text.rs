@@ -1,0 +1,188 @@
+//! The text form of state machines, in TOML.
+
+use super::desc::StateMachineDesc;
+use super::fault::{Fault, StateMachineError, StateMachinePart};
+use super::lines::Lines;
+use super::machine::{StateMachine, StateMachineClip};
+use crate::character::{BlendSpace, Character};
+use crate::error::DescFault;
+use crate::error::cut;
+use crate::error::{Error, Result};
+use crate::skeleton::Skeleton;
+
+/// The most bytes that a state machine's text may have.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;
+
+/// A state machine that was read from text, with the lines that errors name.
+///
+/// ```
+/// use throng::state_machine::StateMachineText;
+///
+/// let text = r#"
+/// parameter = [{ name = "speed", kind = "float", min = 0.0 }]
+///
+/// [[layer]]
+/// name = "body"
+/// entry = "stand"
+/// state = [
+///     { name = "stand", motion = { clip = "Idle" } },
+///     { name = "go", motion = { clip = "Walk" } },
+/// ]
+/// transition = [
+///     { from = "stand", to = "go", when = ["speed > 0.1"], fade_s = 0.25 },
+///     { from = "go", to = "stnad", when = ["speed <= 0.1"], fade_s = 0.25 },
+/// ]
+/// "#;
+/// let character = throng::builtin::mannequin()?.character;
+/// let error = StateMachineText::parse("hero.toml", text)?.build(&character).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "hero.toml:13: layer \"body\", transition 1 \"go\" → \"stnad\", to: \
+///      no state is called \"stnad\": there are stand, go"
+/// );
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateMachineText {
+    file: Box<str>,
+    desc: StateMachineDesc,
+    lines: Lines,
+}
+
+impl StateMachineText {
+    /// Reads `text`; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// [`Error::StateMachine`] for text that is not TOML, or not of a state machine's form, with
+    /// the line, and with the part of the machine as far as it can be told; for more than
+    /// [`MAX_TEXT_BYTES`].
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(StateMachineError {
+                file: file.into(),
+                line: None,
+                part: StateMachinePart::Whole,
+                field: Box::default(),
+                why: DescFault::Cap {
+                    what: "bytes",
+                    asked: text.len(),
+                    cap: MAX_TEXT_BYTES,
+                },
+            }
+            .into_error());
+        }
+        let lines = Lines::of(text);
+        match toml::from_str(text) {
+            Ok(desc) => Ok(Self {
+                file: file.into(),
+                desc,
+                lines,
+            }),
+            Err(error) => {
+                let start = error.span().map(|span| span.start);
+                let found = start.and_then(|at| lines.places.part_at(at));
+                let (at, field) = found.map_or_else(Default::default, |(at, field, _)| (at, field));
+                Err(StateMachineError {
+                    file: file.into(),
+                    line: start.map(|at| lines.places.line_of(at)),
+                    part: lines.part(at),
+                    field: field.into(),
+                    why: DescFault::Text(cut(error.message())),
+                }
+                .into_error())
+            }
+        }
+    }
+
+    /// A machine that stands in a larger text, whose lines are known.
+    pub(crate) fn inside(file: &str, desc: &StateMachineDesc, lines: Lines) -> Self {
+        Self {
+            file: file.into(),
+            desc: desc.clone(),
+            lines,
+        }
+    }
+
+    /// Takes in masks that are defined elsewhere, and are known to fit.
+    pub(crate) fn add_masks(&mut self, masks: Vec<super::desc::MaskDesc>) {
+        self.desc.masks.extend(masks);
+    }
+
+    /// What was read.
+    #[must_use]
+    pub fn desc(&self) -> &StateMachineDesc {
+        &self.desc
+    }
+
+    /// [`StateMachine::of`], with errors that name the file and the line.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build(&self, character: &Character) -> Result<StateMachine> {
+        let clips = StateMachineClip::all_of(character);
+        let spaces = character.animations().blend_spaces();
+        self.build_for(character.skeleton(), &clips, spaces)
+    }
+
+    /// [`StateMachine::new`], with errors that name the file and the line.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build_with(
+        &self,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+    ) -> Result<StateMachine> {
+        self.build_for(skeleton, clips, &[])
+    }
+
+    /// [`Self::build_with`] with blend spaces, whose clips are indices into `clips`.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn build_for(
+        &self,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+        spaces: &[BlendSpace],
+    ) -> Result<StateMachine> {
+        let built = super::build::build(&self.desc, skeleton, clips, spaces);
+        built.map_err(|fault| self.error(fault))
+    }
+
+    fn error(&self, fault: Fault) -> Error {
+        let error = StateMachineError {
+            line: self.lines.places.line(fault.at, &fault.field),
+            file: self.file.clone(),
+            ..fault.named(&self.desc)
+        };
+        error.into_error()
+    }
+}
+
+impl StateMachineDesc {
+    /// The text form, which [`StateMachineText::parse`] reads back as the same data.
+    ///
+    /// # Errors
+    /// [`Error::StateMachine`] for data that has no such text, such as a condition on a parameter
+    /// with white space in its name: nothing that [`StateMachine::new`] takes.
+    pub fn to_toml(&self) -> Result<String> {
+        let fault = |why: &dyn core::fmt::Display| -> Error {
+            StateMachineError {
+                file: Box::default(),
+                line: None,
+                part: StateMachinePart::Whole,
+                field: Box::default(),
+                why: DescFault::Text(cut(&why.to_string())),
+            }
+            .into_error()
+        };
+        let text = toml::to_string(self).map_err(|why| fault(&why))?;
+        let back = StateMachineText::parse("", &text)?;
+        if back.desc == *self {
+            Ok(text)
+        } else {
+            Err(fault(&"would read back as other data"))
+        }
+    }
+}
