@@ -1,7 +1,6 @@
 //! Indices with types: one for each kind of thing that a character has.
 
-use crate::error::listed;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 
 /// What the ids have in common.
 pub(crate) trait Id: Copy {

@@ -101,11 +101,15 @@ pub mod crowd;
 pub mod standalone;
 
 #[cfg(feature = "vulkan")]
+pub use crate::crowd::Crowd;
+#[cfg(feature = "vulkan")]
+pub use crate::gpu::Gpu;
+#[cfg(feature = "vulkan")]
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     AnimationEvent, AnimationEventKind, AttachEnd, Attachment, BlendSpaceRef, Capacity,
-    CharacterDesc, CharacterId, CharacterLoad, ClipRef, CpuTimes, Crowd, CrowdDesc, DepthBias,
+    CharacterDesc, CharacterId, CharacterLoad, ClipRef, CpuTimes, CrowdDesc, DepthBias,
     DrawInstances, Frame, IkReport, IkSolver, IkTarget, Inputs, InstanceEvent, InstanceId,
     JointRef, Lighting, ListId, MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaskRef, MaterialDesc,
     PassDesc, PassId, PassKind, Play, Playing, RootMotionMode, Shadow, ShadowMap, ShowPose,
@@ -113,8 +117,6 @@ pub use crowd::{
 };
 pub use error::{Error, Result};
 pub use glam;
-#[cfg(feature = "vulkan")]
-pub use gpu::Gpu;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
 #[cfg(feature = "vulkan")]

@@ -1,11 +1,9 @@
 //! Reading a block's joints from a clip, joints in the lanes.
 
 use super::kernel::Played;
-use crate::clip::Track;
-use crate::clip::animate_tracks;
-use crate::clip::components;
-use crate::clip::driven;
-use crate::clip::{Block, BlockKeys, COMPONENTS, Property};
+use crate::clip::{
+    Block, BlockKeys, COMPONENTS, Property, Track, animate_tracks, components, driven,
+};
 use crate::simd::{Eight, Row, WIDTH};
 use crate::skeleton::Transform;
 

@@ -5,8 +5,7 @@ use super::poser::BatchPoser;
 use super::rig::Entry;
 use super::run::Starts;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
-use crate::simd::{Plain, Row, WIDTH, Wide};
-use crate::simd::{SimdLevel, Unit};
+use crate::simd::{Plain, Row, SimdLevel, Unit, WIDTH, Wide};
 use crate::skeleton::Affine;
 use crate::threads::Threads;
 

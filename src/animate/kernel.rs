@@ -5,11 +5,9 @@ use super::plan::Distinct;
 use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
 use super::write::{write_entries, write_model};
-use crate::clip::Place;
-use crate::clip::{COMPONENTS, Clip};
+use crate::clip::{COMPONENTS, Clip, Place};
 use crate::palette::PaletteFormat;
-use crate::simd::{Eight, Plain, Row, WIDTH, Wide};
-use crate::simd::{SimdLevel, Unit};
+use crate::simd::{Eight, Plain, Row, SimdLevel, Unit, WIDTH, Wide};
 use crate::skeleton::{Affine, Transform};
 
 #[cfg(target_arch = "x86_64")]

@@ -2,18 +2,14 @@
 
 use super::plan::Library;
 use super::rig::Rig;
-use super::run::Starts;
-use super::run::{Output, Spare};
+use super::run::{Output, Spare, Starts};
 use crate::character::Character;
 use crate::clip::Clip;
-use crate::error::expect_len;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{ArgumentFault, Error, Result, expect_len};
 use crate::motion::SampleList;
 use crate::palette::{PaletteEntry, WriteOnly};
-use crate::simd::{Row, WIDTH};
-use crate::simd::{SimdLevel, Unit};
-use crate::skeleton::Mask;
-use crate::skeleton::{Affine, Transform};
+use crate::simd::{Row, SimdLevel, Unit, WIDTH};
+use crate::skeleton::{Affine, Mask, Transform};
 use crate::threads::Threads;
 
 /// Computes the poses and palettes of many instances of a character: made once for it, then used

@@ -1,7 +1,6 @@
 //! A character as the kernel needs it.
 
 use crate::character::Character;
-
 use crate::clip::{COMPONENTS, Clip};
 use crate::error::Result;
 use crate::palette::Mat3x4;
@@ -68,7 +67,7 @@ impl Rig {
             joints: joints.collect(),
             entries: entries.collect(),
             slots,
-            rest: crate::clip::rest_clip(character)?,
+            rest: crate::clip::rest_clip(character.model())?,
             rest_rows: crate::clip::rest_rows(skeleton),
             skeleton: crate::clip::fingerprint(skeleton),
         })

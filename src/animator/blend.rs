@@ -2,8 +2,7 @@
 
 use super::library::Library;
 use super::record::{BLEND_SHIFT, FLAG_FINISHED, FLAG_IN_STEP, FLAG_STARTED, PlayRecord};
-use crate::character::BlendShape;
-use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
+use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
 /// The most blend spaces that an actor plays at a time, those that fade out included: what three

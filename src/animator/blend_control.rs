@@ -2,8 +2,9 @@
 
 use super::blend::BlendPlay;
 use super::control::check_fade;
+use super::instances::Animator;
 use super::step::Layer;
-use super::{ActorId, Animator, NO_MASK, Play};
+use super::{ActorId, NO_MASK, Play};
 use crate::character::BlendAt;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::BlendSpaceId;

@@ -1,8 +1,8 @@
 //! Inertialised transitions of actors: after a hard cut, what is left of the motion before it.
 
-use super::Animator;
 use super::drive::record as driven_record;
 use super::evaluate::clip_of;
+use super::instances::Animator;
 use super::library::Library;
 use super::own_pose::OwnPose;
 use super::record::{FLAG_STATE_MACHINE, PlayRecord};

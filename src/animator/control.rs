@@ -2,11 +2,12 @@
 
 use super::blend::BlendPlay;
 use super::carry::Moment;
+use super::instances::Animator;
 use super::record::{
     FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
 };
 use super::step::Layer;
-use super::{ActorId, Animator, ClipRef, Play, Playing};
+use super::{ActorId, ClipRef, Play, Playing};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::{BlendSpaceId, ClipId};
 use crate::motion::Ease;

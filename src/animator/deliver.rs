@@ -6,8 +6,7 @@ use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECOR
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
-use crate::ids::StateId;
-use crate::ids::{ClipId, EventId};
+use crate::ids::{ClipId, EventId, StateId};
 use crate::motion::LoopMode;
 
 /// A record, and a stretch of the actor's time in which it plays.

@@ -2,7 +2,7 @@
 
 use crate::Threads;
 
-/// What an [`Animator`](super::Animator) is made for.
+/// What an [`Animator`](super::instances::Animator) is made for.
 #[derive(Debug, Clone, Default)]
 pub struct AnimatorDesc {
     /// How many actors to make room for; more can be added.

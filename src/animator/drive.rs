@@ -6,8 +6,7 @@ use super::deliver::{Passing, Sink};
 use super::library::Library;
 use super::pool::{Block, RecordPool};
 use super::record::{FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord};
-use crate::ids::ParameterId;
-use crate::ids::StateId;
+use crate::ids::{ParameterId, StateId};
 use crate::motion::Ramp;
 use crate::state_machine::{DrivenClip, StateMachine, StateMachineInstance, Taken, Watch};
 

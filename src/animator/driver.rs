@@ -1,9 +1,10 @@
 //! State machines of actors: start, parameters, triggers, states.
 
+use super::ActorId;
 use super::carry::Carry;
 use super::control::check_fade;
 use super::drive::Driver;
-use super::{ActorId, Animator};
+use super::instances::Animator;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::ParameterId;
 use crate::motion::{Ease, Ramp};

@@ -1,18 +1,17 @@
 //! Poses of actors, in any form: the records go to the batch kernel.
 
+use super::ActorId;
 use super::actor::Actor;
+use super::instances::Animator;
 use super::library::Library;
 use super::own_pose::OwnPose;
 use super::pool::RecordPool;
 use super::record::{FLAG_POSE, PlayRecord};
-use super::{ActorId, Animator};
 use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
-use crate::skeleton::model_pose;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::{Affine, Transform, model_pose};
 
 /// What the evaluation keeps from call to call, so that nothing is allocated.
 #[derive(Debug, Default)]

@@ -1,8 +1,7 @@
 //! What happened to actors during an update.
 
 use super::ActorId;
-use crate::ids::StateId;
-use crate::ids::{ClipId, EventId};
+use crate::ids::{ClipId, EventId, StateId};
 
 /// Something that happened to an actor, to the instant and not to the frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +25,7 @@ pub struct AnimationEvent {
 #[non_exhaustive]
 pub enum AnimationEventKind {
     /// A clip passed one of its events.
-    /// [`Animator::event_name`](super::Animator::event_name) has its name.
+    /// [`Animator::event_name`](super::instances::Animator::event_name) has its name.
     Clip {
         /// The clip.
         clip: ClipId,

@@ -2,7 +2,8 @@
 
 use super::control::check_fade;
 use super::goal::Goal;
-use super::{ActorId, Animator, IkReport, IkSolver, IkTarget, SolverId};
+use super::instances::Animator;
+use super::{ActorId, IkReport, IkSolver, IkTarget, SolverId};
 use crate::error::{Error, Result};
 use crate::ik::IkRig;
 use crate::motion::{Ease, Ramp};

@@ -3,8 +3,7 @@
 use crate::character::AnimationSet;
 use crate::error::{Error, Result};
 use crate::ids::{JointId, SocketId};
-use crate::skeleton::Skeleton;
-use crate::skeleton::Socket;
+use crate::skeleton::{Skeleton, Socket};
 
 /// A joint of a character, or a [socket](crate::character::AnimationSet::sockets): a place on a
 /// joint.

@@ -1,11 +1,11 @@
 //! What the actors of a character can play.
 
 use super::play::{BlendSpaceRef, ClipRef, MaskRef};
-use crate::character::{AnimationSet, BlendAt, BlendSpace, Character};
+use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::{ClipId, find};
-use crate::motion::{ClipEvents, RootMotion};
+use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::Skeleton;
 use crate::state_machine::StateMachine;
 use glam::Vec2;
@@ -127,7 +127,8 @@ fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::animator::{Animator, AnimatorDesc};
+    use crate::animator::AnimatorDesc;
+    use crate::animator::instances::Animator;
 
     /// Ten animators of a character hold one copy of its clips and of what belongs to them.
     #[test]

@@ -1,8 +1,9 @@
 //! Poses that the caller makes: a ragdoll, a pose from the network.
 
 use super::control::{check_fade, fade_layer, in_range};
+use super::instances::Animator;
 use super::record::{FLAG_POSE, NO_MASK, PlayRecord};
-use super::{ActorId, Animator, MaskRef};
+use super::{ActorId, MaskRef};
 use crate::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::motion::Ease;

@@ -1,8 +1,9 @@
 //! What the caller says to an actor's time: pause, go on, faster, slower.
 
+use super::ActorId;
 use super::clock::Clock;
 use super::control::in_range;
-use super::{ActorId, Animator};
+use super::instances::Animator;
 use crate::error::Result;
 
 impl Animator {

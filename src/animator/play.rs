@@ -154,7 +154,7 @@ impl<'a> Play<'a> {
 
     /// A blend space of the character's, by name or id, in a loop, at normal speed, at once. Its
     /// clips play at one phase. [`Self::at`] says where in it;
-    /// [`Animator::set_blend_position`](super::Animator::set_blend_position) moves it later.
+    /// [`Animator::set_blend_position`](super::instances::Animator::set_blend_position) moves it later.
     #[doc(alias = "blend tree")]
     #[must_use]
     pub fn blend_space(space: impl Into<BlendSpaceRef<'a>>) -> Self {
@@ -276,7 +276,7 @@ impl<'a, C: Into<ClipRef<'a>>> From<C> for Play<'a> {
     }
 }
 
-/// A clip that plays on an actor, as [`Animator::playing`](super::Animator::playing) tells it.
+/// A clip that plays on an actor, as [`Animator::playing`](super::instances::Animator::playing) tells it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playing {
     /// The clip; `None` for a pose of the caller's.

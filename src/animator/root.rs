@@ -1,8 +1,9 @@
 //! Root motion of actors: how they move over the ground as their clips play.
 
+use super::ActorId;
 use super::deliver::Passing;
+use super::instances::Animator;
 use super::library::Library;
-use super::{ActorId, Animator};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::motion::{RootDelta, RootPlace};
 use glam::DVec3;
@@ -13,10 +14,10 @@ pub enum RootMotionMode {
     /// Nothing: clips whose motion was taken out play on the spot.
     #[default]
     Ignore,
-    /// It is summed up for [`Animator::root_delta`](super::Animator::root_delta), and the caller
+    /// It is summed up for [`Animator::root_delta`](super::instances::Animator::root_delta), and the caller
     /// moves the actor.
     Report,
-    /// As `Report`; and the actor's [`place`](super::Animator::place) moves with it.
+    /// As `Report`; and the actor's [`place`](super::instances::Animator::place) moves with it.
     Apply,
 }
 

@@ -1,14 +1,14 @@
 //! Where joints of actors are at any time.
 
+use super::ActorId;
 use super::actor::Actor;
 use super::evaluate::{clip, is_alone};
+use super::instances::{Animator, THRESHOLD};
 use super::joint_ref::JointRef;
-use super::{ActorId, Animator, THRESHOLD};
 use crate::error::Result;
 use crate::ids::JointId;
 use crate::motion::{JointPart, blend_joint};
-use crate::skeleton::model_pose;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::{Affine, Transform, model_pose};
 
 impl Animator {
     /// Character space from a joint's or a socket's space at the animator's `time_s`, in what the

@@ -1,11 +1,12 @@
 //! All actors to the present time.
 
+use super::ActorId;
 use super::carry::Cut;
 use super::deliver::{Passing, Sink, finish_s, next_s};
+use super::instances::Animator;
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
-use super::{ActorId, Animator};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::state_machine::MAX_TIME_S;
 

@@ -1,12 +1,12 @@
 //! Morph weights of actors.
 
+use super::ActorId;
 use super::evaluate::clip_of;
+use super::instances::{Animator, THRESHOLD};
 use super::library::Library;
 use super::own_pose::OwnPose;
 use super::record::PlayRecord;
-use super::{ActorId, Animator, THRESHOLD};
-use crate::error::expect_len;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{ArgumentFault, Error, Result, expect_len};
 use crate::motion::{WeightSample, blend_weights};
 
 impl Animator {

@@ -1,8 +1,8 @@
 //! The clips: functions from phase to pose, sampled into keys.
 
-use super::gait;
 use super::pose::{Arm, Pose};
-use super::rig::{self, CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
+use super::rig::{CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
+use super::{gait, rig};
 use crate::clip::Interpolation;
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use core::f32::consts::TAU;

@@ -13,7 +13,7 @@ impl Character {
     ///
     /// The clips keep their names, so one may hide behind another of the same name at
     /// [`clip`](Self::clip): [`CurveClip::with_name`] gives another. A character that was added to
-    /// a [`Crowd`](crate::Crowd) before is not changed by this: add the new one.
+    /// a [`Crowd`](crate::crowd::Crowd) before is not changed by this: add the new one.
     ///
     /// ```
     /// use throng::builtin;
@@ -63,8 +63,12 @@ impl Character {
         let weight = clip.weight_tracks().last();
         let weight = weight.map(|track| u64::from(track.first_weight) + u64::from(track.count) - 1);
         let has = [
-            ("joint", joint, self.skeleton.len() as u64),
-            ("morph weight", weight, self.morph_weights.len() as u64),
+            ("joint", joint, self.model.skeleton.len() as u64),
+            (
+                "morph weight",
+                weight,
+                self.model.morph_weights.len() as u64,
+            ),
         ];
         for (what, last, count) in has {
             if let Some(index) = last.filter(|last| *last >= count) {

@@ -1,46 +1,17 @@
 //! What is proven once and then only read: the skeleton, the meshes with their
 
-use crate::mesh::MorphReach;
-
-use crate::mesh::MorphWeight;
-
-use crate::mesh::SkinInfo;
-
-use crate::mesh::PaletteJoint;
-
-use crate::mesh::Aabb;
-
-use crate::error::Result;
-
-use crate::clip::Clip;
-
-use std::ops::Range;
-
-use std::sync::Arc;
-
 use super::animation_set::AnimationSet;
-
-use crate::ids::ClipId;
-
-use crate::clip::CurveClip;
-
-use crate::mesh::Image;
-
-use crate::mesh::Material;
-
-use crate::ids::MorphWeightId;
-
-use super::packing::Packing;
-
-use crate::mesh::Parts;
-
-use crate::mesh::Primitive;
-
 use super::flips::ScaleRanges;
-
+use super::packing::Packing;
+use crate::clip::{Clip, CurveClip};
+use crate::error::Result;
+use crate::ids::{ClipId, MorphWeightId, find};
+use crate::mesh::{
+    Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive, SkinInfo,
+};
 use crate::skeleton::Skeleton;
-
-use crate::ids::find;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// An animated, skinned character: everything that came out of one file, proven.
 ///
@@ -61,12 +32,7 @@ use crate::ids::find;
 ///   and each is driven by a morph weight that there is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Character {
-    pub(crate) name: Box<str>,
-    pub(crate) skeleton: Skeleton,
-    pub(crate) palette: Vec<PaletteJoint>,
-    pub(crate) primitives: Vec<Primitive>,
-    pub(crate) materials: Vec<Material>,
-    pub(crate) images: Vec<Image>,
+    pub(crate) model: Model,
     /// Shared with what animates the character, as are curves and animations.
     pub(crate) clips: Arc<Vec<Clip>>,
     pub(crate) curves: Arc<Vec<CurveClip>>,
@@ -74,54 +40,53 @@ pub struct Character {
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
     pub(crate) animations: Arc<AnimationSet>,
-    pub(crate) morph_weights: Vec<MorphWeight>,
-    pub(crate) skins: Vec<SkinInfo>,
-    pub(crate) parts: Parts,
-    pub(crate) rest_bounds: Aabb,
-    /// Sorted by entry, then weight; each pair once.
-    pub(crate) morph_reaches: Vec<MorphReach>,
 }
 
 impl Character {
+    /// The part of it that is posed and drawn, without its animation.
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
     /// The name that the importer was given, usually the file's.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.model.name
     }
 
     /// The joints: names, hierarchy, rest pose.
     #[must_use]
     pub fn skeleton(&self) -> &Skeleton {
-        &self.skeleton
+        &self.model.skeleton
     }
 
     /// The palette's entries in order: skinning matrix `i` = model matrix of
     /// `palette[i].joint` × `palette[i].inverse_bind`.
     #[must_use]
     pub fn palette(&self) -> &[PaletteJoint] {
-        &self.palette
+        &self.model.palette
     }
 
     /// The drawable parts.
     #[must_use]
     pub fn primitives(&self) -> &[Primitive] {
-        &self.primitives
+        &self.model.primitives
     }
 
     /// The materials that the primitives refer to; at least one.
     #[must_use]
     pub fn materials(&self) -> &[Material] {
-        &self.materials
+        &self.model.materials
     }
 
     /// The decoded images that the materials refer to.
     #[must_use]
     pub fn images(&self) -> &[Image] {
-        &self.images
+        &self.model.images
     }
 
     /// The clips, packed, in the file's order: what is played. Empty if the import left them as
-    /// curves ([`ClipImport::Curves`](crate::import::ClipImport::Curves)).
+    /// curves ([`ClipImport::Curves`](crate::character::ClipImport::Curves)).
     #[must_use]
     pub fn clips(&self) -> &[Clip] {
         &self.clips
@@ -138,7 +103,7 @@ impl Character {
     /// The weights of the morph targets: what each drives, and its value at rest.
     #[must_use]
     pub fn morph_weights(&self) -> &[MorphWeight] {
-        &self.morph_weights
+        &self.model.morph_weights
     }
 
     /// The morph weight of this name: the first that matches exactly.
@@ -146,43 +111,37 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
     pub fn morph_weight(&self, name: &str) -> Result<MorphWeightId> {
-        find(self.morph_weights.iter().map(|weight| &*weight.name), name)
+        find(
+            self.model.morph_weights.iter().map(|weight| &*weight.name),
+            name,
+        )
     }
 
     /// The file's skins whose joints are in the skeleton, for listings: those that are used, and
     /// those that share all joints with them. The palette holds what vertices use of them.
     #[must_use]
     pub fn skins(&self) -> &[SkinInfo] {
-        &self.skins
+        &self.model.skins
     }
 
     /// Box around the mesh in the rest pose, in character space; around the joints if there is
     /// no mesh. Its largest edge is what tolerances call the model's size.
     #[must_use]
     pub fn rest_bounds(&self) -> Aabb {
-        self.rest_bounds
+        self.model.rest_bounds
     }
 
     /// The same without what only drawing needs: no primitives, no images. The materials stay.
     #[cfg(feature = "vulkan")]
     pub(crate) fn rig(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            skeleton: self.skeleton.clone(),
-            palette: self.palette.clone(),
+        let model = Model {
             primitives: Vec::new(),
-            materials: self.materials.clone(),
             images: Vec::new(),
-            clips: Arc::clone(&self.clips),
-            curves: Arc::clone(&self.curves),
-            packing: self.packing,
-            scales: self.scales.clone(),
-            animations: Arc::clone(&self.animations),
-            morph_weights: self.morph_weights.clone(),
-            skins: self.skins.clone(),
-            parts: self.parts.clone(),
-            rest_bounds: self.rest_bounds,
-            morph_reaches: self.morph_reaches.clone(),
+            ..self.model.clone()
+        };
+        Self {
+            model,
+            ..self.clone()
         }
     }
 
@@ -198,18 +157,47 @@ impl Character {
     /// How many vertices one instance has, all primitives together.
     #[must_use]
     pub fn vertex_count(&self) -> usize {
-        self.primitives.iter().map(Primitive::vertex_count).sum()
+        self.model
+            .primitives
+            .iter()
+            .map(Primitive::vertex_count)
+            .sum()
     }
 
     /// How many triangles one instance has, all primitives together.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
-        self.primitives.iter().map(|p| p.indices.len() / 3).sum()
+        self.model
+            .primitives
+            .iter()
+            .map(|p| p.indices.len() / 3)
+            .sum()
     }
 
     /// The palette range that `primitive` addresses.
     #[must_use]
     pub fn palette_range(&self, primitive: &Primitive) -> Range<usize> {
-        primitive.palette.start as usize..primitive.palette.end as usize
+        self.model.palette_range(primitive)
+    }
+
+    /// The parts that instances can hide one by one, in the order of their ids: the name of each
+    /// node that carries primitives, then the names of the primitives of those nodes that carry
+    /// several.
+    pub fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
+        self.model.parts()
+    }
+
+    /// The bit of each primitive; 0 past [`MAX_HIDEABLE`]. The pieces of a split one share theirs.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
+        self.model.part_bits(part)
+    }
+
+    /// The part of this name, for `Crowd::set_part_visible`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn part(&self, name: &str) -> Result<PartId> {
+        self.model.part(name)
     }
 }

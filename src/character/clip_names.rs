@@ -1,8 +1,7 @@
 //! Numbers and names of clips, in whichever form the character has them.
 
 use super::asset::Character;
-use crate::clip::Clip;
-use crate::clip::CurveClip;
+use crate::clip::{Clip, CurveClip};
 
 impl Character {
     /// How many clips there are.

@@ -19,8 +19,8 @@ fn linear(affine: &Affine) -> DMat3 {
 /// its rest value and of all tracks that drive it, and so does every blend of them; the signs that
 /// the hulls allow are multiplied along the chain.
 pub(crate) fn mark_flips(character: &mut Character) {
-    let signs = character.scales.chain_signs(&character.skeleton);
-    for entry in &mut character.palette {
+    let signs = character.scales.chain_signs(&character.model.skeleton);
+    for entry in &mut character.model.palette {
         let bind = Signs::of(linear(&entry.inverse_bind).determinant());
         let signs = signs[usize::from(entry.joint)].times(bind);
         entry.may_flip = if entry.mirrored {

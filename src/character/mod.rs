@@ -9,26 +9,32 @@ mod asset;
 mod clip_names;
 mod cut;
 mod flips;
+mod pack_clips;
 mod packing;
 mod pieces;
 mod ranges;
 mod reach;
 mod repack;
+mod root_motion;
 mod save;
 mod split;
+mod state_machine;
 
 #[cfg(feature = "toml")]
 pub use animation_set::AnimationText;
 pub use animation_set::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationError, AnimationList,
-    AnimationPart, AnimationSet, BlendAt, BlendPointDesc, BlendShape, BlendSpace, BlendSpaceDesc,
-    ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendPointDesc,
+    BlendSpaceDesc, ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
 };
 pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
 pub(crate) use flips::{ScaleRanges, mark_flips};
+pub use pack_clips::pack_clips;
+pub use packing::ClipImport;
 pub(crate) use packing::Packing;
 pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub use split::{Split, SplitReport};
+mod triangles;
+pub use triangles::Facing;

@@ -52,12 +52,12 @@ pub(crate) struct Packed {
 /// what is packed, with the ends of ranges shared.
 pub(crate) fn repack(character: &Character, policy: &impl Policy) -> Result<Option<Packed>> {
     let max = policy.max_joints().min(MAX_RANGE);
-    let all = &character.primitives;
+    let all = &character.model.primitives;
     let is_long = |primitive: &Primitive| primitive.palette.len() > max;
     if !all.iter().any(is_long) {
         return Ok(None);
     }
-    let mut ranges = Ranges::new(character.palette.len());
+    let mut ranges = Ranges::new(character.model.palette.len());
     let short = all.iter().filter(|primitive| !is_long(primitive));
     for entry in used_entries(character, short) {
         ranges.push(entry);
@@ -147,7 +147,7 @@ fn used_entries<'a>(
     character: &Character,
     primitives: impl Iterator<Item = &'a Primitive>,
 ) -> Vec<u32> {
-    let mut used = vec![false; character.palette.len()];
+    let mut used = vec![false; character.model.palette.len()];
     for primitive in primitives {
         let start = primitive.palette.start as usize;
         for slot in 0..primitive.influences.joints.len() {
@@ -175,10 +175,10 @@ fn assemble(
     };
     let bare = |entry: &u32| PaletteJoint {
         bounds: Aabb::EMPTY,
-        ..character.palette[*entry as usize]
+        ..character.model.palette[*entry as usize]
     };
     packed.palette.extend(ranges.order.iter().map(bare));
-    for (number, (primitive, plan)) in character.primitives.iter().zip(plans).enumerate() {
+    for (number, (primitive, plan)) in character.model.primitives.iter().zip(plans).enumerate() {
         let Some((pieces, placed)) = plan else {
             let Some(moved) = moved(primitive, ranges)? else {
                 return Ok(None);
@@ -200,7 +200,7 @@ fn assemble(
         let origins = vertices.into_iter().map(|own| (number, Some(own)));
         packed.origins.extend(origins);
     }
-    let distinct = (0..character.palette.len()).filter(|e| ranges.first(*e as u32).is_some());
+    let distinct = (0..character.model.palette.len()).filter(|e| ranges.first(*e as u32).is_some());
     packed.repeats = ranges.order.len() - distinct.count();
     bound(&mut packed.palette, &packed.primitives);
     Ok(Some(packed))

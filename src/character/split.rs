@@ -93,7 +93,7 @@ impl Character {
     pub fn split(&self, max_joints: usize) -> Result<(Self, SplitReport)> {
         let bounds = unbounded(max_joints)?;
         let Some(packed) = repack(self, &Always(bounds))? else {
-            let origins = (0..self.primitives.len()).collect();
+            let origins = (0..self.model.primitives.len()).collect();
             let report = SplitReport {
                 origins,
                 ..SplitReport::default()
@@ -104,17 +104,17 @@ impl Character {
         let report = SplitReport {
             primitives: packed.packed,
             parts: packed.parts,
-            repeated_vertices: count(&packed.primitives).saturating_sub(count(&self.primitives)),
+            repeated_vertices: count(&packed.primitives)
+                .saturating_sub(count(&self.model.primitives)),
             repeated_entries: packed.repeats,
             origins: packed.origins.iter().map(|(number, _)| *number).collect(),
         };
-        let character = Self {
-            palette: packed.palette,
-            morph_reaches: reaches(&packed.primitives),
-            parts: Parts::new(&packed.primitives),
-            primitives: packed.primitives,
-            ..self.clone()
-        };
+        let mut character = self.clone();
+        let model = &mut character.model;
+        model.palette = packed.palette;
+        model.morph_reaches = reaches(&packed.primitives);
+        model.parts = Parts::new(&packed.primitives);
+        model.primitives = packed.primitives;
         Ok((character, report))
     }
 }

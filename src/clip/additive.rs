@@ -2,9 +2,8 @@
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use super::curve_weights::weight_range;
-use crate::character::Character;
-use crate::error::expect_len;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::mesh::Model;
 use crate::skeleton::{Skeleton, Transform};
 use glam::{DQuat, DVec3, Quat, Vec3};
 
@@ -87,11 +86,11 @@ pub(crate) fn put_onto(reference: &Transform, difference: &Transform) -> Transfo
 /// curves stay what they are: taking a difference is the same linear map for all keys and tangents
 /// of a track, and one that keeps the angles between rotations.
 pub(crate) fn curves(
-    character: &Character,
+    model: &Model,
     raw: &CurveClip,
     reference: &AdditiveReference,
 ) -> Result<(CurveClip, Vec<Transform>)> {
-    let skeleton = character.skeleton();
+    let skeleton = model.skeleton();
     let from = reference;
     let reference = reference_pose(skeleton, raw, reference)?;
     let tracks = raw.tracks().iter().map(|track| {
@@ -121,18 +120,18 @@ pub(crate) fn curves(
     let tracks = tracks.collect::<Result<Vec<_>>>()?;
     let curves = CurveClip::new(raw.name(), tracks, skeleton)?;
     // Those may last longer than the others.
-    let weights = weight_curves(character, raw, from)?;
-    let curves = curves.with_weight_tracks(weights, character.morph_weights().len())?;
+    let weights = weight_curves(model, raw, from)?;
+    let curves = curves.with_weight_tracks(weights, model.morph_weights().len())?;
     Ok((curves.with_range_of(raw), reference))
 }
 
 /// The tracks of morph weights as differences from the reference's weights, by the same map.
 fn weight_curves(
-    character: &Character,
+    model: &Model,
     raw: &CurveClip,
     reference: &AdditiveReference,
 ) -> Result<Vec<WeightTrack>> {
-    let rest = character.morph_weights().iter().map(|weight| weight.rest);
+    let rest = model.morph_weights().iter().map(|weight| weight.rest);
     let mut weights: Vec<f32> = rest.collect();
     // Tracks are sorted and do not overlap: if the last one's weights exist, all do.
     let end = raw

@@ -12,9 +12,9 @@ use super::rates::timings;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
-use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
+use crate::mesh::Model;
 use crate::skeleton::Transform;
 
 /// How often the tracks to blame are looked for; after that, all are kept.
@@ -30,12 +30,12 @@ const LEAST_COSINE: f32 = 0.7;
 
 /// See [`Clip::new`].
 pub(super) fn clip(
-    character: &Character,
+    model: &Model,
     raw: &CurveClip,
     options: &ClipOptions,
     base: Base<'_>,
 ) -> Result<Clip> {
-    let skeleton = character.skeleton();
+    let skeleton = model.skeleton();
     if let Some(last) = raw.tracks().last()
         && usize::from(last.joint) >= skeleton.len()
     {
@@ -53,21 +53,21 @@ pub(super) fn clip(
             why: ArgumentFault::Invalid("must be positive and finite"),
         });
     }
-    let measure = Measure::new(character, raw, options, base);
-    let weights = build_weights::weights(character, raw, measure.bound_m())?;
-    let clip = joints(character, raw, options, base, &measure);
+    let measure = Measure::new(model, raw, options, base);
+    let weights = build_weights::weights(model, raw, measure.bound_m())?;
+    let clip = joints(model, raw, options, base, &measure);
     Ok(with_weights(clip, weights))
 }
 
 /// The clip without its morph weights.
 fn joints(
-    character: &Character,
+    model: &Model,
     raw: &CurveClip,
     options: &ClipOptions,
     base: Base<'_>,
     measure: &Measure<'_>,
 ) -> Clip {
-    let skeleton = character.skeleton();
+    let skeleton = model.skeleton();
     let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
     let timings = timings(raw, skeleton.len());
     let mut best: Option<Clip> = None;
@@ -79,7 +79,7 @@ fn joints(
         {
             break;
         }
-        let Made { clip, least_cosine } = make(character, raw, base, timing.clone(), &kept);
+        let Made { clip, least_cosine } = make(model, raw, base, timing.clone(), &kept);
         if least_cosine < LEAST_COSINE {
             continue;
         }
@@ -104,7 +104,7 @@ fn joints(
     }
     let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
-        let made = make(character, raw, base, most.clone(), &kept).clip;
+        let made = make(model, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
             let mut times = measure.times(&made);
@@ -115,7 +115,7 @@ fn joints(
         }
     }
     kept.fill(true);
-    let made = make(character, raw, base, Timing::single(raw), &kept).clip;
+    let made = make(model, raw, base, Timing::single(raw), &kept).clip;
     let (worst, _) = measure.blame(&made);
     reported(made, &worst)
 }
@@ -217,12 +217,12 @@ fn steps(track: &Track) -> bool {
 }
 
 /// The rest pose, as a clip.
-pub(crate) fn rest_clip(character: &Character) -> Result<Clip> {
-    let none = CurveClip::new("", Vec::new(), character.skeleton())?;
-    let joints = character.skeleton().joints().iter();
+pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
+    let none = CurveClip::new("", Vec::new(), model.skeleton())?;
+    let joints = model.skeleton().joints().iter();
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
     let timing = Timing::single(&none);
-    let mut clip = make(character, &none, Base::Rest(&rest), timing, &[]).clip;
+    let mut clip = make(model, &none, Base::Rest(&rest), timing, &[]).clip;
     clip.mark_near();
     Ok(clip)
 }

@@ -6,9 +6,8 @@ use super::curve_weights::{sample_weights, weight_range};
 use super::rates::timings_over;
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
-use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::mesh::PaletteJoint;
+use crate::mesh::{Model, PaletteJoint};
 use crate::skeleton::Affine;
 
 /// What a weight may be off by, at most and at least: the one for normals, which turn with it; the
@@ -32,8 +31,8 @@ pub(super) struct Made {
 ///
 /// # Errors
 /// [`Error::NotFound`] if the clip drives a weight that the character lacks.
-pub(super) fn weights(character: &Character, raw: &CurveClip, bound_m: f32) -> Result<Made> {
-    let count = character.morph_weights().len();
+pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Made> {
+    let count = model.morph_weights().len();
     if let Some(last) = raw.weight_tracks().last()
         && weight_range(last).end > count
     {
@@ -53,7 +52,7 @@ pub(super) fn weights(character: &Character, raw: &CurveClip, bound_m: f32) -> R
             *moving = min < max;
         }
     }
-    let reaches = reaches(character, &moving);
+    let reaches = reaches(model, &moving);
     for track in raw.weight_tracks() {
         let range = weight_range(track);
         let moves = moving[range.clone()].contains(&true);
@@ -73,15 +72,15 @@ pub(super) fn weights(character: &Character, raw: &CurveClip, bound_m: f32) -> R
 /// For each morph weight, the furthest that a vertex that it moves is moved by a unit of all
 /// weights of `moving`, in metres of the rest pose: so if each is off by its part of a bound, all
 /// together move no vertex beyond that.
-fn reaches(character: &Character, moving: &[bool]) -> Vec<f32> {
-    let scales = scales(character);
+fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
+    let scales = scales(model);
     let mut reaches = vec![0.0_f32; moving.len()];
     let mut moves = Vec::new();
-    for primitive in character.primitives() {
+    for primitive in model.primitives() {
         let first = primitive.first_weight as usize;
         let targets = primitive.targets.iter().zip(first..);
         let targets = targets.filter(|(_, weight)| moving.get(*weight) == Some(&true));
-        let entries = scales[character.palette_range(primitive)].iter();
+        let entries = scales[model.palette_range(primitive)].iter();
         let scale = entries.copied().fold(0.0, f32::max);
         moves.clear();
         moves.resize(primitive.vertex_count(), 0.0_f32);
@@ -99,9 +98,9 @@ fn reaches(character: &Character, moving: &[bool]) -> Vec<f32> {
 }
 
 /// How many times longer a vector becomes, at most, in the rest pose of each palette entry.
-fn scales(character: &Character) -> Vec<f32> {
+fn scales(model: &Model) -> Vec<f32> {
     let mut models: Vec<Affine> = Vec::new();
-    for joint in character.skeleton().joints() {
+    for joint in model.skeleton().joints() {
         let own = joint.rest.to_affine();
         models.push(match models.get(usize::from(joint.parent_index())) {
             Some(parent) => *parent * own,
@@ -113,7 +112,7 @@ fn scales(character: &Character) -> Vec<f32> {
         let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());
         axes.into_iter().fold(0.0, f32::max)
     };
-    character.palette().iter().map(scale).collect()
+    model.palette().iter().map(scale).collect()
 }
 
 /// A track at even times, and its worst error; none if no rate follows it.

@@ -7,8 +7,8 @@ use super::packed::{
     Block, BlockKeys, COMPONENTS, Clip, ClipPacking, ClipReport, Property, components, fingerprint,
 };
 use super::timing::Timing;
-use crate::character::Character;
 use crate::ids::JointId;
+use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::Transform;
 use std::borrow::Cow;
@@ -27,13 +27,13 @@ pub(crate) struct Made {
 
 /// The clip with the frames of `timing`, and with the tracks that are `kept`.
 pub(crate) fn make(
-    character: &Character,
+    model: &Model,
     raw: &CurveClip,
     base: Base<'_>,
     timing: Timing,
     kept: &[bool],
 ) -> Made {
-    let skeleton = character.skeleton();
+    let skeleton = model.skeleton();
     let pick = |want: bool| {
         let pairs = raw.tracks().iter().zip(kept);
         pairs
@@ -71,7 +71,7 @@ pub(crate) fn make(
             weight_error: 0.0,
         },
     };
-    let size = character.rest_bounds().size().max_element();
+    let size = model.rest_bounds().size().max_element();
     let same = [SAME, SAME * size, SAME];
     let (poses, least_cosine) = poses(&clip, base, &sampled, same);
     let mut stride = 0;

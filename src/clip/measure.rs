@@ -10,7 +10,7 @@ use super::look::{Far, Look, apart};
 use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::{Clip, ClipOptions};
 use super::unpacked::{Moments, Unpacked};
-use crate::character::Character;
+use crate::mesh::Model;
 use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -69,18 +69,18 @@ pub(super) struct Scratch {
 
 impl<'a> Measure<'a> {
     pub(super) fn new(
-        character: &'a Character,
+        model: &'a Model,
         raw: &'a CurveClip,
         options: &ClipOptions,
         base: Base<'a>,
     ) -> Self {
-        let size = character.rest_bounds().size().max_element();
+        let size = model.rest_bounds().size().max_element();
         let scale = if size > 0.0 && size.is_finite() {
             size / HUMAN_M
         } else {
             1.0
         };
-        let skeleton = character.skeleton();
+        let skeleton = model.skeleton();
         let most = (MAX_POSES / skeleton.len().max(1)).clamp(64, MAX_KEY_TIMES);
         let mut rest = Vec::new();
         let joints = skeleton.joints();

@@ -45,7 +45,7 @@ pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack}
 pub(crate) use curve_sample::animate_tracks;
 pub(crate) use frames::driven;
 pub(crate) use pack_clips::PackCount;
-pub use pack_clips::{PackObserver, PackProgress, pack_clips};
+pub use pack_clips::{PackObserver, PackProgress};
 pub(crate) use packed::{
     Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
 };

@@ -1,11 +1,6 @@
 //! Packing many clips at once, on all cores.
 
-use super::curve::CurveClip;
-use super::packed::{Clip, ClipOptions};
-use crate::character::Character;
-use crate::error::Result;
 use core::fmt;
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -74,39 +69,4 @@ impl PackCount {
             clip,
         });
     }
-}
-
-/// Packs `curves`, of `character` or for its skeleton, on the threads of rayon's current pool, and
-/// tells `progress` after each. The clips are in the order of the curves, and the same whatever the
-/// number of threads.
-///
-/// ```
-/// use throng::clip::{ClipOptions, pack_clips};
-///
-/// let options = throng::import::ImportOptions::curves_only();
-/// let character = throng::builtin::mannequin_with(&options)?.character;
-/// let clips = pack_clips(&character, character.curves(), &ClipOptions::default(), |progress| {
-///     println!("{}/{}: {}", progress.done, progress.total, progress.clip);
-/// })?;
-/// assert_eq!(clips.len(), character.curves().len());
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`Clip::new`], of the first clip that cannot be packed.
-pub fn pack_clips(
-    character: &Character,
-    curves: &[CurveClip],
-    options: &ClipOptions,
-    progress: impl Fn(PackProgress<'_>) + Sync,
-) -> Result<Vec<Clip>> {
-    let told = PackCount::new(curves.len());
-    let pack = |curve: &CurveClip| {
-        let clip = Clip::new(character, curve, options)?;
-        told.add(curve.name(), &progress);
-        Ok(clip)
-    };
-    // One by one, since clips are of very different lengths.
-    let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
-    packed.into_iter().collect()
 }

@@ -1,7 +1,5 @@
 //! The runtime's clip: keys at even times, in blocks of joints, ready for a vector unit.
 
-use super::additive;
-use super::additive::AdditiveReference;
 use super::base::Base;
 use super::build;
 use super::curve::{CurveClip, Track};
@@ -9,10 +7,9 @@ use super::curve_sample::animate_tracks;
 use super::keys::Packed;
 use super::timing::{Place, Timing};
 use super::weights::WeightKeys;
-use crate::character::Character;
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use crate::ids::JointId;
+use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Quat, Vec3};
@@ -39,7 +36,7 @@ pub struct ClipOptions {
     pub packing: ClipPacking,
     /// How far, in metres of character space, a point 3 cm from a joint may lie from where the
     /// file's curves put it. `None` is 0.01 cm. Both lengths are for a character of 1.8 m, and are
-    /// scaled by the largest edge of [`Character::rest_bounds`] over that; a given bound is taken
+    /// scaled by the largest edge of [`Character::rest_bounds`](crate::character::Character::rest_bounds) over that; a given bound is taken
     /// as it is.
     ///
     /// As far, at most, the morph weights of a mesh together may move a vertex from where the
@@ -192,50 +189,13 @@ impl Block {
 }
 
 impl Clip {
-    /// `clip`, one of `character` or another for its skeleton.
+    /// Packs `curves`, for the skeleton of `model`.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::error::Error::NotFound) if the clip drives a joint or a morph weight
-    /// that the character lacks; [`Error::Argument`](crate::error::Error::Argument) if the error bound is
-    /// not positive and finite.
-    pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
-        let skeleton = character.skeleton();
-        let rest: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
-        build::clip(character, clip, options, Base::Rest(&rest))
-    }
-
-    /// The difference of `clip` from a reference pose, to be added to what other clips make of a
-    /// character: a recoil, a breath, a lean. What the clip does not drive is no difference.
-    ///
-    /// The differences are taken of the file's keys, exactly but for rounding, and packed as any
-    /// clip's; the error is that of the clip put back onto its reference. Its morph weights are
-    /// differences from the reference's: those at rest, or of the clip itself at the reference's
-    /// time; a pose has none, and stands for those at rest.
-    ///
-    /// ```
-    /// use throng::clip::{AdditiveReference, Clip, ClipOptions};
-    ///
-    /// let options = throng::import::ImportOptions::curves_only();
-    /// let character = throng::builtin::mannequin_with(&options)?.character;
-    /// let first = AdditiveReference::Frame { time_s: 0.0 };
-    /// let clip = Clip::additive(&character, &character.curves()[0], &first, &ClipOptions::default())?;
-    /// assert!(clip.is_additive());
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Self::new`]; [`Error::Each`](crate::error::Error::Each) with the first joint that the clip
-    /// drives and whose reference is not finite, or has a scale of 0 where the clip drives the
-    /// scale; [`Error::Argument`](crate::error::Error::Argument) for a reference pose that does not have
-    /// one transform a joint.
-    pub fn additive(
-        character: &Character,
-        clip: &CurveClip,
-        reference: &AdditiveReference,
-        options: &ClipOptions,
-    ) -> Result<Self> {
-        let (curves, reference) = additive::curves(character, clip, reference)?;
-        Self::of_difference(character, &curves, &reference, options)
+    /// Those of `Clip::new`.
+    pub(crate) fn pack(model: &Model, curves: &CurveClip, options: &ClipOptions) -> Result<Self> {
+        let rest = model.skeleton.rest_pose();
+        build::clip(model, curves, options, Base::Rest(&rest))
     }
 
     /// [`Self::additive`] of curves that are differences from `reference`.
@@ -243,12 +203,12 @@ impl Clip {
     /// # Errors
     /// As [`Self::new`].
     pub(crate) fn of_difference(
-        character: &Character,
+        model: &Model,
         curves: &CurveClip,
         reference: &[Transform],
         options: &ClipOptions,
     ) -> Result<Self> {
-        build::clip(character, curves, options, Base::Reference(reference))
+        build::clip(model, curves, options, Base::Reference(reference))
     }
 
     /// The clip's name, or empty.

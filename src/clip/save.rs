@@ -9,8 +9,8 @@ use super::packed::{Block, BlockKeys, Clip, ClipPacking, ClipReport, Property, f
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
-use crate::character::Character;
 use crate::error::Result;
+use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::Skeleton;
 
@@ -89,12 +89,8 @@ impl Clip {
     /// # Errors
     /// [`Error::Saved`](crate::error::Error::Saved) or those of [`CurveClip::new`], for what makes no
     /// sense.
-    pub(crate) fn load(
-        character: &Character,
-        fingerprint: u64,
-        from: &mut Reader<'_>,
-    ) -> Result<Self> {
-        let skeleton = character.skeleton();
+    pub(crate) fn load(model: &Model, fingerprint: u64, from: &mut Reader<'_>) -> Result<Self> {
+        let skeleton = model.skeleton();
         let name = Save::load(from)?;
         let timing = load_timing(from)?;
         let keys = match u8::load(from)? {
@@ -109,7 +105,7 @@ impl Clip {
         let kept: Vec<Track> = Save::load(from)?;
         // Checks and sorts them.
         let kept = CurveClip::new("", kept, skeleton)?.tracks().to_vec();
-        let weights = load_weights(character, from)?;
+        let weights = load_weights(model, from)?;
         let packing = match keys {
             BlockKeys::Plain(..) => ClipPacking::None,
             BlockKeys::Packed(_) => ClipPacking::Quantised,
@@ -289,8 +285,8 @@ impl EvenWeights {
     }
 }
 
-fn load_weights(character: &Character, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>> {
-    let count = character.morph_weights().len();
+fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>> {
+    let count = model.morph_weights().len();
     let mut all = Vec::new();
     let mut end = 0;
     for _ in 0..usize::load(from)? {
@@ -298,7 +294,7 @@ fn load_weights(character: &Character, from: &mut Reader<'_>) -> Result<Vec<Weig
             0 => WeightKeys::Even(EvenWeights::load(from)?),
             1 => {
                 let track = WeightTrack::load(from)?;
-                let none = CurveClip::new("", Vec::new(), character.skeleton())?;
+                let none = CurveClip::new("", Vec::new(), model.skeleton())?;
                 // Checks it.
                 let clip = none.with_weight_tracks(vec![track], count)?;
                 let tracks = clip.weight_tracks().to_vec();

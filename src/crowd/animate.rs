@@ -4,7 +4,8 @@
 use super::buffers::Written;
 use super::characters::Entry;
 use super::instances::{Instances, SkinMode};
-use super::{Crowd, Frame, InstanceId};
+use super::state::Crowd;
+use super::{Frame, InstanceId};
 use crate::animate::Starts;
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;

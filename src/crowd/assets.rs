@@ -1,10 +1,12 @@
 //! Passes and characters, and room for instances of them: what changes between frames.
 
 use super::buffers::FrameBuffers;
-use super::characters::{self, Entry};
+use super::characters::Entry;
+use super::desc::check_desc;
 use super::history::HistoryBuffer;
 use super::retire::Retired;
-use super::{Capacity, CharacterId, Crowd, CrowdDesc, PassId, check_desc};
+use super::state::Crowd;
+use super::{Capacity, CharacterId, CrowdDesc, PassId, characters};
 use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, Upload};

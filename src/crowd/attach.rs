@@ -1,11 +1,11 @@
 //! Instances that follow a joint of another one.
 
-use super::{CharacterId, Crowd, Frame, InstanceId};
+use super::state::Crowd;
+use super::{CharacterId, Frame, InstanceId};
 use crate::animator::JointRef;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::palette::Mat3x4;
-use crate::skeleton::Affine;
-use crate::skeleton::Socket;
+use crate::skeleton::{Affine, Socket};
 
 /// What becomes of an attached instance when the one that it is attached to is despawned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

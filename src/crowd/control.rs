@@ -1,14 +1,14 @@
 //! What the engine says to instances: the words of the [`Animator`], for every instance of a crowd.
 
-use super::{CharacterId, Crowd, Frame, InstanceId};
+use super::state::Crowd;
+use super::{CharacterId, Frame, InstanceId};
 use crate::animator::{
     ActorId, AnimationEvent, Animator, IkReport, IkSolver, IkTarget, Play, PlayRecord, Playing,
     SolverId,
 };
 use crate::character::BlendAt;
 use crate::error::{Error, Result};
-use crate::ids::BlendSpaceId;
-use crate::ids::ParameterId;
+use crate::ids::{BlendSpaceId, ParameterId};
 use crate::state_machine::{LayerStatus, Value};
 
 /// Something that happened to an instance, to the instant and not to the frame.

@@ -13,7 +13,7 @@ pub const MAX_SLOTS: u32 = 16;
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
 /// How much a crowd has room for. Grown between frames by
-/// [`Crowd::reserve`](super::Crowd::reserve).
+/// [`Crowd::reserve`](super::state::Crowd::reserve).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Instances alive at the same time.
@@ -67,7 +67,7 @@ impl Default for Capacity {
     }
 }
 
-/// What a [`Crowd`](super::Crowd) is made for.
+/// What a [`Crowd`](super::state::Crowd) is made for.
 #[derive(Debug, Clone)]
 pub struct CrowdDesc {
     /// Frames in flight, 1 to [`MAX_SLOTS`].
@@ -87,7 +87,7 @@ pub struct CrowdDesc {
     /// ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR` (with an allocator that was made for
     /// device addresses).
     pub skinned_usage: vk::BufferUsageFlags,
-    /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`](super::Crowd::gpu_times)) and a
+    /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`](super::state::Crowd::gpu_times)) and a
     /// clock on the CPU ([`Stats::cpu`](super::Stats::cpu)). Leave it off where the queue family
     /// has no timestamps (`timestampValidBits` of 0).
     pub profile: bool,

@@ -1,10 +1,11 @@
 //! One frame: prepare, then draw.
 
+use super::Stats;
 use super::buffers::Written;
 use super::history::words_in_use;
 use super::retire::Retired;
+use super::state::Crowd;
 use super::view::{Prepared, VIEW_BYTES, View};
-use super::{Crowd, Stats};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout::Instance;
 use crate::gpu::{Scope, limit};

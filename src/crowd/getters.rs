@@ -1,8 +1,8 @@
 //! What can be asked of a crowd: everything that can be set, and who is in it.
 
-use super::{CharacterId, Crowd, InstanceId};
-use crate::error::listed;
-use crate::error::{Error, Result};
+use super::state::Crowd;
+use super::{CharacterId, InstanceId};
+use crate::error::{Error, Result, listed};
 use crate::skeleton::Affine;
 
 impl Crowd {

@@ -6,7 +6,7 @@ use ash::vk;
 use core::ops::Range;
 
 /// A character of a frame as shaders see it: for pipelines of the engine's own, whose set 0 is
-/// [`Crowd::set_layout`](super::Crowd::set_layout) and whose shaders include
+/// [`Crowd::set_layout`](super::state::Crowd::set_layout) and whose shaders include
 /// `shaders/include/throng.glsl`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inputs {

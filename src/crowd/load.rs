@@ -1,6 +1,7 @@
 //! How much room a crowd of known characters needs.
 
-use super::{Capacity, CharacterDesc, CharacterId, Crowd, SkinMode};
+use super::state::Crowd;
+use super::{Capacity, CharacterDesc, CharacterId, SkinMode};
 use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes;

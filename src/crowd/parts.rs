@@ -1,6 +1,8 @@
 //! Parts of instances that are not drawn.
 
-use super::{CharacterId, Crowd, Frame, InstanceId, ViewId, runs::Run};
+use super::runs::Run;
+use super::state::Crowd;
+use super::{CharacterId, Frame, InstanceId, ViewId};
 use crate::error::{Error, Result};
 use crate::mesh::PartId;
 

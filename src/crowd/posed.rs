@@ -1,12 +1,11 @@
 //! Poses that the engine makes itself.
 
-use super::{CharacterId, Crowd, InstanceId};
+use super::state::Crowd;
+use super::{CharacterId, InstanceId};
 use crate::animator::ShowPose;
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use crate::gpu::palettes;
-use crate::skeleton::model_pose;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::{Affine, Transform, model_pose};
 
 impl Crowd {
     /// Shows a model pose of the engine's own making: character space from each joint's space, one

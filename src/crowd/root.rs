@@ -1,6 +1,7 @@
 //! Root motion of instances: their transforms follow their clips.
 
-use super::{Crowd, InstanceId};
+use super::InstanceId;
+use super::state::Crowd;
 use crate::animator::RootMotionMode;
 use crate::error::Result;
 use crate::motion::{RootDelta, RootPlace};

@@ -1,7 +1,7 @@
 //! The shadow map that the built-in shading looks the light up in: set 1 of its passes.
 
-use super::Crowd;
 use super::retire::Retired;
+use super::state::Crowd;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{Device, Object, VkCall, sets};
 use ash::vk;

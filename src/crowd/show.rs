@@ -1,8 +1,9 @@
 //! What the engine says of who shows what: hidden instances, view masks, lists of its own.
 
+use super::state::Crowd;
 use super::view::View;
 use super::visibility::Visibility;
-use super::{Crowd, Frame, InstanceId, MAX_VIEWS};
+use super::{Frame, InstanceId, MAX_VIEWS};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::limit;
 

@@ -3,7 +3,8 @@
 use super::buffers::Written;
 use super::characters::Entry;
 use super::instances::SkinMode;
-use super::{CharacterId, Crowd, Frame, InstanceId};
+use super::state::Crowd;
+use super::{CharacterId, Frame, InstanceId};
 use crate::error::{ArgumentFault, Error, Result};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};

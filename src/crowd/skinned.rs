@@ -27,7 +27,7 @@ use ash::vk;
 pub struct Skinned<'a> {
     /// With the usage `STORAGE_BUFFER | VERTEX_BUFFER | TRANSFER_SRC` and
     /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage). Another one after
-    /// [`Crowd::reserve`](crate::Crowd::reserve).
+    /// [`Crowd::reserve`](super::state::Crowd::reserve).
     pub buffer: vk::Buffer,
     /// Where the instance's range starts, in bytes, a multiple of 16. Another one in the next
     /// frame, perhaps.

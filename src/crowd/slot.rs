@@ -2,7 +2,8 @@
 
 use super::root::Rooted;
 use crate::animator::ActorId;
-use crate::gpu::layout::{self, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use crate::gpu::layout;
+use crate::gpu::layout::{NONE, SOURCE_RESIDENT, SOURCE_RING};
 
 /// Where the vertices of an instance are deformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

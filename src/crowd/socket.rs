@@ -1,10 +1,10 @@
 //! Where joints of instances are, for what is attached to them.
 
-use super::{Crowd, InstanceId};
+use super::InstanceId;
+use super::state::Crowd;
 use crate::animator::JointRef;
 use crate::error::Result;
-use crate::skeleton::Affine;
-use crate::skeleton::Socket;
+use crate::skeleton::{Affine, Socket};
 
 impl Crowd {
     /// World space from a joint's or a socket's space at the engine's `time_s`: of what the

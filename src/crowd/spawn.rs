@@ -2,7 +2,8 @@
 
 use super::instances::{Share, SkinMode, Slot, morph_words};
 use super::skin::skinned_words;
-use super::{CharacterId, Crowd, InstanceId};
+use super::state::Crowd;
+use super::{CharacterId, InstanceId};
 use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout;

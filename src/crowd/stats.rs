@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CpuTimes {
     /// Taking the animators to the frame's time, in
-    /// [`Crowd::begin_frame`](super::Crowd::begin_frame): events, state machines, root motion.
+    /// [`Crowd::begin_frame`](super::state::Crowd::begin_frame): events, state machines, root motion.
     pub update_ms: f64,
     /// Clips to palettes in the ring, and morph weights.
     pub animate_ms: f64,

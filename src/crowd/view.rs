@@ -82,7 +82,7 @@ pub struct View {
     /// How to look the light up in the crowd's shadow map, in passes that take it.
     pub shadow: Option<Shadow>,
     /// Shows the instances whose mask has a bit in common with this one; see
-    /// [`Crowd::set_view_mask`](super::Crowd::set_view_mask).
+    /// [`Crowd::set_view_mask`](super::state::Crowd::set_view_mask).
     pub mask: u32,
     /// Shows only the instances of this list, by [`Frame::list`](super::Frame::list). `None`: all.
     pub list: Option<ListId>,
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn a_crowd_may_be_drawn_from_several_threads() {
         fn send_and_sync<T: Send + Sync>() {}
-        send_and_sync::<crate::Crowd>();
+        send_and_sync::<crate::crowd::state::Crowd>();
         send_and_sync::<crate::Frame<'static>>();
     }
 

@@ -1,6 +1,7 @@
 //! Morph weights of instances.
 
-use super::{Crowd, InstanceId};
+use super::InstanceId;
+use super::state::Crowd;
 use crate::error::Result;
 
 impl Crowd {

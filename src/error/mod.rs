@@ -1,14 +1,13 @@
 //! The one error type of the crate.
 
+mod animation;
 mod argument;
 mod desc;
 mod names;
 mod range;
 mod saved;
+mod state_machine;
 mod unheld;
-
-use crate::character::AnimationError;
-use crate::state_machine::StateMachineError;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -426,9 +425,11 @@ pub enum AssetFault {
     Invalid(&'static str),
 }
 
+pub use animation::{AnimationError, AnimationList, AnimationPart};
 pub(crate) use argument::expect_len;
 pub(crate) use desc::cut;
 pub use desc::{DescError, DescFault};
 pub(crate) use names::listed;
 pub use saved::SavedFault;
+pub use state_machine::{StateMachineError, StateMachinePart};
 pub use unheld::{PoseAt, Unheld};

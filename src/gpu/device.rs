@@ -1,6 +1,7 @@
 //! The engine's device, with what the parts need to know about it.
 
-use super::{Enabled, Gpu, check};
+use super::handles::Gpu;
+use super::{Enabled, check};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ffi::CStr;

@@ -1,8 +1,8 @@
 //! A character's streams as the GPU reads them: words in one geometry buffer.
 
-use super::layout::{self, NONE};
-use super::limit;
-use super::ranges::{self, Blending, DrawRange};
+use super::layout::NONE;
+use super::ranges::{Blending, DrawRange};
+use super::{layout, limit, ranges};
 use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::{AlphaMode, JointIndices, MorphTarget, Primitive};

@@ -1,13 +1,12 @@
 //! A character's immutable data in device-local memory.
 
-use super::encode::{self, Geometry};
-use super::layout::{self, TEXTURES};
+use super::encode::Geometry;
+use super::layout::TEXTURES;
 use super::ranges::{Blending, DrawRange};
 use super::textures::Textures;
-use super::{Buffer, Device, Upload, palettes};
-use crate::character::Character;
+use super::{Buffer, Device, Upload, encode, layout, palettes};
+use crate::character::{Character, Facing};
 use crate::error::Result;
-use crate::mesh::Facing;
 use crate::palette::{Method, PaletteFormat, check_method};
 use crate::skin::SkinnedLayout;
 use ash::vk;

@@ -6,8 +6,7 @@ use crate::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, PaletteRef,
     QuatOffset, WriteOnly, palette,
 };
-use crate::skeleton::Affine;
-use crate::skeleton::rest_model_pose;
+use crate::skeleton::{Affine, rest_model_pose};
 use bytemuck::{Pod, Zeroable};
 
 /// A row of a palette.

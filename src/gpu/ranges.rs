@@ -1,8 +1,8 @@
 //! Which triangles of a primitive are drawn together: those that go through the same pipeline, with
 //! the same front face.
 
-use crate::character::Character;
-use crate::mesh::{AlphaMode, Facing, Primitive};
+use crate::character::{Character, Facing};
+use crate::mesh::{AlphaMode, Primitive};
 use std::collections::BTreeMap;
 
 /// How a draw's fragments reach the attachments.

@@ -1,8 +1,7 @@
 //! Joints that look at something together.
 
 use super::aim_solve::Rotations;
-use super::job::{Checked, expect_axis, expect_finite, expect_in};
-use super::job::{IkJob, IkPose};
+use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
 use super::rig::IkRig;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;

@@ -1,8 +1,7 @@
 //! Chains of any number of joints, with limits: the job.
 
 use super::chain_solve::Chain;
-use super::job::{Checked, expect_finite, expect_in};
-use super::job::{IkJob, IkPose};
+use super::job::{Checked, IkJob, IkPose, expect_finite, expect_in};
 use super::limit::JointLimit;
 use super::maths::{blend, length};
 use super::rig::IkRig;

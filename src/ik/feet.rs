@@ -1,12 +1,10 @@
 //! Feet on uneven ground: pelvis, legs and soles.
 
-use super::job::{Checked, expect_axis, expect_finite, expect_in};
-use super::job::{IkJob, IkPose};
+use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
 use super::rig::IkRig;
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
-use crate::error::expect_len;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_len};
 use crate::ids::JointId;
 use core::f32::consts::FRAC_PI_2;
 use glam::{Quat, Vec3};

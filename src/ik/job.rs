@@ -1,8 +1,7 @@
 //! What all jobs have in common: check, solve one, solve many.
 
 use super::rig::IkRig;
-use crate::error::expect_len;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{ArgumentFault, Error, Result, expect_len};
 use crate::skeleton::{Affine, Transform};
 use rayon::prelude::*;
 

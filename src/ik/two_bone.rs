@@ -1,7 +1,6 @@
 //! Two bones, such as a leg or an arm, in closed form.
 
-use super::job::{Checked, expect_axis, expect_finite, expect_in, expect_rotation};
-use super::job::{IkJob, IkPose};
+use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in, expect_rotation};
 use super::limb::{Limb, Wanted};
 use super::maths::{blend, inverse, length, rotation_of, sense};
 use super::rig::IkRig;

@@ -1,8 +1,9 @@
 //! Clips that belong to other files.
 
+use super::RawCharacter;
 use super::build::{Adopted, adopt, check_clip_joints};
+use super::options::{ImportOptions, Repair};
 use super::weight_match::{match_weights, matched_parts};
-use super::{ImportOptions, RawCharacter, Repair};
 use crate::character::{Character, NamedTimes};
 use crate::clip::CurveClip;
 use crate::error::{Error, Result, listed};
@@ -143,7 +144,7 @@ impl RawCharacter {
     /// [`Error::Asset`], naming the object at fault and the reason, also if there is no animation;
     /// [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
     pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<AddedClips> {
-        let weights = &character.morph_weights;
+        let weights = &character.model.morph_weights;
         let found = fitted(self, character.skeleton(), weights, options)?;
         let clips = character.clip_count() + found.clips.len();
         check_clip_joints(options, clips, character)?;

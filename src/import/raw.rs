@@ -86,7 +86,7 @@ pub struct RawPrimitive {
     /// Its number in the mesh.
     pub number: usize,
     /// The node that carries it. Where there is a skin, only
-    /// [`ImportOptions::leave_out`](super::ImportOptions::leave_out) reads it.
+    /// [`ImportOptions::leave_out`](super::options::ImportOptions::leave_out) reads it.
     pub node: usize,
     /// The skin; `None`: the part follows its node rigidly.
     pub skin: Option<usize>,

@@ -1,6 +1,7 @@
 //! Characters that are not skinned: a static mesh on one joint, and a skeleton alone.
 
-use super::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use super::options::{ImportOptions, Imported};
+use super::{RawCharacter, RawNode, RawPrimitive, RawTransform};
 use crate::error::Result;
 use crate::ids::JointId;
 use crate::mesh::Material;

@@ -2,14 +2,15 @@
 
 mod aabb;
 mod material;
+mod model;
 mod morph_weight;
 mod palette_joint;
 mod parts;
 mod primitive;
-mod triangles;
 
 pub use aabb::Aabb;
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
+pub(crate) use model::Model;
 pub(crate) use morph_weight::MorphReach;
 pub use morph_weight::{MorphWeight, SkinInfo};
 pub use palette_joint::PaletteJoint;
@@ -18,4 +19,3 @@ pub(crate) use parts::Parts;
 pub(crate) use parts::part_bits;
 pub use parts::{MAX_HIDEABLE, PartId};
 pub use primitive::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
-pub use triangles::Facing;

@@ -1,19 +1,18 @@
 //! Parts of a character that can be shown and hidden by name.
 
+use super::model::Model;
 use super::primitive::Primitive;
-use crate::character::Character;
-use crate::error::listed;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// A part of a character: the primitives of a node, or a single one of them. See
-/// [`Character::part`].
+/// [`Character::part`](crate::character::Character::part).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartId(u16);
 
 impl PartId {
-    /// The index in [`Character::parts`].
+    /// The index in [`Character::parts`](crate::character::Character::parts).
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -120,11 +119,11 @@ fn bit(number: usize) -> u128 {
     }
 }
 
-impl Character {
+impl Model {
     /// The parts that instances can hide one by one, in the order of their ids: the name of each
     /// node that carries primitives, then the names of the primitives of those nodes that carry
     /// several.
-    pub fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
         let named = |(number, part)| {
             let part: &Part = part;
             (PartId(number), &*part.name)
@@ -158,7 +157,7 @@ impl Character {
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that there are.
-    pub fn part(&self, name: &str) -> Result<PartId> {
+    pub(crate) fn part(&self, name: &str) -> Result<PartId> {
         let found = self.parts().find(|(_, own)| *own == name);
         found.map(|(id, _)| id).ok_or_else(|| Error::UnknownName {
             what: "part",

@@ -1,8 +1,7 @@
 //! Blending morph weights: levels of weighted means and added differences, as joints are blended.
 
 use crate::clip::Clip;
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 
 /// A clip at a time whose morph weights take part in a blend.
 #[derive(Debug, Clone, Copy)]

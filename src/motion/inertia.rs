@@ -6,8 +6,7 @@
 //! on only the new motion is evaluated, and the offset decays by a polynomial of fifth degree that
 //! starts with that value and velocity and ends with neither value, velocity nor acceleration.
 
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3, Vec3};
 

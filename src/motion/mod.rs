@@ -16,7 +16,9 @@ mod sync;
 
 pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub(crate) use blend::{JointPart, blend_joint};
-pub use blend_space::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
+pub use blend_space::{
+    BlendShape, BlendSpace, BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS,
+};
 pub use blend_weights::{WeightSample, blend_weights};
 pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 pub(crate) use inertia::decayed_by;

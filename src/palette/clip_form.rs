@@ -1,7 +1,6 @@
 //! A clip in whichever form it is there: packed, or the file's curves.
 
-use crate::clip::Clip;
-use crate::clip::CurveClip;
+use crate::clip::{Clip, CurveClip};
 use crate::error::Result;
 use crate::skeleton::Transform;
 

@@ -1,22 +1,13 @@
 //! The palette stage: local pose → model pose → skinning matrices.
 
-use crate::error::expect_len;
-
-use crate::skeleton::rest_model_pose;
-
-use super::held::{Tolerance, unheld};
-
 use super::entry::PaletteEntry;
+use super::held::{Tolerance, unheld};
 use super::write_only::WriteOnly;
-
 use crate::character::Character;
+use crate::error::{PoseAt, Result, expect_len};
 use crate::mesh::PaletteJoint;
-use crate::skeleton::Affine;
-
-use crate::error::{PoseAt, Result};
-
+use crate::skeleton::{Affine, rest_model_pose};
 use bytemuck::{Pod, Zeroable};
-
 use glam::{Vec3, Vec4};
 
 /// A skinning matrix as the GPU reads it: the three upper rows of a 4×4 matrix, row by row,

@@ -4,12 +4,10 @@ use super::clip_form::ClipForm;
 use super::format::{DualQuat, DualQuatStretch, Method, PaletteFormat, QuatOffset};
 use super::held::{Tolerance, unheld};
 use crate::character::Character;
-use crate::clip::put_onto;
-use crate::clip::{CurveClip, TrackValues};
+use crate::clip::{CurveClip, TrackValues, put_onto};
 use crate::error::{PoseAt, Result, Unheld};
 use crate::mesh::PaletteJoint;
-use crate::skeleton::model_pose;
-use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform, model_pose};
 
 /// Checks that `method` can skin `character`, in its rest pose and all of its clips, and finds the
 /// palette format that this takes.

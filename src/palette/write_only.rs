@@ -1,7 +1,6 @@
 //! A slice that can be written and never read.
 
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 

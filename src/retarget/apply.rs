@@ -3,8 +3,7 @@
 use super::frame::{Placed, place};
 use super::map::JointMap;
 use super::plan::{Link, Plan};
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::DVec3;
 

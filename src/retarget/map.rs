@@ -3,10 +3,8 @@
 use super::humanoid::Humanoid;
 use super::role::Role;
 use super::words::loose;
-use crate::error::listed;
-use crate::error::{ArgumentFault, Error, Result};
-use crate::ids::JointId;
-use crate::ids::unknown;
+use crate::error::{ArgumentFault, Error, Result, listed};
+use crate::ids::{JointId, unknown};
 use crate::skeleton::{Skeleton, match_names};
 use std::collections::{BTreeMap, HashMap};
 

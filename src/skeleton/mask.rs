@@ -1,8 +1,7 @@
 //! Masks: how much of a layer counts for each joint.
 
 use super::joints::Skeleton;
-use crate::error::expect_len;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{ArgumentFault, Error, Result, expect_len};
 
 /// How much of a layer's weight counts for each joint: a weight in 0..=1 a joint, in the order of
 /// the skeleton.

@@ -2,8 +2,7 @@
 
 use super::morph::expect_finite;
 use crate::character::Character;
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
 use glam::Vec3;
@@ -46,7 +45,7 @@ fn bounds(
     weight: impl Fn(usize) -> f32,
 ) -> Result<Aabb> {
     expect_len("palette", palette.len(), character.palette().len())?;
-    let mut reaches = character.morph_reaches.iter().peekable();
+    let mut reaches = character.model.morph_reaches.iter().peekable();
     let (mut all, mut slack) = (Aabb::EMPTY, Vec3::ZERO);
     let boxes = character.palette().iter().zip(palette).enumerate();
     for (index, (entry, matrix)) in boxes {

@@ -3,8 +3,7 @@
 use super::linear::unit_or;
 use super::vertices::{Blend, Deform, each};
 use crate::error::Result;
-use crate::palette::{DualQuat, DualQuatStretch};
-use crate::palette::{rotate, translation};
+use crate::palette::{DualQuat, DualQuatStretch, rotate, translation};
 use glam::{Vec3, Vec4};
 
 /// A blended dual quaternion, its real part of unit length, and the stretch that goes before it.

@@ -3,9 +3,9 @@
 use super::bounds::morphed_bounds;
 use super::ray::{Line, Meeting};
 use super::skinner::Skinner;
-use crate::character::Character;
+use crate::character::{Character, Facing};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::mesh::{Facing, Primitive};
+use crate::mesh::Primitive;
 use crate::palette::{Mat3x4, PaletteRef};
 use crate::skeleton::Affine;
 use glam::{DAffine3, DMat3, DVec3, Vec3};

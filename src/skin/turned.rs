@@ -2,11 +2,9 @@
 //! tell front from back.
 
 use crate::character::Character;
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use crate::mesh::Primitive;
-use crate::palette::rest_palette;
-use crate::palette::{Mat3x4, PaletteRef};
+use crate::palette::{Mat3x4, PaletteRef, rest_palette};
 
 /// Which triangles of `primitive`, one of the character's, have turned over under `palette`, the
 /// character's whole one, against the rest pose: their front is where they are seen clockwise. One

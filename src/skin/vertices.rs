@@ -2,8 +2,7 @@
 
 use super::morph::{MorphedVertices, morph};
 use crate::character::Character;
-use crate::error::expect_len;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_len};
 use crate::mesh::Primitive;
 use crate::palette::PaletteRef;
 use core::mem::take;

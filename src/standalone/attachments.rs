@@ -1,10 +1,9 @@
 //! What a target and a swapchain draw into besides their final image: depth, and
 //! colour with several samples. And how rendering begins and ends.
 
-use ash::vk;
-
 use super::image::{Image, ImageDesc, aspect, whole};
 use super::{Context, Formats, Result};
+use ash::vk;
 
 /// How rendering begins.
 #[derive(Clone, Copy, Debug, PartialEq)]

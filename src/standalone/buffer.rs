@@ -1,11 +1,10 @@
 //! A buffer with its memory.
 
+use super::context::ContextId;
+use super::{Check, Context, Result, StandaloneError, read_buffer};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
-
-use super::context::ContextId;
-use super::{Check, Context, Result, StandaloneError, read_buffer};
 
 /// What a [`Buffer`] is made from.
 #[derive(Clone, Copy, Debug)]

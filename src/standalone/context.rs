@@ -1,22 +1,21 @@
 //! Everything that a program needs before it has something to draw.
 
+use super::device::{Candidate, DeviceOwner};
+use super::instance::InstanceOwner;
+use super::one_off::OneOff;
+use super::surface::Window;
+use super::{
+    Check, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Validation,
+    device, surface,
+};
+use crate::gpu::{Enabled, Gpu};
+use ash::{ext, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use crate::gpu::{Enabled, Gpu};
-use ash::{ext, vk};
-use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-
-use super::device::{self, Candidate, DeviceOwner};
-use super::instance::InstanceOwner;
-use super::one_off::OneOff;
-use super::surface::{self, Window};
-use super::{
-    Check, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Validation,
-};
 
 /// What a [`Context`] is made from.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,11 @@
 //! Which device, and the logical device made from it.
 
+use super::instance::{InstanceOwner, names};
+use super::{Check, ContextDesc, FeatureSet, Result, StandaloneError, Surface};
+use ash::{khr, vk};
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::sync::Arc;
-
-use ash::{khr, vk};
-
-use super::instance::{InstanceOwner, names};
-use super::{Check, ContextDesc, FeatureSet, Result, StandaloneError, Surface};
 
 /// The environment variable that chooses a device, by index or by a part of its
 /// name in any case. It goes before [`ContextDesc::device`].

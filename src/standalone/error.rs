@@ -1,8 +1,7 @@
 //! What can go wrong here, with the numbers and names that say where.
 
-use ash::vk;
-
 use super::DeviceReport;
+use ash::vk;
 
 /// An error of the standalone module.
 #[derive(Debug, thiserror::Error)]

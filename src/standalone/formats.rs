@@ -1,8 +1,7 @@
 //! The formats and samples of a pass, and whether the device has them.
 
-use ash::vk;
-
 use super::{Context, Result, StandaloneError};
+use ash::vk;
 
 /// The formats of a pass, as a pipeline wants to know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

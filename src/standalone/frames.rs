@@ -1,10 +1,9 @@
 //! Frames in flight: N slots, each with a command buffer, a fence and an acquire
 //! semaphore.
 
-use ash::vk;
-
 use super::context::ContextId;
 use super::{Check, Context, Result, SwapchainImage};
+use ash::vk;
 
 /// One frame being recorded.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +14,7 @@ pub struct Frame {
     pub slot: usize,
     /// Recording, outside of rendering.
     pub cmd: vk::CommandBuffer,
-    /// For [`Swapchain::acquire`](super::Swapchain::acquire).
+    /// For [`Swapchain::acquire`](super::swapchain::Swapchain::acquire).
     pub(super) acquired: vk::Semaphore,
 }
 

@@ -1,11 +1,9 @@
 //! What a context has for reading.
 
+use super::{DeviceInfo, FeatureSet};
+use ash::vk;
 use std::ffi::CString;
 use std::fmt;
-
-use ash::vk;
-
-use super::{DeviceInfo, FeatureSet};
 
 /// What a [`Context`](super::Context) has for reading. It can't be changed through the context:
 /// everything that is made with it relies on it.

@@ -1,10 +1,9 @@
 //! A two-dimensional image with its memory and one view: what attachments are.
 
+use super::{Check, Context, Result, StandaloneError, buffer};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
-
-use super::{Check, Context, Result, StandaloneError, buffer};
 
 /// What an [`Image`] is made from.
 pub(super) struct ImageDesc<'a> {

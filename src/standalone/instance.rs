@@ -1,11 +1,9 @@
 //! The instance, the validation layer and the messenger.
 
-use std::ffi::{CStr, CString, c_char};
-
+use super::validation::{Messages, Validation};
+use super::{Check, Result, StandaloneError, validation};
 use ash::{Entry, ext, khr, vk};
-
-use super::validation::{self, Messages, Validation};
-use super::{Check, Result, StandaloneError};
+use std::ffi::{CStr, CString, c_char};
 
 /// Owns the instance: destroys the messenger and then the instance.
 pub(super) struct InstanceOwner {

@@ -1,8 +1,7 @@
 //! Commands that are recorded, submitted and waited for.
 
-use ash::vk;
-
 use super::{Check, Result};
+use ash::vk;
 
 /// One command buffer and its fence, freed on drop.
 pub(super) struct OneOff<'a> {

@@ -3,11 +3,10 @@
 //! Each function copies into a mapped buffer in a submission of its own, waits
 //! for it, and destroys the buffer. It comes after everything submitted before.
 
-use ash::vk;
-use gpu_allocator::MemoryLocation;
-
 use super::attachments::barrier;
 use super::{Buffer, BufferDesc, Context, Result};
+use ash::vk;
+use gpu_allocator::MemoryLocation;
 
 /// One level of one layer of an image, to be read back.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,12 @@
 //! A window's surface.
 
+use super::instance::InstanceOwner;
+use super::{Check, Result, StandaloneError};
+use ash::{khr, vk};
+use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use std::ffi::CStr;
 use std::fmt;
 use std::sync::Arc;
-
-use ash::{khr, vk};
-use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
-
-use super::instance::InstanceOwner;
-use super::{Check, Result, StandaloneError};
 
 /// Anything that is a window: winit's, SDL's, one's own.
 pub trait Window: HasDisplayHandle + HasWindowHandle {}

@@ -1,12 +1,11 @@
 //! Something to draw into without a window.
 
-use ash::vk;
-
 use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, barrier};
 use super::context::ContextId;
 use super::image::{Image, ImageDesc, aspect, whole};
 use super::readback::{ImageRead, read_image};
 use super::{Context, Formats, Result, StandaloneError};
+use ash::vk;
 
 /// What a [`Target`] is made from.
 #[derive(Clone, Copy, Debug)]

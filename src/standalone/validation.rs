@@ -26,11 +26,10 @@
 //! program: messages of the loader (a driver that fails to load) and the layer's
 //! remarks on its own settings.
 
+use ash::vk;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use ash::vk;
 
 /// The layer.
 pub const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";

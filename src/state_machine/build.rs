@@ -10,11 +10,9 @@ use super::machine::{
 };
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
 use super::names::check_names;
-use crate::character::BlendSpace;
-use crate::error::DescFault;
-use crate::error::cut;
-use crate::skeleton::Mask;
-use crate::skeleton::Skeleton;
+use crate::error::{DescFault, cut};
+use crate::motion::BlendSpace;
+use crate::skeleton::{Mask, Skeleton};
 use crate::text::{check_cap, check_value, find};
 
 /// The furthest phase at which a state can start, either way.

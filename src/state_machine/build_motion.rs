@@ -4,11 +4,9 @@ use super::build::{Checked, Known};
 use super::desc::MotionDesc;
 use super::fault::{At, Fault};
 use super::model::{Motion, Played};
-use crate::character::{BlendShape, BlendSpace};
-use crate::error::DescFault;
-use crate::error::cut;
+use crate::error::{DescFault, cut};
 use crate::ids::ClipId;
-use crate::motion::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
+use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
 use crate::text::{check_cap, find, unknown};
 use glam::Vec2;
 

@@ -6,8 +6,7 @@ use super::machine::StateMachine;
 use super::model::Layer;
 use super::pace::clips;
 use super::state::{LayerState, Play, StateMachineInstance, Value};
-use crate::ids::ClipId;
-use crate::ids::StateId;
+use crate::ids::{ClipId, StateId};
 use crate::motion::{LoopMode, Ramp};
 
 /// A clip that a layer of an instance plays, closed-form in time.

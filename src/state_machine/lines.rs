@@ -1,6 +1,7 @@
 //! Where the parts of a machine's text are, and what they are called.
 
-use super::fault::{At, StateMachinePart};
+use super::fault::At;
+use crate::error::StateMachinePart;
 use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};

@@ -2,8 +2,7 @@
 
 use super::drive::{DrivenClip, Watch};
 use super::fire::Taken;
-use crate::ids::ClipId;
-use crate::ids::StateId;
+use crate::ids::{ClipId, StateId};
 use crate::motion::LoopMode;
 
 /// A state that an instance left or entered.

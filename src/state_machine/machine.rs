@@ -2,14 +2,11 @@
 
 use super::desc::StateMachineDesc;
 use super::model::{Layer, Parameter, State};
-use crate::character::{BlendSpace, Character};
-use crate::clip::Clip;
-use crate::clip::CurveClip;
+use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
-use crate::ids::StateId;
-use crate::ids::{find, unknown};
-use crate::skeleton::Mask;
-use crate::skeleton::Skeleton;
+use crate::ids::{StateId, find, unknown};
+use crate::motion::BlendSpace;
+use crate::skeleton::{Mask, Skeleton};
 
 /// The most parameters of a machine.
 pub const MAX_PARAMETERS: usize = 256;
@@ -66,21 +63,6 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
             duration_s: clip.duration_s(),
             additive: Some(clip.is_additive()),
         }
-    }
-}
-
-impl<'c> StateMachineClip<'c> {
-    /// The clips of a character, or its curves if it has only those.
-    pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
-        let packed = character.clips().iter().map(Self::from);
-        let curves = character.curves().iter().skip(packed.len());
-        let additive = character.animations().additive();
-        let all = packed.chain(curves.map(Self::from)).zip(additive);
-        all.map(|(clip, additive)| Self {
-            additive: Some(additive),
-            ..clip
-        })
-        .collect()
     }
 }
 
@@ -155,16 +137,6 @@ impl StateMachine {
     ) -> Result<Self> {
         let built = super::build::build(desc, skeleton, clips, spaces);
         built.map_err(|fault| fault.named(desc).into_error())
-    }
-
-    /// [`Self::new`] for the skeleton, the clips and the blend spaces of a character.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
-        let clips = StateMachineClip::all_of(character);
-        let spaces = character.animations().blend_spaces();
-        Self::with_spaces(desc, character.skeleton(), &clips, spaces)
     }
 
     /// The masks that samples refer to.

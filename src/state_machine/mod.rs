@@ -72,7 +72,6 @@ pub use desc::{
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
 pub(crate) use drive::{DrivenClip, Watch};
-pub use fault::{StateMachineError, StateMachinePart};
 pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;

@@ -5,8 +5,7 @@ use super::machine::StateMachine;
 use super::model::Layer;
 use super::pace::{clips, place};
 use super::state::{LayerState, Play, StateMachineInstance, Value};
-use crate::ids::StateId;
-use crate::ids::{ClipId, MaskId};
+use crate::ids::{ClipId, MaskId, StateId};
 use crate::motion::{ClipSample, LoopMode};
 
 impl Layer {

@@ -1,13 +1,11 @@
 //! The text form of state machines, in TOML.
 
 use super::desc::StateMachineDesc;
-use super::fault::{Fault, StateMachineError, StateMachinePart};
+use super::fault::Fault;
 use super::lines::Lines;
 use super::machine::{StateMachine, StateMachineClip};
-use crate::character::{BlendSpace, Character};
-use crate::error::DescFault;
-use crate::error::cut;
-use crate::error::{Error, Result};
+use crate::error::{DescFault, Error, Result, StateMachineError, StateMachinePart, cut};
+use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 
 /// The most bytes that a state machine's text may have.
@@ -112,16 +110,6 @@ impl StateMachineText {
     #[must_use]
     pub fn desc(&self) -> &StateMachineDesc {
         &self.desc
-    }
-
-    /// [`StateMachine::of`], with errors that name the file and the line.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn build(&self, character: &Character) -> Result<StateMachine> {
-        let clips = StateMachineClip::all_of(character);
-        let spaces = character.animations().blend_spaces();
-        self.build_for(character.skeleton(), &clips, spaces)
     }
 
     /// [`StateMachine::new`], with errors that name the file and the line.

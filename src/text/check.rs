@@ -1,7 +1,6 @@
 //! Checks of descriptions: names, numbers and counts, with the place of what is wrong.
 
-use crate::error::listed;
-use crate::error::{DescFault, cut};
+use crate::error::{DescFault, cut, listed};
 use std::collections::HashMap;
 
 /// The most bytes of a name.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 use throng::Error;
-use throng::clip::{Clip, ClipOptions, PackObserver, pack_clips};
+use throng::character::pack_clips;
+use throng::clip::{Clip, ClipOptions, PackObserver};
 use throng::import::ImportOptions;
 
 #[test]

@@ -5,8 +5,9 @@ use crate::made;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::error::DescFault;
+use throng::error::StateMachinePart;
 use throng::skeleton::Skeleton;
-use throng::state_machine::{StateMachineDesc, StateMachinePart, StateMachineText};
+use throng::state_machine::{StateMachineDesc, StateMachineText};
 use throng::{Error, builtin};
 
 pub(crate) const HERO: &str = include_str!("../../examples/machine/hero.toml");

@@ -1,12 +1,13 @@
 //! Files beside a model: which is read, and what it says.
 
 use super::folder::{Folder, MODEL};
-use throng::character::{AnimationDesc, AnimationText, BlendShape, Character, SocketDesc};
+use throng::character::{AnimationDesc, AnimationText, Character, SocketDesc};
 use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
 use throng::ids::{ClipId, JointId};
 use throng::import::{ImportOptions, RepairKind, add_clips, gltf_with};
+use throng::motion::BlendShape;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
 use throng::state_machine::MAX_TEXT_BYTES;
 

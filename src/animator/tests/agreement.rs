@@ -2,9 +2,11 @@
 
 use super::exact::Exact;
 use super::exact_events::{Happened, same};
-use super::script::{self, Command};
+use super::script;
+use super::script::Command;
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, world};
-use crate::animator::{ActorId, Animator, Play, RootMotionMode};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, Play, RootMotionMode};
 use crate::reference::rng::Rng;
 use crate::skeleton::Transform;
 

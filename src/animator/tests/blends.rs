@@ -2,12 +2,11 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
-use crate::animator::{
-    ActorId, AnimationEventKind, Animator, BLEND_BITS, Play, PlayRecord, RootMotionMode,
-};
-use crate::character::{BlendAt, BlendShape};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, AnimationEventKind, BLEND_BITS, Play, PlayRecord, RootMotionMode};
+use crate::character::BlendAt;
 use crate::ids::{BlendSpaceId, ClipId, JointId};
-use crate::motion::{Ease, LoopMode};
+use crate::motion::{BlendShape, Ease, LoopMode};
 use crate::reference::rng::Rng;
 use crate::skeleton::Transform;
 use glam::{DVec3, Vec2};

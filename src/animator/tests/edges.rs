@@ -2,7 +2,8 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
-use crate::animator::{ActorId, Animator, Play};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, Play};
 use crate::ids::ClipId;
 use crate::motion::{ClipEvents, Ease};
 use std::sync::Arc;

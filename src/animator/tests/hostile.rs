@@ -2,8 +2,9 @@
 
 use super::made;
 use super::world::{World, world};
+use crate::animator::instances::Animator;
 use crate::animator::{
-    ActorId, Animator, AnimatorDesc, BlendSpaceRef, ClipRef, IkSolver, IkTarget, MaskRef, Play,
+    ActorId, AnimatorDesc, BlendSpaceRef, ClipRef, IkSolver, IkTarget, MaskRef, Play,
     RootMotionMode, ShowPose, SolverId,
 };
 use crate::character::BlendAt;

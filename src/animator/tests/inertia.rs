@@ -2,7 +2,8 @@
 
 use super::world::world;
 use crate::animator::carry::VELOCITY_S;
-use crate::animator::{ActorId, Animator, AnimatorDesc, Play};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, AnimatorDesc, Play};
 use crate::ids::JointId;
 use crate::skeleton::{Skeleton, Transform};
 use crate::state_machine::{

@@ -1,9 +1,11 @@
 //! State machines of actors against state machines by themselves.
 
 use super::exact_events::{Happened, What};
-use super::made::{self, FLOATS, Input};
+use super::made;
+use super::made::{FLOATS, Input};
 use super::world::{World, world};
-use crate::animator::{ActorId, Animator, AnimatorDesc};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, AnimatorDesc};
 use crate::ids::ClipId;
 use crate::motion::{ClipSample, SampleList};
 use crate::reference::rng::Rng;

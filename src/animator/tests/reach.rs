@@ -2,12 +2,12 @@
 
 use super::script;
 use super::world::{World, world};
-use crate::animator::{ActorId, Animator, IkReport, IkSolver, IkTarget, Play, ShowPose};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, IkReport, IkSolver, IkTarget, Play, ShowPose};
 use crate::ids::JointId;
 use crate::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use crate::reference::rng::Rng;
-use crate::skeleton::model_pose;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::{Affine, Transform, model_pose};
 use glam::Vec3;
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {

@@ -1,7 +1,8 @@
 //! What does not change is not visited.
 
 use super::world::world;
-use crate::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, Play, RootMotionMode, ShowPose};
 use crate::motion::ClipEvents;
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 
 use super::exact::{Exact, Start};
 use super::world::{ADDITIVE, CLIPS, MASKS, World};
-use crate::animator::{ActorId, Animator, Play, ShowPose};
+use crate::animator::instances::Animator;
+use crate::animator::{ActorId, Play, ShowPose};
 use crate::motion::{Ease, LoopMode};
 use crate::reference::rng::Rng;
 use crate::skeleton::Transform;

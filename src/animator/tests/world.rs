@@ -1,15 +1,18 @@
 //! What the actors of the tests play: clips with events, root motion and masks.
 
+use crate::animator::AnimatorDesc;
+use crate::animator::instances::Animator;
 use crate::animator::library::Library;
-use crate::animator::{Animator, AnimatorDesc};
-use crate::character::{AnimationSet, BlendShape, Character};
-use crate::clip::{AdditiveReference, Clip, ClipOptions};
-use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use crate::character::{AnimationSet, Character};
+use crate::clip::{
+    AdditiveReference, Clip, ClipOptions, CurveClip, Interpolation, Keys, Track, TrackValues,
+};
 use crate::ids::{JointId, MaskId};
-use crate::motion::{BlendSpace1, BlendSpace2, ClipEvents, RootMotion, RootMotionOptions};
+use crate::motion::{
+    BlendShape, BlendSpace1, BlendSpace2, ClipEvents, RootMotion, RootMotionOptions,
+};
 use crate::reference::rng::Rng;
-use crate::skeleton::Mask;
-use crate::skeleton::Transform;
+use crate::skeleton::{Mask, Transform};
 use crate::state_machine::StateMachine;
 use glam::{Vec2, Vec3};
 use std::sync::{Arc, OnceLock};

@@ -89,7 +89,7 @@ impl Draft<'_> {
         let Some(curve) = clip.curve() else {
             return Err(Fault::new(at, field, NO_CURVES));
         };
-        let split = extract(self.character, curve, &options, budget);
+        let split = extract(self.character.model(), curve, &options, budget);
         let (stays, motion) = split.map_err(|why| refused(at, field, why))?;
         clip.set_curve(stays);
         clip.root_motion = Some(motion);

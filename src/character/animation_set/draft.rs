@@ -1,11 +1,10 @@
 //! Clips that are about to become a character's.
 
 use super::desc::Gait;
+use crate::character::ClipImport;
 use crate::character::asset::Character;
-use crate::clip::CurveClip;
-use crate::clip::{AdditiveReference, Clip, curves as difference_curves};
+use crate::clip::{AdditiveReference, Clip, CurveClip, curves as difference_curves};
 use crate::error::Result;
-use crate::import::ClipImport;
 use crate::motion::RootMotion;
 use crate::skeleton::Transform;
 use std::sync::Arc;
@@ -131,7 +130,7 @@ impl ClipDraft {
         let Some(curve) = &self.curve else {
             return Ok(None);
         };
-        let (curve, pose) = difference_curves(character, curve, reference)?;
+        let (curve, pose) = difference_curves(character.model(), curve, reference)?;
         let curve = match name {
             Some(name) => curve.with_name(name),
             None => curve,
@@ -165,7 +164,9 @@ impl ClipDraft {
         if let Some(curve) = &self.curve {
             let reference = self.reference.as_ref().and_then(|of| of.pose.as_deref());
             self.packed = Some(match reference {
-                Some(pose) => Clip::of_difference(character, curve, pose, &packing.options)?,
+                Some(pose) => {
+                    Clip::of_difference(character.model(), curve, pose, &packing.options)?
+                }
                 None => Clip::new(character, curve, &packing.options)?,
             });
         }

@@ -1,71 +1,7 @@
 //! The parts of a description, which errors name.
 
 use super::desc::AnimationDesc;
-use crate::error::{DescError, Error, cut};
-use core::fmt;
-
-/// What is wrong with the description of a character's animation, and where: a part, and its field,
-/// such as `events[2].time_s`.
-pub type AnimationError = DescError<AnimationPart>;
-
-impl AnimationError {
-    pub(crate) fn into_error(self) -> Error {
-        Error::Animation(Box::new(self))
-    }
-}
-
-/// A part of an [`AnimationDesc`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnimationPart {
-    /// All of it, or a field of its own.
-    Whole,
-    /// An element of one of its lists.
-    Element {
-        /// The list.
-        list: AnimationList,
-        /// Which, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-}
-
-/// The lists of an [`AnimationDesc`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum AnimationList {
-    /// [`AnimationDesc::masks`].
-    Mask,
-    /// [`AnimationDesc::clips`].
-    Clip,
-    /// [`AnimationDesc::additive`].
-    Additive,
-    /// [`AnimationDesc::blend_spaces`].
-    BlendSpace,
-    /// [`AnimationDesc::sockets`].
-    Socket,
-}
-
-impl fmt::Display for AnimationList {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Mask => "mask",
-            Self::Clip => "clip",
-            Self::Additive => "additive clip",
-            Self::BlendSpace => "blend space",
-            Self::Socket => "socket",
-        })
-    }
-}
-
-impl fmt::Display for AnimationPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole => f.write_str("animation"),
-            Self::Element { list, index, name } => write!(f, "{list} {index} \"{name}\""),
-        }
-    }
-}
+use crate::error::{AnimationList, AnimationPart, cut};
 
 /// Where a part is, as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -5,8 +5,7 @@ use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::ids::JointId;
 use crate::mesh::Aabb;
-use crate::skeleton::model_pose;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::{Affine, Transform, model_pose};
 use core::ops::Range;
 use glam::{Vec2, Vec3};
 

@@ -1,9 +1,8 @@
 //! Sets that tests make by hand.
 
-use super::blend_space::{BlendShape, BlendSpace};
 use super::set::{AnimationSet, OfClip};
 use crate::ids::{ClipId, MaskId};
-use crate::motion::{ClipEvents, RootMotion};
+use crate::motion::{BlendShape, BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::Mask;
 use crate::state_machine::StateMachine;
 

@@ -8,7 +8,6 @@
 //! - `gait`: how fast the ground passes under a clip, measured.
 
 mod apply;
-mod blend_space;
 mod clips;
 mod desc;
 mod draft;
@@ -23,13 +22,11 @@ mod source;
 #[cfg(feature = "toml")]
 mod text;
 
-pub use blend_space::{BlendShape, BlendSpace};
 pub use desc::{
     AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc,
     ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use draft::{ClipDraft, NamedTimes};
-pub use fault::{AnimationError, AnimationList, AnimationPart};
 pub use set::{AnimationSet, NamedSocket};
 pub(crate) use source::AnimationSource;
 #[cfg(feature = "toml")]

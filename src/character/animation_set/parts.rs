@@ -2,16 +2,14 @@
 //! machine.
 
 use super::apply::{Draft, refused};
-use super::blend_space::{BlendShape, BlendSpace};
 use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
 use super::fault::{At, Checked, Fault};
 use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS, NamedSocket};
 use super::source::AnimationSource;
 use crate::error::{DescFault, Error};
 use crate::ids::{ClipId, JointId, MaskId};
-use crate::motion::{BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
-use crate::skeleton::Affine;
-use crate::skeleton::{Mask, Socket};
+use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
+use crate::skeleton::{Affine, Mask, Socket};
 use crate::state_machine::{MAX_MASKS, MaskDesc, StateMachineClip, build_mask};
 use crate::text::{check_cap, check_names, check_value, find};
 use glam::{Quat, Vec2, Vec3};

@@ -107,7 +107,7 @@ impl Character {
         if count != self.clip_count() {
             return Err(invalid("clips", "are not as many as what belongs to them"));
         }
-        let joints = self.skeleton.len();
+        let joints = self.model.skeleton.len();
         let mut clips = Vec::new();
         for _ in 0..count {
             clips.push(OfClip::load(from, joints)?);

@@ -1,11 +1,9 @@
 //! What belongs to a character's animation besides its clips: masks, events, root motion, gaits,
 
-use super::blend_space::BlendSpace;
-use super::desc::AnimationDesc;
-use super::desc::Gait;
+use super::desc::{AnimationDesc, Gait};
 use crate::error::Result;
 use crate::ids::{BlendSpaceId, ClipId, EventId, MaskId, SocketId, find};
-use crate::motion::{ClipEvents, RootMotion};
+use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::{Mask, Socket};
 use crate::state_machine::StateMachine;
 use std::sync::Arc;

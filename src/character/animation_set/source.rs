@@ -1,11 +1,12 @@
 //! A description with what it refers to, and with the lines that errors name.
 
-use super::blend_space::BlendSpace;
 use super::desc::AnimationDesc;
-use super::fault::{AnimationError, At, Fault};
+use super::fault::{At, Fault};
 #[cfg(feature = "toml")]
 use super::text::AnimationText;
+use crate::error::AnimationError;
 use crate::error::{DescFault, Error, Result};
+use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 #[cfg(feature = "toml")]
 use crate::state_machine::StateMachineText;

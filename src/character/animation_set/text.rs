@@ -1,11 +1,11 @@
 //! The text form of descriptions, in TOML.
 
 use super::desc::AnimationDesc;
-use super::fault::{AnimationError, AnimationList, AnimationPart, At};
-use crate::error::{DescFault, Result, cut};
-use crate::state_machine::{
-    Lines, MAX_TEXT_BYTES, StateMachineDesc, StateMachineError, StateMachineText,
+use super::fault::At;
+use crate::error::{
+    AnimationError, AnimationList, AnimationPart, DescFault, Result, StateMachineError, cut,
 };
+use crate::state_machine::{Lines, MAX_TEXT_BYTES, StateMachineDesc, StateMachineText};
 use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::DeTable;

@@ -1,9 +1,9 @@
 //! What an import proves, proven of a character that was read.
 
 use crate::bytes::invalid;
+use crate::character::ClipImport;
 use crate::character::asset::Character;
 use crate::error::Result;
-use crate::import::ClipImport;
 use crate::mesh::{Image, Material, MorphTarget, Primitive};
 use crate::skeleton::{Affine, Joint, Skeleton, Transform};
 use glam::Vec3;
@@ -77,28 +77,32 @@ impl Character {
     /// # Errors
     /// [`Error::Saved`](crate::Error::Saved) with the part that makes no sense.
     pub(super) fn check_saved(&self) -> Result<()> {
-        let joints = self.skeleton.len();
-        for entry in &self.palette {
+        let joints = self.model.skeleton.len();
+        for entry in &self.model.palette {
             let what = "palette entry";
             expect(usize::from(entry.joint) < joints, what, "has no joint")?;
             expect(finite_affine(&entry.inverse_bind), what, "is not finite")?;
         }
-        for skin in &self.skins {
+        for skin in &self.model.skins {
             let known = skin.joints.iter().all(|joint| usize::from(*joint) < joints);
             expect(known, "skin", "has joints that there are not")?;
         }
-        expect(!self.materials.is_empty(), "character", "has no material")?;
-        for material in &self.materials {
+        expect(
+            !self.model.materials.is_empty(),
+            "character",
+            "has no material",
+        )?;
+        for material in &self.model.materials {
             self.check_material(material)?;
         }
-        self.images.iter().try_for_each(check_image)?;
-        for weight in &self.morph_weights {
+        self.model.images.iter().try_for_each(check_image)?;
+        for weight in &self.model.morph_weights {
             expect(weight.rest.is_finite(), "morph weight", "is not finite")?;
         }
-        for primitive in &self.primitives {
+        for primitive in &self.model.primitives {
             self.check_primitive(primitive)?;
         }
-        let reaches = &self.morph_reaches;
+        let reaches = &self.model.morph_reaches;
         let sorted = |pair: &[crate::mesh::MorphReach]| {
             (pair[0].entry, pair[0].weight) < (pair[1].entry, pair[1].weight)
         };
@@ -108,8 +112,8 @@ impl Character {
             "is out of order",
         )?;
         for reach in reaches {
-            let known = (reach.entry as usize) < self.palette.len()
-                && (reach.weight as usize) < self.morph_weights.len();
+            let known = (reach.entry as usize) < self.model.palette.len()
+                && (reach.weight as usize) < self.model.morph_weights.len();
             expect(known, "morph reach", "is of nothing that there is")?;
         }
         expect(self.scales.len() == joints, "scales", "are not one a joint")
@@ -131,7 +135,7 @@ impl Character {
 
     fn check_material(&self, material: &Material) -> Result<()> {
         for texture in material.textures().into_iter().flatten() {
-            let known = (texture.image as usize) < self.images.len();
+            let known = (texture.image as usize) < self.model.images.len();
             expect(known, "material", "has an image that there is not")?;
             expect(
                 texture.uv_set < 2,
@@ -144,10 +148,11 @@ impl Character {
 
     fn check_primitive(&self, primitive: &Primitive) -> Result<()> {
         let what = "primitive";
-        let known = (primitive.material as usize) < self.materials.len();
+        let known = (primitive.material as usize) < self.model.materials.len();
         expect(known, what, "has a material that there is not")?;
         let palette = &primitive.palette;
-        let inside = palette.start <= palette.end && palette.end as usize <= self.palette.len();
+        let inside =
+            palette.start <= palette.end && palette.end as usize <= self.model.palette.len();
         expect(inside, what, "is beyond the palette")?;
         let vertices = primitive.positions.len();
         let fits = |len: usize| len == 0 || len == vertices;
@@ -178,7 +183,8 @@ impl Character {
             "has triangles without vertices",
         )?;
         let weights = u64::from(primitive.first_weight) + primitive.targets.len() as u64;
-        let driven = primitive.targets.is_empty() || weights <= self.morph_weights.len() as u64;
+        let driven =
+            primitive.targets.is_empty() || weights <= self.model.morph_weights.len() as u64;
         expect(driven, what, "has targets without morph weights")?;
         let mut targets = primitive.targets.iter();
         targets.try_for_each(|target| check_target(target, vertices))

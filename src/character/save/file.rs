@@ -1,13 +1,10 @@
 //! A character with its packed clips as bytes, and back.
 
-use crate::bytes::Reader;
-use crate::bytes::Save;
-use crate::bytes::invalid;
+use crate::bytes::{Reader, Save, invalid};
 use crate::character::asset::Character;
-use crate::clip::Clip;
-use crate::clip::CurveClip;
+use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
-use crate::mesh::Parts;
+use crate::mesh::{Model, Parts};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
@@ -94,17 +91,21 @@ impl Character {
     }
 
     pub(super) fn save(&self, to: &mut Vec<u8>) {
-        self.name.save(to);
-        self.skeleton.joints.len().save(to);
-        self.skeleton.joints.iter().for_each(|joint| joint.save(to));
-        self.palette.save(to);
-        self.primitives.save(to);
-        self.materials.save(to);
-        self.images.save(to);
-        self.morph_weights.save(to);
-        self.skins.save(to);
-        self.rest_bounds.save(to);
-        self.morph_reaches.save(to);
+        self.model.name.save(to);
+        self.model.skeleton.joints.len().save(to);
+        self.model
+            .skeleton
+            .joints
+            .iter()
+            .for_each(|joint| joint.save(to));
+        self.model.palette.save(to);
+        self.model.primitives.save(to);
+        self.model.materials.save(to);
+        self.model.images.save(to);
+        self.model.morph_weights.save(to);
+        self.model.skins.save(to);
+        self.model.rest_bounds.save(to);
+        self.model.morph_reaches.save(to);
         self.packing.save(to);
         self.scales.save(to);
         self.curves.len().save(to);
@@ -119,33 +120,36 @@ impl Character {
     pub(super) fn load(from: &mut Reader<'_>) -> Result<Self> {
         let name = Save::load(from)?;
         let skeleton = Skeleton::of_joints(Save::load(from)?)?;
-        let mut character = Self {
+        let model = Model {
             name,
             skeleton,
             palette: Save::load(from)?,
             primitives: Save::load(from)?,
             materials: Save::load(from)?,
             images: Save::load(from)?,
-            clips: Arc::default(),
-            curves: Arc::default(),
             morph_weights: Save::load(from)?,
             skins: Save::load(from)?,
             rest_bounds: Save::load(from)?,
             morph_reaches: Save::load(from)?,
+            parts: Parts::default(),
+        };
+        let mut character = Self {
+            model,
+            clips: Arc::default(),
+            curves: Arc::default(),
             packing: Save::load(from)?,
             scales: Save::load(from)?,
             animations: Arc::default(),
-            parts: Parts::default(),
         };
         character.check_saved()?;
-        character.parts = Parts::new(&character.primitives);
+        character.model.parts = Parts::new(&character.model.primitives);
         for _ in 0..usize::load(from)? {
             let curve = load_curves(&character, from)?;
             Arc::make_mut(&mut character.curves).push(curve);
         }
-        let fingerprint = Clip::fingerprint(&character.skeleton);
+        let fingerprint = Clip::fingerprint(&character.model.skeleton);
         for _ in 0..usize::load(from)? {
-            let clip = Clip::load(&character, fingerprint, from)?;
+            let clip = Clip::load(character.model(), fingerprint, from)?;
             Arc::make_mut(&mut character.clips).push(clip);
         }
         character.check_clips()?;
@@ -167,8 +171,8 @@ pub(super) fn load_curves(character: &Character, from: &mut Reader<'_>) -> Resul
     let name: Box<str> = Save::load(from)?;
     let [start_s, end_s] = Save::load(from)?;
     let tracks = Save::load(from)?;
-    let curve = CurveClip::new(&name, tracks, &character.skeleton)?;
-    let curve = curve.with_weight_tracks(Save::load(from)?, character.morph_weights.len())?;
+    let curve = CurveClip::new(&name, tracks, &character.model.skeleton)?;
+    let curve = curve.with_weight_tracks(Save::load(from)?, character.model.morph_weights.len())?;
     if (curve.start_s(), curve.duration_s()) == (start_s, end_s) {
         return Ok(curve);
     }

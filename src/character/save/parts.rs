@@ -1,12 +1,10 @@
 //! The parts of a character as bytes.
 
-use crate::bytes::{Reader, Save, invalid};
-use crate::bytes::{save_enums, save_structs};
+use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
+use crate::character::ClipImport;
 use crate::character::packing::Packing;
-use crate::clip::{ClipOptions, ClipPacking};
-use crate::clip::{Interpolation, Keys, Track, TrackValues, WeightTrack};
+use crate::clip::{ClipOptions, ClipPacking, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
-use crate::import::ClipImport;
 use crate::mesh::{
     Aabb, AlphaMode, Filter, Image, Influences, JointIndices, Material, MorphReach, MorphTarget,
     MorphWeight, PaletteJoint, Primitive, Sampler, SkinInfo, TextureRef, Wrap,

@@ -1,11 +1,13 @@
 //! The clips of one file on the skeleton of another.
 
+use super::character::wanted_nodes;
 use super::morphs::Morphs;
-use super::{clips, skeleton, wanted_nodes};
+use super::{clips, skeleton};
 use crate::character::NamedTimes;
 use crate::clip::CurveClip;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::{ImportOptions, RawCharacter, RawKeys, Repair, fault};
+use crate::import::options::{ImportOptions, Repair, fault};
+use crate::import::{RawCharacter, RawKeys};
 use crate::mesh::MorphWeight;
 use crate::skeleton::{NameMatch, Skeleton, match_names};
 

@@ -1,12 +1,14 @@
 //! Animations to clips.
 
+use super::character::note;
 use super::morphs::Morphs;
-use super::{note, skeleton};
+use super::skeleton;
 use crate::character::NamedTimes;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, is_opposite};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::ids::JointId;
-use crate::import::{RawAnimation, RawChannel, RawKeys, Repair, RepairKind, fault};
+use crate::import::options::{Repair, RepairKind, fault};
+use crate::import::{RawAnimation, RawChannel, RawKeys};
 use crate::skeleton::Skeleton;
 use glam::Quat;
 use std::collections::HashSet;
@@ -123,7 +125,7 @@ fn tracks(
             fault(ObjectKind::Animation, index, part, why)
         };
         let Some(joint) = joint_of.get(channel.node) else {
-            let why = super::dangling("node", channel.node, joint_of.len());
+            let why = super::character::dangling("node", channel.node, joint_of.len());
             return Err(at("", why));
         };
         if !driven.insert((channel.node, std::mem::discriminant(&channel.values))) {

@@ -1,6 +1,6 @@
 //! The influences of vertices: merged, sorted, quantised.
 
-use super::dangling;
+use super::character::dangling;
 use super::palette::Entries;
 use super::primitive::fault_at;
 use crate::error::{ArgumentFault, AssetFault, Error, Result};

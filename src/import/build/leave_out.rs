@@ -1,7 +1,6 @@
 //! Leaving the meshes of some nodes out.
 
-use crate::error::listed;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::import::RawCharacter;
 
 /// Removes the primitives that the nodes of these names carry, and all nodes below them.

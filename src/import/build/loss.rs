@@ -6,9 +6,8 @@ use crate::character::Character;
 use crate::clip::CurveClip;
 use crate::error::Result;
 use crate::ids::ClipId;
-use crate::import::InfluenceLoss;
-use crate::skeleton::Affine;
-use crate::skeleton::model_pose;
+use crate::import::options::InfluenceLoss;
+use crate::skeleton::{Affine, model_pose};
 use glam::{DMat3, DVec3};
 
 /// Most poses in which it is measured, besides the rest pose.
@@ -73,7 +72,7 @@ impl Losses {
         if self.vertices.is_empty() {
             return Ok(None);
         }
-        let skeleton = &character.skeleton;
+        let skeleton = &character.model.skeleton;
         let rest = skeleton.rest_pose();
         let (mut local, mut model) = (rest.clone(), vec![Affine::IDENTITY; rest.len()]);
         let (mut matrices, mut poses) = (Vec::new(), 0);
@@ -103,7 +102,7 @@ impl Losses {
         };
         look(None)?;
         // A joint has up to three tracks.
-        let cost = self.changes.len() + self.pairs.len() + character.skeleton.len() * 4;
+        let cost = self.changes.len() + self.pairs.len() + character.model.skeleton.len() * 4;
         let budget = MAX_POSES.min((MAX_WORK / cost as u64).max(1));
         for pose in chosen(&character.curves, budget) {
             look(Some(pose))?;

@@ -1,8 +1,9 @@
 //! Materials and images: indices, sizes and ranges of factors.
 
-use super::{dangling, note};
+use super::character::{dangling, note};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::{RawCharacter, Repair, RepairKind, fault};
+use crate::import::RawCharacter;
+use crate::import::options::{Repair, RepairKind, fault};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef};
 use core::slice::from_mut;
 

@@ -1,9 +1,10 @@
 //! Morph weights: checked, and numbered over the character.
 
-use super::dangling;
+use super::character::dangling;
 use super::primitive::fault_at;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::{RawCharacter, RawMorph, RawPrimitive, fault};
+use crate::import::options::fault;
+use crate::import::{RawCharacter, RawMorph, RawPrimitive};
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;
 

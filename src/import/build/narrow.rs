@@ -2,7 +2,7 @@
 
 use crate::character::{Bounds, Character, Offer, Policy, reaches, repack};
 use crate::error::Result;
-use crate::import::{InfluenceLoss, Narrowing};
+use crate::import::options::{InfluenceLoss, Narrowing};
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 
 /// The palette entries that 8 bits address.
@@ -29,7 +29,7 @@ pub(super) fn narrow(
     };
     let bytes = |all: &[Primitive]| all.iter().map(stream_bytes).sum::<u64>();
     let vertices = |all: &[Primitive]| all.iter().map(Primitive::vertex_count).sum::<usize>();
-    let before = &character.primitives;
+    let before = &character.model.primitives;
     let narrowing = Narrowing {
         primitives: packed.packed,
         parts: packed.parts,
@@ -50,8 +50,8 @@ pub(super) fn narrow(
             (loss.primitive, loss.vertex) = (primitive, vertex);
         }
     }
-    (character.palette, character.primitives) = (packed.palette, packed.primitives);
-    character.morph_reaches = reaches(&character.primitives);
+    (character.model.palette, character.model.primitives) = (packed.palette, packed.primitives);
+    character.model.morph_reaches = reaches(&character.model.primitives);
     Ok(Some(narrowing))
 }
 

@@ -1,11 +1,13 @@
 //! Raw primitives to drawable ones.
 
-use super::influences::{self, Dropped, Tally, VertexInfluences};
+use super::character::{dangling, joint_or_missing, note};
+use super::influences::{Dropped, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
-use super::targets::{self, Streams};
-use super::{dangling, joint_or_missing, normals, note, tangents, weld, winding};
+use super::targets::Streams;
+use super::{influences, normals, tangents, targets, weld, winding};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::{ImportOptions, RawPrimitive, Repair, RepairKind};
+use crate::import::RawPrimitive;
+use crate::import::options::{ImportOptions, Repair, RepairKind};
 use crate::mesh::{Influences, JointIndices, MorphTarget, Primitive};
 use crate::skeleton::Affine;
 use glam::{Vec2, Vec3, Vec4};

@@ -1,11 +1,11 @@
 //! Nodes to joints: breadth first, every parent before its children.
 
-use super::{dangling, note};
+use super::character::{dangling, note};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::ids::JointId;
-use crate::import::{ImportOptions, RawNode, RawTransform, Repair, RepairKind, fault};
-use crate::skeleton::rest_model_pose;
-use crate::skeleton::{Affine, Joint, Skeleton, Transform};
+use crate::import::options::{ImportOptions, Repair, RepairKind, fault};
+use crate::import::{RawNode, RawTransform};
+use crate::skeleton::{Affine, Joint, Skeleton, Transform, rest_model_pose};
 use glam::{Affine3A, DQuat, Mat4, Quat};
 
 /// How far from 0, 0, 0, 1 the last row of a matrix may lie.

@@ -1,9 +1,10 @@
 //! Tangents: checked and brought to unit length.
 
+use super::character::note;
 use super::normals::UNIT_TOLERANCE;
-use super::note;
 use crate::error::Object;
-use crate::import::{RawPrimitive, Repair, RepairKind};
+use crate::import::RawPrimitive;
+use crate::import::options::{Repair, RepairKind};
 use glam::{Vec3, Vec4};
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Morph targets: checked, welded with their vertices, and measured.
 
-use super::dangling;
+use super::character::dangling;
 use super::primitive::fault_at;
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;

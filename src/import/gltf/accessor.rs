@@ -1,8 +1,8 @@
 //! Accessors: elements, read byte by byte, so that alignment does not matter.
 
 use super::json::Accessor;
+use super::read::{fault_of, object};
 use super::source::{Bytes, Source};
-use super::{fault_of, object};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 
 /// A component type.

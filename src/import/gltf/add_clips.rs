@@ -1,11 +1,12 @@
 //! Clips of glTF files for characters of other files.
 
-use super::{
-    Source, animation, container, morph, note_trailing, parse, ranges, resources, scene, skin,
-};
+use super::read::note_trailing;
+use super::source::Source;
+use super::{animation, container, morph, parse, ranges, resources, scene, skin};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::import::{AddedClips, ClipsFor, ImportOptions, RawCharacter, Repair};
+use crate::import::options::{ImportOptions, Repair};
+use crate::import::{AddedClips, ClipsFor, RawCharacter};
 use crate::skeleton::Skeleton;
 use std::path::Path;
 
@@ -44,7 +45,7 @@ pub fn add_clips(
 }
 
 /// The same from a `.glb` or `.gltf` file; the files that it refers to are read as by
-/// [`gltf_file`](crate::import::gltf_file).
+/// [`gltf_file`](super::read::gltf_file).
 ///
 /// # Errors
 /// As [`add_clips`]; [`Error::Io`] if the file itself can't be read.
@@ -71,7 +72,7 @@ pub fn add_clips_file(
 }
 
 /// The same from the bytes of a `.glb` or `.gltf` file, whose other files `read` provides as for
-/// [`gltf_with`](crate::import::gltf_with).
+/// [`gltf_with`](super::read::gltf_with).
 ///
 /// # Errors
 /// As [`add_clips`]; an [`Error::Io`] of `read` becomes an

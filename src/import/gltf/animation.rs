@@ -3,13 +3,14 @@
 use super::accessor::{Component, Elements};
 use super::json::{Animation, AnimationSampler, Document};
 use super::morph::target_count;
+use super::read::{fault_of, lookup, not_allowed, object};
 use super::source::Source;
-use super::{fault_of, lookup, not_allowed, object};
 use crate::character::NamedTimes;
 use crate::clip::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::build::wrong_time;
-use crate::import::{ImportOptions, RawAnimation, RawChannel, RawKeys, Repair, RepairKind};
+use crate::import::options::{ImportOptions, Repair, RepairKind};
+use crate::import::{RawAnimation, RawChannel, RawKeys};
 use glam::{Quat, Vec3};
 use std::collections::HashSet;
 

@@ -1,11 +1,12 @@
 //! Vertex attributes: which forms they may have, and their streams.
 
 use super::accessor::{Component, Elements};
-use super::fault_of;
 use super::json::Primitive;
 use super::mesh::{At, Reader};
+use super::read::fault_of;
 use crate::error::{AssetFault, Result};
-use crate::import::{RawPrimitive, RepairKind};
+use crate::import::RawPrimitive;
+use crate::import::options::RepairKind;
 use crate::mesh::MAX_INFLUENCES;
 use glam::{Vec2, Vec3, Vec4};
 

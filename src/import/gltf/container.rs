@@ -1,6 +1,6 @@
 //! The container: a `.glb`'s header and chunks, or plain JSON.
 
-use super::malformed;
+use super::read::malformed;
 use crate::error::Result;
 
 const MAGIC: &[u8; 4] = b"glTF";

@@ -1,10 +1,10 @@
 //! PNG and JPEG to 8-bit RGBA.
 
+use super::read::{cut, fault_of};
 use super::source::Source;
-use super::{cut, fault_of};
 use crate::error::{AssetFault, Object, Result};
 use crate::mesh::Image;
-use ::image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
 
 /// Decodes an image, whose kind its first bytes tell. Sizes are checked before anything of them is

@@ -2,9 +2,10 @@
 
 use super::json::Document;
 use super::json_material::{Material as RawMaterial, TextureInfo};
-use super::{fault_of, lookup, not_allowed, object};
+use super::read::{fault_of, lookup, not_allowed, object};
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::{RawPrimitive, Repair, RepairKind};
+use crate::import::RawPrimitive;
+use crate::import::options::{Repair, RepairKind};
 use crate::mesh::{AlphaMode, Material};
 use glam::{Affine2, Mat2, Vec2};
 

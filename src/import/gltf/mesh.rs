@@ -2,10 +2,11 @@
 
 use super::json::Primitive;
 use super::material::TextureNeeds;
+use super::read::{cut, fault_of, lookup, not_allowed, object, uses};
 use super::source::Source;
-use super::{cut, fault_of, lookup, not_allowed, object, uses};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::{RawPrimitive, Repair, RepairKind};
+use crate::import::RawPrimitive;
+use crate::import::options::{Repair, RepairKind};
 
 /// The primitives of the meshes that these nodes carry.
 pub(super) fn read(

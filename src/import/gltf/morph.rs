@@ -3,11 +3,12 @@
 use super::accessor::Component;
 use super::json::{Document, Node, Primitive};
 use super::mesh::{At, Reader};
+use super::read::{cut, fault_of, lookup, object};
 use super::source::Source;
 use super::sparse::Stored;
-use super::{cut, fault_of, lookup, object};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::{RawMorph, RepairKind};
+use crate::import::RawMorph;
+use crate::import::options::RepairKind;
 use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
 

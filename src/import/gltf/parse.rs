@@ -1,9 +1,9 @@
 //! Text to document: the JSON parser, versions and required extensions.
 
 use super::json::{Asset, Document};
-use super::{cut, fault, malformed, not_allowed};
+use super::read::{cut, malformed, not_allowed};
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::ImportOptions;
+use crate::import::options::{ImportOptions, fault};
 use serde_path_to_error::Segment;
 
 /// Reads the JSON, which starts `start` bytes into the file, and refuses versions and required

@@ -2,7 +2,7 @@
 
 use super::accessor::{Component, shape, unpadded};
 use super::json::{Accessor, BufferView, Document};
-use super::{fault_of, lookup, not_allowed, object};
+use super::read::{fault_of, lookup, not_allowed, object};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 
 /// Checks all views against the stated sizes of their buffers and all accessors against their

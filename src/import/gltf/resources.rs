@@ -1,10 +1,9 @@
 //! What a file refers to: data URIs, and files in its folder. Nothing outside of that is read.
 
-use super::{cut, fault_of};
+use super::read::{cut, fault_of};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use base64::Engine as _;
-use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine as _, alphabet};
 use percent_encoding::percent_decode_str;
 use std::fs::File;
 use std::io::Read as _;
@@ -115,7 +114,7 @@ pub(super) fn unreachable(uri: &str) -> Error {
 }
 
 fn no_object(why: AssetFault) -> Error {
-    super::fault(ObjectKind::File, None, "", why)
+    crate::import::options::fault(ObjectKind::File, None, "", why)
 }
 
 fn io(path: &Path, error: &std::io::Error) -> Error {

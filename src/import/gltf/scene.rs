@@ -1,9 +1,10 @@
 //! Nodes and scenes: who is whose parent, and which nodes are drawn.
 
 use super::json::{Document, Node};
-use super::{fault_of, lookup, object};
+use super::read::{fault_of, lookup, object};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::{ImportOptions, RawNode, RawTransform, Repair, RepairKind, fault};
+use crate::import::options::{ImportOptions, Repair, RepairKind, fault};
+use crate::import::{RawNode, RawTransform};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
 

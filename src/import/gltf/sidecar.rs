@@ -3,7 +3,7 @@
 use super::resources::Folder;
 use crate::character::AnimationSource;
 use crate::error::Result;
-use crate::import::ImportOptions;
+use crate::import::options::ImportOptions;
 use std::path::Path;
 
 /// What lies beside the file under its name, with the ending `toml`; none if nothing does, or

@@ -1,8 +1,8 @@
 //! Skins: joints and inverse bind matrices.
 
 use super::accessor::Component;
+use super::read::{fault_of, lookup, object};
 use super::source::Source;
-use super::{fault_of, lookup, object};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;

@@ -2,9 +2,10 @@
 
 use super::accessor::Component;
 use super::json::{Accessor, Document};
-use super::{fault_of, lookup, not_allowed, object, resources};
+use super::read::{fault_of, lookup, not_allowed, object};
+use super::resources;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::ImportOptions;
+use crate::import::options::ImportOptions;
 use std::rc::Rc;
 
 /// A file's document with everything needed to read its data.

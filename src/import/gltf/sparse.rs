@@ -2,8 +2,8 @@
 
 use super::accessor::{Component, Elements, shape};
 use super::json::{Accessor, Sparse};
+use super::read::{fault_of, object};
 use super::source::{Bytes, Source};
-use super::{fault_of, object};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 
 /// The elements of an accessor of three components as the file stores them. Nothing is copied.

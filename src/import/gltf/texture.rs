@@ -1,12 +1,14 @@
 //! The textures of materials: their images, decoded once each, and samplers.
 
+use super::image;
 use super::json::Document;
 use super::json_material::Sampler as RawSampler;
 use super::material::TextureNeeds;
+use super::read::{fault_of, lookup, not_allowed, object};
 use super::source::Source;
-use super::{fault_of, image, lookup, not_allowed, object};
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::{RawPrimitive, Repair};
+use crate::import::RawPrimitive;
+use crate::import::options::Repair;
 use crate::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use std::collections::HashMap;
 

@@ -1,11 +1,8 @@
 //! Blending local poses: levels of weighted means and added differences, joint by joint.
 
-use super::joint::JointPart;
-use super::joint::blend_joint;
-use crate::error::expect_len;
-use crate::error::{ArgumentFault, Error, Result};
-use crate::skeleton::Mask;
-use crate::skeleton::Transform;
+use super::joint::{JointPart, blend_joint};
+use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::skeleton::{Mask, Transform};
 
 /// The threshold of the first level where no other is given; ozz-animation's.
 pub const BLEND_THRESHOLD: f32 = 0.1;

@@ -1,8 +1,7 @@
 //! A blend space with two parameters, by gradient bands.
 
 use super::points::{check_count, check_finite, counted2, sorted_apart};
-use crate::error::Result;
-use crate::error::expect_len;
+use crate::error::{Result, expect_len};
 use glam::Vec2;
 
 /// Clips in a plane, blended by gradient band interpolation (R. S. Johansen, Automated

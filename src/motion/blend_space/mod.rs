@@ -16,3 +16,5 @@ pub use gradient_bands::GradientBands;
 pub use one::BlendSpace1;
 pub use points::MAX_BLEND_POINTS;
 pub use two::BlendSpace2;
+mod shape;
+pub use shape::{BlendShape, BlendSpace};

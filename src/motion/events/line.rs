@@ -1,8 +1,7 @@
 //! The events of all passes on one line of unwrapped time, numbered through from the first of pass 0.
 
 use super::clip_events::{ClipEvents, Event};
-use crate::motion::loop_mode::LoopMode;
-use crate::motion::loop_mode::{has_passes, within};
+use crate::motion::loop_mode::{LoopMode, has_passes, within};
 
 /// A clip's events as an endless line. What repeats is a *cycle*: a pass, or with ping-pong two.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,6 @@
 //! A joint and all above it, evaluated in `f64` from the clip's curves.
 
-use crate::clip::animate_tracks;
-use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, animate_tracks};
 use crate::ids::JointId;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};

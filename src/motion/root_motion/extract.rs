@@ -5,10 +5,10 @@ use super::curve::Curve;
 use super::follow::{Way, twist};
 use super::motion::RootMotion;
 use super::{exact, resample};
-use crate::character::Character;
 use crate::clip::{CurveClip, Track, TrackValues};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
+use crate::mesh::Model;
 use crate::skeleton::Skeleton;
 use glam::{BVec3, DVec3, DVec4};
 
@@ -42,7 +42,7 @@ pub struct RootMotionOptions {
     pub reference: RootReference,
     /// How far a point as far from the joint as the character is large may lie from where it was,
     /// in metres, where the joint needs new keys. `None` is 0.1 mm for a character of 1.8 m, scaled
-    /// by the largest edge of [`Character::rest_bounds`]. Never less than 2e-6 of the largest
+    /// by the largest edge of [`Character::rest_bounds`](crate::character::Character::rest_bounds). Never less than 2e-6 of the largest
     /// distance from the origin that takes part: `f32` has no more.
     pub error_m: Option<f32>,
 }
@@ -107,12 +107,12 @@ impl RootMotionBudget {
 /// Splits a clip, and takes what it took from the budget; never more than
 /// [`RootMotionBudget::CLIP`].
 pub(crate) fn extract(
-    character: &Character,
+    model: &Model,
     clip: &CurveClip,
     options: &RootMotionOptions,
     budget: &mut RootMotionBudget,
 ) -> Result<(CurveClip, RootMotion)> {
-    let skeleton = character.skeleton();
+    let skeleton = model.skeleton();
     let drives = clip.tracks().last().map(|track| track.joint);
     let asked = options.joint;
     for joint in asked.into_iter().chain(drives) {
@@ -129,7 +129,7 @@ pub(crate) fn extract(
     };
     let mut chain = Chain::new(skeleton, clip, joint);
     let start = chain.at(0.0);
-    let taken = taken(character, options, &chain, start)?;
+    let taken = taken(model, options, &chain, start)?;
     let cap = resample::MAX_KEYS as u64 / 8;
     if chain.key_count() as u64 > cap {
         return Err(Error::Capacity {
@@ -156,7 +156,7 @@ pub(crate) fn extract(
     if curve.values.iter().all(|value| *value == DVec4::ZERO) {
         return Ok(still(clip, Some(joint)));
     }
-    let stays = replaced(character, clip, joint, tracks)?;
+    let stays = replaced(model, clip, joint, tracks)?;
     Ok((stays, RootMotion::new(clip, Some(joint), curve, report)))
 }
 
@@ -177,13 +177,13 @@ fn topmost(clip: &CurveClip) -> Option<JointId> {
 }
 
 fn taken(
-    character: &Character,
+    model: &Model,
     options: &RootMotionOptions,
     chain: &Chain,
     start: Placed,
 ) -> Result<Taken> {
     const HUMAN_M: f64 = 1.8;
-    let size_m = f64::from(character.rest_bounds().size().max_element());
+    let size_m = f64::from(model.rest_bounds().size().max_element());
     let reach_m = if size_m > 0.0 && size_m.is_finite() {
         size_m
     } else {
@@ -224,12 +224,12 @@ fn is_turned(start: &Placed, reference: &Placed) -> bool {
 /// The clip with these tracks of the joint in place of those of the same properties. It keeps its
 /// start and duration, although the new tracks may have fewer keys than the old ones.
 fn replaced(
-    character: &Character,
+    model: &Model,
     clip: &CurveClip,
     joint: JointId,
     tracks: Vec<TrackValues>,
 ) -> Result<CurveClip> {
-    let skeleton: &Skeleton = character.skeleton();
+    let skeleton: &Skeleton = model.skeleton();
     let same = |track: &&Track| {
         let property = core::mem::discriminant(&track.values);
         track.joint == joint
@@ -242,7 +242,7 @@ fn replaced(
     all.extend(tracks.into_iter().map(|values| Track { joint, values }));
     let weights = clip.weight_tracks().to_vec();
     let clip_without = CurveClip::new(clip.name(), all, skeleton)?
-        .with_weight_tracks(weights, character.morph_weights().len())?;
+        .with_weight_tracks(weights, model.morph_weights().len())?;
     Ok(clip_without.with_range_of(clip))
 }
 
@@ -263,14 +263,14 @@ mod tests {
         };
         let run = |character: &Character, mut budget: RootMotionBudget| {
             for number in 0..1000 {
-                if let Err(why) = extract(character, walk, &options, &mut budget) {
+                if let Err(why) = extract(character.model(), walk, &options, &mut budget) {
                     return (number, why);
                 }
             }
             panic!("nothing was refused")
         };
         let mut one = RootMotionBudget::CLIP;
-        extract(&character, walk, &options, &mut one).unwrap();
+        extract(character.model(), walk, &options, &mut one).unwrap();
         let took = RootMotionBudget::CLIP.products - one.products;
         let keys = RootMotionBudget::CLIP.keys - one.keys;
         assert!(took > 100, "{took}");

@@ -1,7 +1,6 @@
 //! Where an instance stands, in `f64`: what motions are added up in.
 
-use super::delta::RootDelta;
-use super::delta::{rounded, turned, without_turns};
+use super::delta::{RootDelta, rounded, turned, without_turns};
 use crate::skeleton::Affine;
 use core::f64::consts::PI;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};

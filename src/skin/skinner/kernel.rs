@@ -6,8 +6,7 @@ use super::matrix::Matrix;
 use super::pack::{Part, Streams};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
-use crate::simd::{Plain, Row as Block, WIDTH};
-use crate::simd::{SimdLevel, Unit};
+use crate::simd::{Plain, Row as Block, SimdLevel, Unit, WIDTH};
 use glam::Vec3;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,7 @@
 //! Many instances on all cores.
 
 use super::cpu_skinner::Skinner;
-use crate::error::expect_len;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_len};
 use crate::palette::{PaletteRef, WriteOnly};
 use rayon::prelude::*;
 

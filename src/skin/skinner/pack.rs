@@ -2,8 +2,7 @@
 
 use super::lanes::Influence;
 use crate::character::Character;
-use crate::error::expect_len;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{ArgumentFault, Error, Result, expect_len};
 use crate::mesh::{MorphTarget, Primitive};
 use crate::palette::Mat3x4;
 use crate::simd::{Row as Block, WIDTH};

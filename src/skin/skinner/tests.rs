@@ -5,13 +5,11 @@ use super::pack::Part;
 use crate::character::Character;
 use crate::error::Error;
 use crate::mesh::{MorphTarget, MorphWeight, Primitive};
-use crate::palette::{DualQuat, DualQuatStretch, PaletteEntry, QuatOffset};
-use crate::palette::{Mat3x4, PaletteRef};
+use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
 use crate::simd::SimdLevel;
 use crate::skin::PosedVertices;
 use crate::skin::vertices::skin;
-use glam::Vec3;
-use glam::{Affine3A, Quat, Vec4};
+use glam::{Affine3A, Quat, Vec3, Vec4};
 
 /// Numbers in -1..1 (xorshift).
 struct Random(u64);
@@ -53,7 +51,7 @@ fn target(random: &mut Random, primitive: &Primitive, every: u32, directions: bo
 fn character() -> Character {
     let mut random = Random(0x1234_5678_9ABC_DEF1);
     let mut character = crate::builtin::mannequin().unwrap().character;
-    for (number, primitive) in character.primitives.iter_mut().enumerate() {
+    for (number, primitive) in character.model.primitives.iter_mut().enumerate() {
         let tangent = |number: usize, direction: Vec3| -> Vec4 {
             direction.extend(if number.is_multiple_of(3) { -1.0 } else { 1.0 })
         };
@@ -70,7 +68,7 @@ fn character() -> Character {
         owner: "".into(),
         rest: 0.0,
     };
-    character.morph_weights = vec![weight; 3 * character.primitives.len()];
+    character.model.morph_weights = vec![weight; 3 * character.model.primitives.len()];
     character
 }
 
@@ -171,7 +169,7 @@ fn morphed_and_mirrored_streams_agree_with_the_plain_code() {
 #[test]
 fn a_morph_that_takes_a_direction_away_leaves_the_base() {
     let mut character = character();
-    let primitive = &mut character.primitives[0];
+    let primitive = &mut character.model.primitives[0];
     let rest = primitive.normals.clone();
     primitive.targets[0].normals = rest.iter().map(|normal| -*normal).collect();
     let identity = vec![Mat3x4::IDENTITY; character.palette().len()];
@@ -201,8 +199,8 @@ fn weights_must_be_finite() {
 #[test]
 fn entries_that_are_not_there_are_refused() {
     let mut character = character();
-    let count = character.palette.len();
-    character.palette.truncate(count - 1);
+    let count = character.model.palette.len();
+    character.model.palette.truncate(count - 1);
     let refused = |character: &Character| {
         let primitives = character.primitives().iter();
         let mut parts = primitives.map(|primitive| Part::new(character, primitive));
@@ -215,7 +213,7 @@ fn entries_that_are_not_there_are_refused() {
     };
     assert_eq!(refused(&character), Some(missing));
     let mut character = self::character();
-    character.primitives[0].normals.pop();
+    character.model.primitives[0].normals.pop();
     assert!(matches!(
         refused(&character),
         Some(Error::Argument {
@@ -224,6 +222,6 @@ fn entries_that_are_not_there_are_refused() {
         })
     ));
     let mut character = self::character();
-    character.primitives[0].influences.per_vertex = 0;
+    character.model.primitives[0].influences.per_vertex = 0;
     assert!(matches!(refused(&character), Some(Error::Argument { .. })));
 }

@@ -1,10 +1,9 @@
 //! One Vulkan swapchain, with everything of its extent and number of images.
 
-use ash::{khr, vk};
-
 use super::super::attachments::{Attachments, AttachmentsDesc};
 use super::super::image::whole;
 use super::super::{Check, Context, Formats, Result, Surface};
+use ash::{khr, vk};
 
 /// What a [`Built`] is made from.
 pub(super) struct BuiltDesc<'a> {

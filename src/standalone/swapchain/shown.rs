@@ -1,14 +1,12 @@
 //! One image's way: acquired, drawn to, presented.
 
-use std::time::Duration;
-
-use ash::vk;
-
 use super::super::attachments::{Attachments, Begin, Final, barrier};
 use super::super::image::whole;
 use super::super::{Check, Context, Frame, Result};
 use super::built::{fit, is_empty};
-use super::{OBJECT, Swapchain};
+use super::state::{OBJECT, Swapchain};
+use ash::vk;
+use std::time::Duration;
 
 /// An acquired image: draw to it, submit it, present it.
 #[derive(Debug)]

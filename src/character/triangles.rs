@@ -1,8 +1,7 @@
 //! Kinds of triangles, which draws tell apart.
 
-use super::palette_joint::PaletteJoint;
-use super::primitive::Primitive;
-use crate::character::Character;
+use super::Character;
+use crate::mesh::{PaletteJoint, Primitive};
 use crate::skeleton::NO_PARENT;
 use std::collections::BTreeMap;
 
@@ -66,7 +65,7 @@ impl Character {
     #[must_use]
     pub fn facings(&self, primitive: &Primitive) -> Vec<Facing> {
         let range = self.palette_range(primitive);
-        let entries = self.palette.get(range).unwrap_or_default();
+        let entries = self.model.palette.get(range).unwrap_or_default();
         let kept = !entries.iter().any(|entry| entry.may_flip)
             && entries.windows(2).all(|e| e[0].mirrored == e[1].mirrored);
         if kept && !entries.is_empty() {
@@ -93,8 +92,13 @@ impl Character {
     /// the nearest above them whose scale a clip drives.
     fn deciders(&self, primitive: &Primitive) -> Vec<Option<u32>> {
         // Parents come first.
-        let mut nearest: Vec<Option<u16>> = Vec::with_capacity(self.skeleton.len());
-        let joints = self.skeleton.joints().iter().zip(self.scales.driven());
+        let mut nearest: Vec<Option<u16>> = Vec::with_capacity(self.model.skeleton.len());
+        let joints = self
+            .model
+            .skeleton
+            .joints()
+            .iter()
+            .zip(self.scales.driven());
         for (index, (joint, scaled)) in (0..).zip(joints) {
             nearest.push(match joint.parent_index() {
                 _ if scaled => Some(index),
@@ -104,7 +108,7 @@ impl Character {
         }
         let mut first: BTreeMap<u16, u32> = BTreeMap::new();
         let range = self.palette_range(primitive);
-        let entries = self.palette.get(range).unwrap_or_default();
+        let entries = self.model.palette.get(range).unwrap_or_default();
         (primitive.palette.start..)
             .zip(entries)
             .map(|(number, entry)| {

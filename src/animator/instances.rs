@@ -1,0 +1,235 @@
+//! Many instances of one character, animated together, without Vulkan.
+
+use super::actor::Actors;
+use super::blend_pool::BlendPool;
+use super::carry::CutWork;
+use super::evaluate::Work;
+use super::event::EventQueue;
+use super::library::Library;
+use super::pool::RecordPool;
+use super::wake::WakeHeap;
+use super::{ActorId, AnimationEvent, AnimationEventKind, AnimatorDesc, IkSolver, Play};
+use crate::animate::BatchPoser;
+use crate::character::Character;
+use crate::clip::Clip;
+use crate::error::Result;
+use crate::ik::IkRig;
+
+/// For how many actors room is made at most before they come.
+pub(crate) const MOST_RESERVED: usize = 1 << 20;
+
+/// How much weight layer 0 needs so that nothing of the rest pose is seen: 1 but for rounding.
+pub(crate) const THRESHOLD: f32 = 0.999;
+
+/// Many instances of one character, animated together. See the [module](crate::animator).
+#[derive(Debug)]
+#[doc(alias = "AnimationMixer")]
+#[doc(alias = "AnimationPlayer")]
+pub struct Animator {
+    pub(crate) library: Library,
+    pub(crate) poser: BatchPoser,
+    pub(crate) threads: crate::Threads,
+    pub(crate) actors: Actors,
+    pub(crate) pool: RecordPool,
+    pub(crate) blends: BlendPool,
+    pub(crate) wake: WakeHeap,
+    /// Actors that an update visits.
+    pub(crate) due: Vec<u32>,
+    pub(crate) queue: EventQueue,
+    pub(crate) solvers: Vec<IkSolver>,
+    pub(crate) rig: Option<IkRig>,
+    pub(super) work: Work,
+    /// How many actors may take more than their records.
+    pub(crate) specials: usize,
+    pub(crate) cut_work: CutWork,
+    /// The most records of an actor that the evaluation has room for.
+    pub(crate) warmed: usize,
+    pub(crate) now_s: f64,
+    /// How many actors were visited.
+    #[cfg(test)]
+    pub(crate) visits: u64,
+}
+
+impl Animator {
+    /// Makes an animator without actors.
+    ///
+    /// # Errors
+    /// None for a character that an importer made.
+    pub fn new(character: &Character, desc: &AnimatorDesc) -> Result<Self> {
+        Self::with_library(character, Library::new(character), desc)
+    }
+
+    pub(crate) fn with_library(
+        character: &Character,
+        library: Library,
+        desc: &AnimatorDesc,
+    ) -> Result<Self> {
+        let poser = BatchPoser::new(character)?
+            .with_masks(library.set.masks())?
+            .with_threshold(THRESHOLD)?;
+        let mut animator = Self {
+            library,
+            poser,
+            threads: desc.threads.clone(),
+            actors: Actors::default(),
+            pool: RecordPool::default(),
+            blends: BlendPool::default(),
+            wake: WakeHeap::default(),
+            due: Vec::new(),
+            queue: EventQueue::with_capacity(desc.actors.min(MOST_RESERVED)),
+            solvers: Vec::new(),
+            rig: None,
+            work: Work::default(),
+            specials: 0,
+            cut_work: CutWork::default(),
+            warmed: 0,
+            now_s: 0.0,
+            #[cfg(test)]
+            visits: 0,
+        };
+        animator.reserve(desc.actors);
+        Ok(animator)
+    }
+
+    /// Makes room for this many actors in all, so that adding them allocates little; for 1,048,576
+    /// at most, and the others as they come.
+    pub fn reserve(&mut self, actors: usize) {
+        let actors = actors.min(MOST_RESERVED);
+        self.actors.reserve(actors);
+        self.pool.reserve(actors);
+        if !self.library.blend_spaces().is_empty() {
+            // One, and one that fades out.
+            self.blends.reserve(2 * actors);
+        }
+        self.wake.reserve(actors);
+        self.due.reserve(actors.saturating_sub(self.due.len()));
+        self.work.make_room(actors, 0, 0);
+    }
+
+    /// Adds an actor that plays this. What it plays first begins at once, without a fade.
+    ///
+    /// # Errors
+    /// As [`Self::play`].
+    pub fn add<'a>(&mut self, play: impl Into<Play<'a>>) -> Result<ActorId> {
+        let play = play.into().fade_s(0.0).inertial_s(0.0);
+        let resolved = self.resolve(&play)?;
+        let id = self.actors.add(self.now_s);
+        match resolved {
+            Some(resolved) => self.start(id.index, &play, resolved),
+            None => self.changed(id.index),
+        }
+        Ok(id)
+    }
+
+    /// Removes an actor. Its events of this update stay.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn remove(&mut self, id: ActorId) -> Result<()> {
+        self.actors.check(id)?;
+        if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            self.pool.release(&mut actor.block);
+            self.blends.retain(&mut actor.blends, |_| false);
+            self.specials -= usize::from(actor.may_be_special);
+        }
+        self.actors.remove(id.index);
+        self.wake.set(id.index, f64::INFINITY);
+        Ok(())
+    }
+
+    /// Makes room for an actor whose poses take more than its records: inverse kinematics, a pose
+    /// of the caller's, or an inertialised transition.
+    pub(crate) fn expect_special(&mut self, index: u32) {
+        let Some(actor) = self.actors.list.get_mut(index as usize) else {
+            return;
+        };
+        if !actor.may_be_special {
+            actor.may_be_special = true;
+            self.specials += 1;
+        }
+        let (actors, joints) = (self.actors.len(), self.library.skeleton.len());
+        self.work.make_room(actors, self.specials, joints);
+    }
+
+    /// Whether the actor is alive.
+    #[must_use]
+    pub fn is_alive(&self, id: ActorId) -> bool {
+        self.actors.check(id).is_ok()
+    }
+
+    /// How many actors there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.actors.len()
+    }
+
+    /// Whether there is no actor.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The actors, in the order of their numbers.
+    pub fn actors(&self) -> impl Iterator<Item = ActorId> + '_ {
+        self.actors.ids()
+    }
+
+    /// The time of the last update, in seconds.
+    #[must_use]
+    pub fn now_s(&self) -> f64 {
+        self.now_s
+    }
+
+    /// The threads that poses are evaluated on.
+    pub fn set_threads(&mut self, threads: crate::Threads) {
+        self.threads = threads;
+        self.warmed = 0;
+        self.warm();
+    }
+
+    /// What happened in the last update, in the order of time.
+    #[must_use]
+    pub fn events(&self) -> &[AnimationEvent] {
+        self.queue.events()
+    }
+
+    /// How many events the last update left out: a clip delivers 1,024 at most in one update.
+    #[must_use]
+    pub fn events_left_out(&self) -> u64 {
+        self.queue.left_out()
+    }
+
+    /// The name of an event: of a clip's own, of a finished clip, or of a state.
+    #[must_use]
+    pub fn event_name(&self, event: &AnimationEvent) -> &str {
+        match event.kind {
+            AnimationEventKind::Clip { event, .. } => self.library.set.event_name(event),
+            AnimationEventKind::Finished { clip } => {
+                let clip = self.library.clips.get(clip.index());
+                clip.map_or("", Clip::name)
+            }
+            AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
+                let machine = self.library.state_machine();
+                machine.map_or("", |machine| machine.state_name(event.layer, state))
+            }
+        }
+    }
+
+    /// Whether an actor is in the rest pose, and stays there until something is played.
+    #[cfg(any(feature = "vulkan", test))]
+    pub(crate) fn is_resting(&self, index: u32) -> bool {
+        let actor = self.actors.list.get(index as usize);
+        actor.is_none_or(|actor| actor.block.is_empty() && actor.goals.is_empty())
+    }
+
+    /// A number that stands for an actor's pose while it does not change: equal numbers mean equal
+    /// poses. `None` while it moves.
+    #[cfg(any(feature = "vulkan", test))]
+    pub(crate) fn still_pose(&self, index: u32) -> Option<u32> {
+        let actor = self.actors.list.get(index as usize)?;
+        let local_s = actor.clock.local_s(self.now_s);
+        let still = actor.clock.stands() || local_s >= actor.still_from_s;
+        still.then_some(actor.version)
+    }
+}

@@ -1,0 +1,53 @@
+//! The part of a character that is posed and drawn.
+
+use super::{
+    Aabb, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive, SkinInfo,
+};
+use crate::skeleton::Skeleton;
+use std::ops::Range;
+
+/// A character without its animation: skeleton, palette, primitives, materials.
+///
+/// The invariants are those of [`Character`](crate::character::Character).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Model {
+    pub(crate) name: Box<str>,
+    pub(crate) skeleton: Skeleton,
+    pub(crate) palette: Vec<PaletteJoint>,
+    pub(crate) primitives: Vec<Primitive>,
+    pub(crate) materials: Vec<Material>,
+    pub(crate) images: Vec<Image>,
+    pub(crate) morph_weights: Vec<MorphWeight>,
+    pub(crate) skins: Vec<SkinInfo>,
+    pub(crate) parts: Parts,
+    pub(crate) rest_bounds: Aabb,
+    /// Sorted by entry, then weight; each pair once.
+    pub(crate) morph_reaches: Vec<MorphReach>,
+}
+
+impl Model {
+    pub(crate) fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    pub(crate) fn palette(&self) -> &[PaletteJoint] {
+        &self.palette
+    }
+
+    pub(crate) fn primitives(&self) -> &[Primitive] {
+        &self.primitives
+    }
+
+    pub(crate) fn morph_weights(&self) -> &[MorphWeight] {
+        &self.morph_weights
+    }
+
+    pub(crate) fn rest_bounds(&self) -> Aabb {
+        self.rest_bounds
+    }
+
+    /// The palette range that `primitive` addresses.
+    pub(crate) fn palette_range(&self, primitive: &Primitive) -> Range<usize> {
+        primitive.palette.start as usize..primitive.palette.end as usize
+    }
+}
