@@ -54,7 +54,7 @@ const LOADS: [(Who, usize); 13] = [
 fn measure() -> Outcome {
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // As criterion has it: what was not started by `cargo bench` tests.
+    // `cargo bench` passes --bench; without it this is a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
     let rounds = match (test, asked("--quick")) {
         (true, _) => 1,

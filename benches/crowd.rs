@@ -33,7 +33,7 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 fn measure(context: &mut Context) -> Outcome<Vec<Row>> {
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // As criterion has it: what was not started by `cargo bench` tests.
+    // `cargo bench` passes --bench; without it this is a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
     // `only=1000`: these loads alone, to look at them closely.
     let only = arguments.iter().find_map(|one| one.strip_prefix("only="));

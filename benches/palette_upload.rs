@@ -1,8 +1,7 @@
 //! What one frame's palettes cost on the CPU: to evaluate, to write into the mapped ring, to copy
 //! to device memory. Each stands beside `memcpy` of the same bytes into the same memory.
 //!
-//! Criterion times every figure by itself. The tables at the end come from times taken in turn,
-//! and their ratios are what counts. `benches/README.md` says how to read them.
+//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to read them.
 
 mod common;
 #[path = "palette_upload/load.rs"]
@@ -15,12 +14,10 @@ mod report;
 
 use common::machine;
 use common::timing::in_turn;
-use criterion::{Criterion, SamplingMode, Throughput};
 use load::{Figure, Load};
 use report::Row;
 use std::error::Error;
 use std::process::ExitCode;
-use std::time::Duration;
 use throng::gpu::Device;
 use throng::standalone::{Context, ContextDesc, Validation};
 
@@ -29,33 +26,6 @@ const INSTANCES: [usize; 3] = [100, 1_000, 10_000];
 const JOINTS: [usize; 3] = [24, 67, 128];
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
-
-/// By itself, for criterion's statistics.
-fn bench(
-    criterion: &mut Criterion,
-    context: &mut Context,
-    device: &Device,
-    load: &mut Load<'_>,
-) -> Outcome {
-    let joints = load.character.palette().len();
-    let mut group = criterion.benchmark_group(format!("{NAME} {}x{joints}", load.instances));
-    group
-        .throughput(Throughput::Bytes(load.bytes()))
-        .sampling_mode(SamplingMode::Flat);
-    for figure in Figure::ALL {
-        let mut outcome = Ok(());
-        group.bench_function(figure.name(), |bencher| {
-            bencher.iter(|| {
-                if outcome.is_ok() {
-                    outcome = load.run(context, device, figure);
-                }
-            });
-        });
-        outcome?;
-    }
-    group.finish();
-    Ok(())
-}
 
 /// All figures in turn, for the ratios.
 fn compare(
@@ -80,33 +50,24 @@ fn measure(context: &mut Context) -> Outcome {
     let device = unsafe { Device::new(&gpu) }?;
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // As criterion has it: what was not started by `cargo bench` tests.
+    // `cargo bench` passes --bench; without it this is a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
     let rounds = match (test, asked("--quick")) {
         (true, _) => 1,
         (_, true) => 9,
         _ => 31,
     };
-    let mut criterion = Criterion::default()
-        .without_plots()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(500))
-        .nresamples(5_000)
-        .configure_from_args();
     let mut rows = Vec::new();
     let mut staged = false;
     for joints in JOINTS {
         let character = common::character(joints)?;
         for instances in INSTANCES {
             let mut load = Load::new(context, &device, &character, instances)?;
-            bench(&mut criterion, context, &device, &mut load)?;
             rows.push(compare(rounds, context, &device, &mut load)?);
             staged |= load.is_staged();
             load.destroy(context, &device);
         }
     }
-    criterion.final_summary();
     report::print(context, staged, rounds, &rows);
     Ok(())
 }

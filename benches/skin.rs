@@ -1,8 +1,7 @@
 //! What it costs to deform vertices: every method and number of influences, on the CPU by the plain
 //! code and by the `Skinner`, beside `memcpy` of the result; on one core and on all.
 //!
-//! Criterion times the `Skinner` by itself. The tables at the end come from times taken in turn,
-//! and their ratios are what counts. `benches/README.md` says how to read them.
+//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to read them.
 //!
 //! - `skin/load.rs`: the characters and palettes;
 //! - `skin/cpu.rs`: the CPU's figures, on one core and on all;
@@ -28,65 +27,31 @@ mod scalar;
 #[path = "common/timing.rs"]
 mod timing;
 
-use criterion::{Criterion, SamplingMode, Throughput};
 use load::{COUNTS, Format, Load};
 use std::error::Error;
 use std::process::ExitCode;
-use std::time::Duration;
 
 const NAME: &str = "skin";
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-fn criterion() -> Criterion {
-    Criterion::default()
-        .without_plots()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(50))
-        .measurement_time(Duration::from_millis(300))
-        .nresamples(5_000)
-        .configure_from_args()
-}
-
-/// By itself, for criterion's statistics.
-fn bench(criterion: &mut Criterion, load: &mut Load, format: Format) -> Outcome {
-    let name = format!("{NAME} {} influences, {}", load.influences, format.name());
-    let mut group = criterion.benchmark_group(name);
-    group
-        .throughput(Throughput::Elements(load.vertices() as u64))
-        .sampling_mode(SamplingMode::Flat);
-    let mut outcome = Ok(());
-    group.bench_function("Skinner", |bencher| {
-        bencher.iter(|| {
-            if outcome.is_ok() {
-                outcome = load.run(cpu::Figure::Skinner, format);
-            }
-        });
-    });
-    group.finish();
-    outcome
-}
-
 fn measure() -> Outcome {
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // As criterion has it: what was not started by `cargo bench` tests.
+    // `cargo bench` passes --bench; without it this is a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
     let rounds = match (test, asked("--quick")) {
         (true, _) => 1,
         (_, true) => 9,
         _ => 31,
     };
-    let mut criterion = criterion();
     let mut rows = Vec::new();
     for influences in COUNTS {
         let mut load = Load::new(influences)?;
         for format in Format::ALL {
-            bench(&mut criterion, &mut load, format)?;
             rows.push(cpu::compare(rounds, &mut load, format)?);
         }
     }
-    criterion.final_summary();
     report::print(rounds, &rows, &cpu::scaling(rounds)?)?;
     match gpu::compare(rounds) {
         Ok(table) => report::print_gpu(&table),

@@ -1,7 +1,7 @@
 //! What the build script knows about shaders: which there are, what each is made of, and whether
 //! the committed SPIR-V was made from exactly that.
 //!
-//! A module of its own, on std alone, so that `tests/shaders.rs` can hold it against planted
+//! A module of its own, on std alone, so that `tests/gpu/shaders.rs` can hold it against planted
 //! faults. Names are paths relative to the shader folder with `/` between parts
 //! (`test/skin_probe.comp`); `spv/NAME.spv` holds the output of each.
 

@@ -4,9 +4,14 @@
 
 #[path = "common/draw.rs"]
 mod draw;
+#[path = "common/say.rs"]
+mod say;
+#[path = "common/shapes.rs"]
+mod shapes;
 
 use std::error::Error;
 
+use say::say;
 use throng::builtin;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::gpu_allocator::vulkan::Allocator;
@@ -14,15 +19,21 @@ use throng::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
     TwoBoneTarget,
 };
-use throng::import;
-use throng::mesh::Material;
 use throng::skeleton::Skeleton;
 use throng::{CharacterId, Crowd, IkReport, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn};
 
 /// Where the ball is, from the character that reaches for it.
-const BALL: Vec3 = vec3(0.42, 1.35, 0.42);
+const BALL: Vec3 = vec3(0.48, 1.34, 0.56);
+const BALL_RADIUS_M: f32 = 0.11;
+/// Where its shoulder is, about.
+const SHOULDER: Vec3 = vec3(0.2, 1.4, 0.0);
+/// From the wrist to the tips of the fingers.
+const HAND_M: f32 = 0.17;
 /// How high the ground is under the left and the right foot, and how it slopes towards x and z.
 const GROUND: [(f32, f32, f32); 2] = [(0.0, 0.0, 0.25), (0.24, 0.3, -0.1)];
+const SLAB: [f32; 4] = [0.34, 0.36, 0.42, 1.0];
+/// Where the hat is on the head.
+const HAT: Vec3 = vec3(0.0, 0.158, 0.004);
 const FEET: [&str; 2] = ["LeftFoot", "RightFoot"];
 /// How high the ankles are over the soles.
 const ANKLE_M: f32 = 0.08;
@@ -43,6 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         eye: vec3(1.6, 1.7, 4.6),
         centre: vec3(0.1, 0.82, 0.0),
         fov_y_rad: 0.55,
+        ground_m: -0.12,
+        reach_m: 3.0,
         time_s: 0.0,
     };
     draw::to_file(&shot, populate, report)
@@ -115,11 +128,13 @@ type Shown = (Solvers, Vec<InstanceId>);
 
 fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
-    let cube = import::rigid(builtin::cuboid(Vec3::ONE), Material::default())?;
+    let slab = shapes::cuboid(vec3(-0.1, -0.4, -0.17), vec3(0.1, 0.0, 0.17), SLAB);
+    let slab = shapes::prop(vec![slab])?;
     let kind = crowd.add_character(allocator, &mannequin)?;
-    let block = crowd.add_character(allocator, &cube)?;
-    let sphere = import::rigid(builtin::sphere(0.5, 12), Material::default())?;
-    let sphere = crowd.add_character(allocator, &sphere)?;
+    let slab = crowd.add_character(allocator, &slab)?;
+    let ball = shapes::prop(vec![shapes::striped_ball(BALL_RADIUS_M)])?;
+    let ball = crowd.add_character(allocator, &ball)?;
+    let hat = crowd.add_character(allocator, &shapes::prop(vec![shapes::hat()])?)?;
     let solvers = Solvers::add(crowd, kind, mannequin.skeleton())?;
     let mut people = Vec::new();
     for (number, tint) in TINTS.into_iter().enumerate() {
@@ -134,13 +149,12 @@ fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<d
         people.push(id);
         let hits = ground(crowd, id)?;
         for hit in &hits {
-            let slab = Shape {
-                center: place + hit.point - hit.normal * 0.2,
-                up: hit.normal,
-                size: vec3(0.2, 0.4, 0.34),
-                tint: [0.42, 0.44, 0.5, 1.0],
-            };
-            slab.put(crowd, block)?;
+            let turn = Quat::from_rotation_arc(Vec3::Y, hit.normal);
+            put(
+                crowd,
+                slab,
+                Affine3A::from_rotation_translation(turn, place + hit.point),
+            )?;
         }
         if number > 0 {
             let stand = FeetTarget::on(&hits.map(Some));
@@ -148,26 +162,16 @@ fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<d
         }
         if number > 1 {
             take_ball(crowd, id, &solvers)?;
-            let ball = Shape {
-                center: place + BALL,
-                up: Vec3::Y,
-                size: Vec3::splat(0.1),
-                tint: [0.95, 0.3, 0.2, 1.0],
-            };
-            ball.put(crowd, sphere)?;
-            let hat = Shape {
-                center: Vec3::ZERO,
-                up: Vec3::Y,
-                size: Vec3::ONE,
-                tint: [0.2, 0.2, 0.25, 1.0],
-            };
-            let hat = hat.put(crowd, block)?;
+            let turn = Quat::from_rotation_z(-0.5);
+            put(
+                crowd,
+                ball,
+                Affine3A::from_rotation_translation(turn, place + BALL),
+            )?;
+            let hat = put(crowd, hat, Affine3A::IDENTITY)?;
             // It follows the head, whatever moves that.
-            let head_from_hat = Affine3A::from_scale_rotation_translation(
-                vec3(0.2, 0.1, 0.23),
-                Quat::IDENTITY,
-                vec3(0.0, 0.2, 0.0),
-            );
+            let tilt = Quat::from_rotation_x(-0.12);
+            let head_from_hat = Affine3A::from_rotation_translation(tilt, HAT);
             crowd.attach(hat, id, "head", &head_from_hat)?;
         }
     }
@@ -178,16 +182,18 @@ fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<d
 fn take_ball(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<()> {
     let look = AimTarget::at(BALL);
     crowd.set_target(id, solvers.look, IkTarget::Aim(look), 0.0)?;
+    // The solver places the wrist: the fingers touch the ball and do not go through it.
+    let wrist = BALL - (BALL_RADIUS_M + HAND_M) * (BALL - SHOULDER).normalize();
     let hand = TwoBoneTarget {
         pole: Pole::Direction(vec3(1.0, -0.5, -0.5)),
-        ..TwoBoneTarget::at(BALL - vec3(0.0, 0.02, 0.16))
+        ..TwoBoneTarget::at(wrist)
     };
     crowd.set_target(id, solvers.reach, IkTarget::TwoBone(hand), 0.0)
 }
 
 /// Prints how near each came.
 fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>> {
-    println!("            pelvis   left ankle off   right ankle off   eyes off   hand off");
+    say!("            pelvis   left ankle off   right ankle off   eyes off   hand off");
     for (number, id) in people.into_iter().enumerate() {
         let mut line = format!("{number:>2}");
         for solver in [solvers.feet, solvers.look, solvers.reach] {
@@ -202,31 +208,19 @@ fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>>
                 _ => String::new(),
             };
         }
-        println!("{line}");
+        say!("{line}");
     }
     Ok(())
 }
 
-/// A cuboid or an ellipsoid whose +Y is along `up`.
-struct Shape {
-    center: Vec3,
-    up: Vec3,
-    size: Vec3,
-    tint: [f32; 4],
-}
-
-impl Shape {
-    fn put(&self, crowd: &mut Crowd, shape: CharacterId) -> throng::Result<InstanceId> {
-        let turn = Quat::from_rotation_arc(Vec3::Y, self.up.normalize());
-        let spawn = Spawn {
-            world_from_model: Affine3A::from_scale_rotation_translation(
-                self.size,
-                turn,
-                self.center,
-            ),
-            tint: self.tint,
-            ..Spawn::default()
-        };
-        crowd.spawn(shape, &spawn)
-    }
+fn put(
+    crowd: &mut Crowd,
+    prop: CharacterId,
+    world_from_prop: Affine3A,
+) -> throng::Result<InstanceId> {
+    let spawn = Spawn {
+        world_from_model: world_from_prop,
+        ..Spawn::default()
+    };
+    crowd.spawn(prop, &spawn)
 }

@@ -1,7 +1,8 @@
 //! The integration in the fewest honest lines: an instance and a device of one's own, throng on
-//! top, one picture in `minimal.png`.
+//! top, one picture with a shadow map in `minimal.png`.
 
 use std::error::Error;
+use std::io::Write as _;
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::gpu::Enabled;
@@ -9,14 +10,24 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
+use throng::mesh::Material;
 use throng::{
-    Crowd, CrowdDesc, Gpu, PassDesc, Spawn, View, ash, builtin, glam, gpu, gpu_allocator,
+    Crowd, CrowdDesc, Gpu, Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, ash,
+    builtin, glam, gpu, gpu_allocator, import,
 };
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
     height: 480,
 };
+/// Width and height of the shadow map in texels.
+const SHADOW_EDGE: u32 = 1024;
+const SHADOW_EXTENT: vk::Extent2D = vk::Extent2D {
+    width: SHADOW_EDGE,
+    height: SHADOW_EDGE,
+};
+/// Four samples smooth the edges; every Vulkan device has them.
+const SAMPLES: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
@@ -73,10 +84,18 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             .command_pool(pool)
             .command_buffer_count(1);
         let cmd = device.allocate_command_buffers(&info)?[0];
-        let color_usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let color = Attachment::new(&device, &mut allocator, COLOR, color_usage)?;
+        let one = vk::SampleCountFlags::TYPE_1;
+        let mut image = |format, extent, samples, usage| {
+            Attachment::new(&device, &mut allocator, format, extent, samples, usage)
+        };
+        let color_usage = vk::ImageUsageFlags::COLOR_ATTACHMENT;
         let depth_usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
-        let depth = Attachment::new(&device, &mut allocator, DEPTH, depth_usage)?;
+        let smooth = image(COLOR, EXTENT, SAMPLES, color_usage)?;
+        let depth = image(DEPTH, EXTENT, SAMPLES, depth_usage)?;
+        let color_usage = color_usage | vk::ImageUsageFlags::TRANSFER_SRC;
+        let color = image(COLOR, EXTENT, one, color_usage)?;
+        let shadow_usage = depth_usage | vk::ImageUsageFlags::SAMPLED;
+        let shadow = image(DEPTH, SHADOW_EXTENT, one, shadow_usage)?;
         let bytes = u64::from(EXTENT.width * EXTENT.height * 4);
         let info = vk::BufferCreateInfo::default()
             .size(bytes)
@@ -91,7 +110,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         })?;
         device.bind_buffer_memory(readback, memory.memory(), memory.offset())?;
 
-        // throng: a character, a crowd, a pass, three instances.
+        // throng: a crowd, a pass for the picture and one for its shadows, a ground, three people.
         let mannequin = builtin::mannequin()?;
         let gpu = Gpu {
             instance: &instance,
@@ -100,12 +119,30 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             enabled: &Enabled::NONE,
         };
         let mut crowd = Crowd::new(&gpu, &mut allocator, &CrowdDesc::default())?;
-        let formats = PassDesc {
+        crowd.set_shadow_map(&ShadowMap {
+            view: shadow.view,
+            layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+            edge: SHADOW_EDGE,
+            reversed_z: false,
+            linear: false,
+        })?;
+        let pass = crowd.create_pass(&PassDesc {
             color_formats: &[COLOR],
             depth_format: DEPTH,
+            samples: SAMPLES,
+            shadow_map: true,
             ..PassDesc::default()
-        };
-        let pass = crowd.create_pass(&formats)?;
+        })?;
+        let shadow_pass = crowd.create_pass(&PassDesc {
+            kind: PassKind::Shadow,
+            depth_format: DEPTH,
+            ..PassDesc::default()
+        })?;
+        let slab = builtin::cuboid(glam::vec3(60.0, 0.1, 60.0));
+        let slab = slab.translated(glam::vec3(0.0, -0.05, 0.0));
+        let ground = import::rigid(slab, Material::flat([0.45, 0.43, 0.38, 1.0]))?;
+        let ground = crowd.add_character(&mut allocator, &ground)?;
+        crowd.spawn(ground, &Spawn::default())?;
         let character = crowd.add_character(&mut allocator, &mannequin)?;
         for (x, clip) in [(-0.9, "Wave"), (0.0, "Walk"), (0.9, "Run")] {
             let world_from_model = glam::Affine3A::from_translation(glam::vec3(x, 0.0, 0.0));
@@ -124,13 +161,65 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         let view_from_world = rh::view::look_at_mat4(eye, glam::vec3(0.0, 0.9, 0.0), glam::Vec3::Y);
         let aspect = EXTENT.width as f32 / EXTENT.height as f32;
         let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);
-        let view = View::new(clip_from_view * view_from_world, eye, EXTENT);
+        let (sun, light_from_world) = sun();
+        let mut from_sun = Shadow {
+            layers: 1,
+            ..Shadow::default()
+        };
+        from_sun.clip_from_world[0] = light_from_world;
+        let view = View {
+            lighting: Lighting {
+                sun_direction: sun,
+                ..Lighting::default()
+            },
+            shadow: Some(from_sun),
+            ..View::new(clip_from_view * view_from_world, eye, EXTENT)
+        };
+        let sun_view = View::new(light_from_world, 100.0 * sun, SHADOW_EXTENT);
         device.begin_command_buffer(cmd, &vk::CommandBufferBeginInfo::default())?;
         let mut frame = crowd.begin_frame(&mut allocator, 0, 0.25)?;
-        let views = frame.record_prepare(cmd, &[view])?;
-        begin_rendering(&device, cmd, &color, &depth);
+        let views = frame.record_prepare(cmd, &[view, sun_view])?;
+        use vk::ImageLayout as Layout;
+        let undefined = Layout::UNDEFINED;
+        barrier(
+            &device,
+            cmd,
+            &shadow,
+            undefined,
+            Layout::DEPTH_ATTACHMENT_OPTIMAL,
+        );
+        begin_rendering(&device, cmd, &[], &shadow);
+        frame.record_draw(cmd, views[1], shadow_pass)?;
+        device.cmd_end_rendering(cmd);
+        let written = Layout::DEPTH_ATTACHMENT_OPTIMAL;
+        barrier(
+            &device,
+            cmd,
+            &shadow,
+            written,
+            Layout::SHADER_READ_ONLY_OPTIMAL,
+        );
+        for image in [&smooth, &color] {
+            barrier(
+                &device,
+                cmd,
+                image,
+                undefined,
+                Layout::COLOR_ATTACHMENT_OPTIMAL,
+            );
+        }
+        barrier(
+            &device,
+            cmd,
+            &depth,
+            undefined,
+            Layout::DEPTH_ATTACHMENT_OPTIMAL,
+        );
+        begin_rendering(&device, cmd, &[colors(&smooth, &color)], &depth);
         frame.record_draw(cmd, views[0], pass)?;
         device.cmd_end_rendering(cmd);
+        let drawn = Layout::COLOR_ATTACHMENT_OPTIMAL;
+        barrier(&device, cmd, &color, drawn, Layout::TRANSFER_SRC_OPTIMAL);
         copy_out(&device, cmd, &color, readback);
         device.end_command_buffer(cmd)?;
         let commands = [cmd];
@@ -140,20 +229,21 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         let pixels = memory
             .mapped_slice()
             .ok_or("readback memory is not mapped")?;
-        image::save_buffer(
-            "minimal.png",
-            &pixels[..bytes as usize],
-            EXTENT.width,
-            EXTENT.height,
-            image::ColorType::Rgba8,
-        )?;
-        println!("wrote minimal.png");
+        let file = std::fs::File::create("minimal.png")?;
+        let mut picture = png::Encoder::new(file, EXTENT.width, EXTENT.height);
+        picture.set_color(png::ColorType::Rgba);
+        let mut picture = picture.write_header()?;
+        picture.write_image_data(&pixels[..bytes as usize])?;
+        picture.finish()?;
+        // Unlike println!, this does not panic if nobody reads it.
+        let _ = writeln!(std::io::stdout(), "wrote minimal.png");
 
         crowd.destroy(&mut allocator);
         device.destroy_buffer(readback, None);
         allocator.free(memory)?;
-        color.destroy(&device, &mut allocator)?;
-        depth.destroy(&device, &mut allocator)?;
+        for image in [smooth, depth, color, shadow] {
+            image.destroy(&device, &mut allocator)?;
+        }
         device.destroy_command_pool(pool, None);
         drop(allocator);
         device.destroy_device(None);
@@ -162,8 +252,18 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Towards the sun, and its view of a box of 8 m around the people.
+fn sun() -> (glam::Vec3, glam::Mat4) {
+    let sun = glam::vec3(0.5, 0.8, 0.35).normalize();
+    let view_from_world = rh::view::look_to_mat4(10.0 * sun, -sun, glam::Vec3::Y);
+    let clip_from_view = rh::proj::vulkan::orthographic(-4.0, 4.0, -4.0, 4.0, 0.0, 20.0);
+    (sun, clip_from_view * view_from_world)
+}
+
 /// An image of the frame, with its view and memory.
 struct Attachment {
+    format: vk::Format,
+    extent: vk::Extent2D,
     image: vk::Image,
     view: vk::ImageView,
     memory: gpu_allocator::vulkan::Allocation,
@@ -174,6 +274,8 @@ impl Attachment {
         device: &ash::Device,
         allocator: &mut Allocator,
         format: vk::Format,
+        extent: vk::Extent2D,
+        samples: vk::SampleCountFlags,
         usage: vk::ImageUsageFlags,
     ) -> Result<Self, Box<dyn Error>> {
         // SAFETY: the caller's word.
@@ -181,10 +283,10 @@ impl Attachment {
             let info = vk::ImageCreateInfo::default()
                 .image_type(vk::ImageType::TYPE_2D)
                 .format(format)
-                .extent(EXTENT.into())
+                .extent(extent.into())
                 .mip_levels(1)
                 .array_layers(1)
-                .samples(vk::SampleCountFlags::TYPE_1)
+                .samples(samples)
                 .usage(usage);
             let image = device.create_image(&info, None)?;
             let memory = allocator.allocate(&AllocationCreateDesc {
@@ -197,10 +299,13 @@ impl Attachment {
             device.bind_image_memory(image, memory.memory(), memory.offset())?;
             let info = vk::ImageViewCreateInfo::default()
                 .image(image)
-                .view_type(vk::ImageViewType::TYPE_2D)
+                // A shadow map has layers.
+                .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
                 .format(format)
                 .subresource_range(range(format));
             Ok(Self {
+                format,
+                extent,
                 image,
                 view: device.create_image_view(&info, None)?,
                 memory,
@@ -234,73 +339,46 @@ fn range(format: vk::Format) -> vk::ImageSubresourceRange {
         .layer_count(1)
 }
 
-/// Clears both attachments and opens the rendering.
+/// The picture with four samples, cleared, and where they are resolved to.
+fn colors(smooth: &Attachment, color: &Attachment) -> vk::RenderingAttachmentInfo<'static> {
+    let sky = vk::ClearColorValue {
+        float32: [0.55, 0.65, 0.8, 1.0],
+    };
+    vk::RenderingAttachmentInfo::default()
+        .image_view(smooth.view)
+        .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+        .load_op(vk::AttachmentLoadOp::CLEAR)
+        .store_op(vk::AttachmentStoreOp::DONT_CARE)
+        .clear_value(vk::ClearValue { color: sky })
+        .resolve_mode(vk::ResolveModeFlags::AVERAGE)
+        .resolve_image_view(color.view)
+        .resolve_image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+}
+
+/// Opens the rendering and clears.
 unsafe fn begin_rendering(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
-    color: &Attachment,
+    colors: &[vk::RenderingAttachmentInfo<'_>],
     depth: &Attachment,
 ) {
-    use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stage};
-    let draws = (
-        Stage::COLOR_ATTACHMENT_OUTPUT,
-        Access::COLOR_ATTACHMENT_WRITE,
-    );
-    let tests = (
-        Stage::EARLY_FRAGMENT_TESTS | Stage::LATE_FRAGMENT_TESTS,
-        Access::DEPTH_STENCIL_ATTACHMENT_READ | Access::DEPTH_STENCIL_ATTACHMENT_WRITE,
-    );
-    let color_value = vk::ClearColorValue {
-        float32: [0.55, 0.65, 0.8, 1.0],
-    };
-    let colors = [vk::RenderingAttachmentInfo::default()
-        .image_view(color.view)
-        .image_layout(Layout::COLOR_ATTACHMENT_OPTIMAL)
-        .load_op(vk::AttachmentLoadOp::CLEAR)
-        .store_op(vk::AttachmentStoreOp::STORE)
-        .clear_value(vk::ClearValue { color: color_value })];
-    let depth_value = vk::ClearDepthStencilValue {
+    let far = vk::ClearDepthStencilValue {
         depth: 1.0,
         stencil: 0,
     };
     let depths = vk::RenderingAttachmentInfo::default()
         .image_view(depth.view)
-        .image_layout(Layout::DEPTH_ATTACHMENT_OPTIMAL)
+        .image_layout(vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL)
         .load_op(vk::AttachmentLoadOp::CLEAR)
-        .store_op(vk::AttachmentStoreOp::DONT_CARE)
-        .clear_value(vk::ClearValue {
-            depth_stencil: depth_value,
-        });
-    let area = vk::Rect2D::default().extent(EXTENT);
+        .store_op(vk::AttachmentStoreOp::STORE)
+        .clear_value(vk::ClearValue { depth_stencil: far });
     let rendering = vk::RenderingInfo::default()
-        .render_area(area)
+        .render_area(depth.extent.into())
         .layer_count(1)
-        .color_attachments(&colors)
+        .color_attachments(colors)
         .depth_attachment(&depths);
-    // SAFETY: the caller's word.
-    unsafe {
-        transition(
-            device,
-            cmd,
-            color,
-            COLOR,
-            Layout::UNDEFINED,
-            Layout::COLOR_ATTACHMENT_OPTIMAL,
-            draws,
-            draws,
-        );
-        transition(
-            device,
-            cmd,
-            depth,
-            DEPTH,
-            Layout::UNDEFINED,
-            Layout::DEPTH_ATTACHMENT_OPTIMAL,
-            tests,
-            tests,
-        );
-        device.cmd_begin_rendering(cmd, &rendering);
-    }
+    // SAFETY: `cmd` is recording, and the attachments are in these layouts.
+    unsafe { device.cmd_begin_rendering(cmd, &rendering) };
 }
 
 /// Copies the picture to where the CPU can read it.
@@ -310,65 +388,46 @@ unsafe fn copy_out(
     color: &Attachment,
     to: vk::Buffer,
 ) {
-    use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stage};
-    let drawn = (
-        Stage::COLOR_ATTACHMENT_OUTPUT,
-        Access::COLOR_ATTACHMENT_WRITE,
-    );
-    let copied = (Stage::COPY, Access::TRANSFER_READ);
     let layers = vk::ImageSubresourceLayers::default()
         .aspect_mask(vk::ImageAspectFlags::COLOR)
         .layer_count(1);
     let region = [vk::BufferImageCopy::default()
         .image_subresource(layers)
         .image_extent(EXTENT.into())];
-    let (from, layout) = (
-        Layout::COLOR_ATTACHMENT_OPTIMAL,
-        Layout::TRANSFER_SRC_OPTIMAL,
-    );
     let visible = [vk::MemoryBarrier2::default()
-        .src_stage_mask(Stage::COPY)
-        .src_access_mask(Access::TRANSFER_WRITE)
-        .dst_stage_mask(Stage::HOST)
-        .dst_access_mask(Access::HOST_READ)];
-    // SAFETY: the caller's word.
+        .src_stage_mask(vk::PipelineStageFlags2::COPY)
+        .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags2::HOST)
+        .dst_access_mask(vk::AccessFlags2::HOST_READ)];
+    let info = vk::DependencyInfo::default().memory_barriers(&visible);
+    let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    // SAFETY: `cmd` is recording, and the image is in this layout and as large as the buffer.
     unsafe {
-        transition(device, cmd, color, COLOR, from, layout, drawn, copied);
         device.cmd_copy_image_to_buffer(cmd, color.image, layout, to, &region);
-        device.cmd_pipeline_barrier2(
-            cmd,
-            &vk::DependencyInfo::default().memory_barriers(&visible),
-        );
+        device.cmd_pipeline_barrier2(cmd, &info);
     }
 }
 
-type Scope = (vk::PipelineStageFlags2, vk::AccessFlags2);
-
-#[expect(clippy::too_many_arguments, reason = "it is the whole of a barrier")]
-unsafe fn transition(
+/// Takes an image to a layout, after everything before and before everything after. An engine names
+/// the stages.
+unsafe fn barrier(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
     attachment: &Attachment,
-    format: vk::Format,
     from: vk::ImageLayout,
     to: vk::ImageLayout,
-    before: Scope,
-    after: Scope,
 ) {
+    let access = vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE;
     let barriers = [vk::ImageMemoryBarrier2::default()
         .image(attachment.image)
         .old_layout(from)
         .new_layout(to)
-        .src_stage_mask(before.0)
-        .src_access_mask(before.1)
-        .dst_stage_mask(after.0)
-        .dst_access_mask(after.1)
-        .subresource_range(range(format))];
-    // SAFETY: the caller's word.
-    unsafe {
-        device.cmd_pipeline_barrier2(
-            cmd,
-            &vk::DependencyInfo::default().image_memory_barriers(&barriers),
-        )
-    };
+        .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+        .src_access_mask(access)
+        .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+        .dst_access_mask(access)
+        .subresource_range(range(attachment.format))];
+    let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+    // SAFETY: `cmd` is recording, outside of rendering.
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }

@@ -2,24 +2,32 @@
 //! `throng.glsl`, the palettes are posed here and go through a `PaletteRing`, set 0 is filled by
 //! hand. One picture in `own_pipeline.png`.
 
-use std::error::Error;
+#[path = "common/picture.rs"]
+mod picture;
+#[path = "common/say.rs"]
+mod say;
 
+use std::error::Error;
+use std::ops::Range;
+
+use say::say;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::glam::camera::rh;
-use throng::glam::{Affine3A, Mat4, Vec3, vec3};
-use throng::gpu::layout::{Instance, NONE, SOURCE_RING};
+use throng::glam::{Affine3A, Mat4, Vec3, vec3, vec4};
+use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, PrimitiveDraw, RingMemory, SetBuffers, SetLayout,
     SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
+use throng::mesh::Material;
 use throng::palette::{Mat3x4, Method};
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
 };
-use throng::{Gpu, builtin, gpu};
+use throng::{Gpu, builtin, gpu, import};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
@@ -32,6 +40,10 @@ const SLOTS: u32 = 2;
 const SLOT: u32 = 0;
 /// How many dance in the ring.
 const COUNT: u32 = 12;
+/// After the dancers in the table of instances: the ground.
+const GROUND: u32 = COUNT;
+/// Towards the light of the fragment shader.
+const LIGHT: Vec3 = vec3(0.5, 0.7, 0.5);
 
 fn main() -> Result<(), Box<dyn Error>> {
     if std::env::args_os().len() > 1 {
@@ -56,10 +68,8 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     // SAFETY: one thread; everything is destroyed in the end, when the device is idle.
     unsafe { run(&mut context, &target)? };
     let rgba = target.read_rgba(&mut context)?;
-    let (width, height) = (EXTENT.width, EXTENT.height);
-    let color = image::ColorType::Rgba8;
-    image::save_buffer("own_pipeline.png", &rgba, width, height, color)?;
-    println!("wrote own_pipeline.png");
+    picture::write_rgba("own_pipeline.png", &rgba, EXTENT.width, EXTENT.height)?;
+    say!("wrote own_pipeline.png");
     target.destroy(&mut context);
     let messages = context.messages();
     drop(context);
@@ -93,26 +103,31 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             memory: RingMemory::Auto,
             min_offset_alignment: 0,
         };
+        let ground = builtin::cuboid(vec3(60.0, 0.1, 60.0)).translated(vec3(0.0, -0.06, 0.0));
+        let ground = import::rigid(ground, Material::flat([0.16, 0.17, 0.24, 1.0]))?;
+        let mut ground = SkinnedMesh::new(&device, allocator, &mut upload, &ground, method)?;
         let mut ring = PaletteRing::new(&device, allocator, &ring)?;
 
         // The engine's: the instances, a set, a pipeline.
         let instances = instances(context, entries)?;
-        let (pool, set) = own_set(&context.device, &set_layout)?;
-        let content = SetBuffers {
-            ring_palettes: Some(ring.descriptor()),
-            resident_palettes: Some(mesh.rest_palette()),
-            instances: Some(whole(&instances)),
-            geometry: Some(mesh.geometry()),
-            primitives: Some(mesh.primitives()),
-            // Never read, as no instance has morph weights or deformed vertices, but the shader
-            // names them.
-            morphs: Some(whole(&instances)),
-            skinned: Some(whole(&instances)),
-            // Not even named, but Mesa 22's lavapipe looks at them.
-            textures: Some(&mesh.textures(0)),
-            ..SetBuffers::default()
-        };
-        set_layout.write(&device, set, &content);
+        let (pool, sets) = own_sets(&context.device, &set_layout)?;
+        for (set, mesh) in sets.into_iter().zip([&mesh, &ground]) {
+            let content = SetBuffers {
+                ring_palettes: Some(ring.descriptor()),
+                resident_palettes: Some(mesh.rest_palette()),
+                instances: Some(whole(&instances)),
+                geometry: Some(mesh.geometry()),
+                primitives: Some(mesh.primitives()),
+                // Never read, because no instance has morph weights or deformed vertices, but the
+                // shader names them.
+                morphs: Some(whole(&instances)),
+                skinned: Some(whole(&instances)),
+                // Not even named, but Mesa 22's lavapipe looks at them.
+                textures: Some(&mesh.textures(0)),
+                ..SetBuffers::default()
+            };
+            set_layout.write(&device, set, &content);
+        }
         let pipeline = Pipeline::new(&context.device, set_layout.handle(), target)?;
 
         // Every frame, when the slot's last work has ended: poses, straight into mapped memory.
@@ -128,10 +143,19 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
                 ..Begin::default()
             };
             target.begin(raw, cmd, &begin);
-            pipeline.bind(raw, cmd, set, &offsets);
-            for draw in mesh.draws() {
-                raw.cmd_bind_index_buffer(cmd, mesh.index_buffer(), 0, draw.index_type);
-                pipeline.draw(raw, cmd, draw);
+            let camera = clip_from_world();
+            // The shadows only mark pixels; the ground is drawn darker where they are.
+            let draws = [
+                (&mesh, sets[0], camera * onto_ground(), 0..COUNT),
+                (&ground, sets[1], camera, GROUND..GROUND + 1),
+                (&mesh, sets[0], camera, 0..COUNT),
+            ];
+            for (kind, (mesh, set, matrix, instances)) in draws.into_iter().enumerate() {
+                pipeline.bind(raw, cmd, kind, (set, &offsets), matrix);
+                for draw in mesh.draws() {
+                    raw.cmd_bind_index_buffer(cmd, mesh.index_buffer(), 0, draw.index_type);
+                    pipeline.draw(raw, cmd, draw, &instances);
+                }
             }
             target.end(raw, cmd);
         })?;
@@ -141,13 +165,15 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         upload.free(&device, &mut context.allocator);
         ring.destroy(&device, &mut context.allocator);
         mesh.destroy(&device, &mut context.allocator);
+        ground.destroy(&device, &mut context.allocator);
         set_layout.destroy(&device);
         instances.destroy(context);
     }
     Ok(())
 }
 
-/// A ring of dancers that look outwards, each with a palette of its own.
+/// A ring of dancers that look outwards, each with a palette of its own; and the
+/// ground.
 fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Error>> {
     let instance = |at: u32| {
         let turn = at as f32 / COUNT as f32 * std::f32::consts::TAU;
@@ -168,7 +194,15 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
             reserved: 0,
         }
     };
-    let instances: Vec<Instance> = (0..COUNT).map(instance).collect();
+    let dancers = (0..COUNT).map(instance);
+    let ground = Instance {
+        world_from_model: Mat3x4::from_affine(&Affine3A::IDENTITY),
+        tint: [1.0; 4],
+        palette_base: 0,
+        source: SOURCE_RESIDENT,
+        ..instance(0)
+    };
+    let instances: Vec<Instance> = dancers.chain([ground]).collect();
     let bytes = bytemuck::cast_slice(&instances);
     let mut buffer = Buffer::new(
         context,
@@ -212,22 +246,24 @@ unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<
     Ok(())
 }
 
-unsafe fn own_set(
+/// A set for the dancers, and one for the ground.
+unsafe fn own_sets(
     device: &ash::Device,
     layout: &SetLayout,
-) -> Result<(vk::DescriptorPool, vk::DescriptorSet), vk::Result> {
-    let sizes = SetLayout::pool_sizes(1, 5);
+) -> Result<(vk::DescriptorPool, [vk::DescriptorSet; 2]), vk::Result> {
+    let sizes = SetLayout::pool_sizes(2, 10);
     let info = vk::DescriptorPoolCreateInfo::default()
-        .max_sets(1)
+        .max_sets(2)
         .pool_sizes(&sizes);
-    let layouts = [layout.handle()];
+    let layouts = [layout.handle(); 2];
     // SAFETY: the caller's word.
     unsafe {
         let pool = device.create_descriptor_pool(&info, None)?;
         let info = vk::DescriptorSetAllocateInfo::default()
             .descriptor_pool(pool)
             .set_layouts(&layouts);
-        Ok((pool, device.allocate_descriptor_sets(&info)?[0]))
+        let sets = device.allocate_descriptor_sets(&info)?;
+        Ok((pool, [sets[0], sets[1]]))
     }
 }
 
@@ -243,10 +279,48 @@ unsafe fn palettes_copied(device: &ash::Device, cmd: vk::CommandBuffer) {
     unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
-/// The engine's graphics pipeline.
+fn clip_from_world() -> Mat4 {
+    let aspect = EXTENT.width as f32 / EXTENT.height as f32;
+    let view_from_world =
+        rh::view::look_at_mat4(vec3(0.0, 2.6, 5.6), vec3(0.0, 0.75, 0.0), Vec3::Y);
+    rh::proj::vulkan::perspective_infinite_reverse(0.75, aspect, 0.1) * view_from_world
+}
+
+/// Flattens everything onto the ground, along the light: the simplest of all shadows.
+fn onto_ground() -> Mat4 {
+    let along = LIGHT / LIGHT.y;
+    Mat4::from_cols(
+        vec4(1.0, 0.0, 0.0, 0.0),
+        vec4(-along.x, 0.0, -along.z, 0.0),
+        vec4(0.0, 0.0, 1.0, 0.0),
+        vec4(0.0, 0.0, 0.0, 1.0),
+    )
+}
+
+/// The engine's graphics pipelines.
 struct Pipeline {
     layout: vk::PipelineLayout,
-    handle: vk::Pipeline,
+    /// For the shadows, the ground and the dancers.
+    handles: [vk::Pipeline; 3],
+}
+
+/// How much light the ground keeps in a shadow.
+const SHADE: f32 = 0.4;
+
+/// Shadows write [`SHADE`] into alpha, which was cleared to 1, and nothing else; the ground is
+/// multiplied by that; the dancers cover everything. So overlapping shadows do not add up.
+fn blends() -> [vk::PipelineColorBlendAttachmentState; 3] {
+    let rgba = vk::ColorComponentFlags::RGBA;
+    let opaque = vk::PipelineColorBlendAttachmentState::default().color_write_mask(rgba);
+    let shadow = opaque
+        .color_write_mask(vk::ColorComponentFlags::A)
+        .blend_enable(true)
+        .src_alpha_blend_factor(vk::BlendFactor::CONSTANT_ALPHA);
+    let ground = opaque
+        .blend_enable(true)
+        .src_color_blend_factor(vk::BlendFactor::DST_ALPHA)
+        .src_alpha_blend_factor(vk::BlendFactor::ONE);
+    [shadow, ground, opaque]
 }
 
 /// `Draw` in the vertex shader: a matrix and the primitive's index.
@@ -275,11 +349,16 @@ impl Pipeline {
         unsafe {
             let layout = device.create_pipeline_layout(&info, None)?;
             let modules = [module(VERTEX)?, module(FRAGMENT)?];
-            let handle = graphics_pipeline(device, layout, modules, target)?;
+            let mut handles = [vk::Pipeline::null(); 3];
+            for ((kind, handle), blend) in handles.iter_mut().enumerate().zip(blends()) {
+                // The shadows are flat on the ground, and must not hide it.
+                let has_depth = kind != 0;
+                *handle = graphics_pipeline(device, layout, modules, (target, blend, has_depth))?;
+            }
             for module in modules {
                 device.destroy_shader_module(module, None);
             }
-            Ok(Self { layout, handle })
+            Ok(Self { layout, handles })
         }
     }
 
@@ -289,16 +368,12 @@ impl Pipeline {
         &self,
         device: &ash::Device,
         cmd: vk::CommandBuffer,
-        set: vk::DescriptorSet,
-        offsets: &[u32; 4],
+        kind: usize,
+        (set, offsets): (vk::DescriptorSet, &[u32; 4]),
+        matrix: Mat4,
     ) {
         let (width, height) = (EXTENT.width as f32, EXTENT.height as f32);
-        let view_from_world =
-            rh::view::look_at_mat4(vec3(0.0, 2.6, 5.6), vec3(0.0, 0.75, 0.0), Vec3::Y);
-        let clip_from_view =
-            rh::proj::vulkan::perspective_infinite_reverse(0.75, width / height, 0.1);
-        let clip_from_world: Mat4 = clip_from_view * view_from_world;
-        let matrix = clip_from_world.to_cols_array();
+        let matrix = matrix.to_cols_array();
         let viewport = vk::Viewport::default()
             .width(width)
             .height(height)
@@ -308,7 +383,7 @@ impl Pipeline {
         unsafe {
             device.cmd_set_viewport(cmd, 0, &[viewport]);
             device.cmd_set_scissor(cmd, 0, &[EXTENT.into()]);
-            device.cmd_bind_pipeline(cmd, point, self.handle);
+            device.cmd_bind_pipeline(cmd, point, self.handles[kind]);
             device.cmd_bind_descriptor_sets(cmd, point, self.layout, 0, &[set], offsets);
             let stages = vk::ShaderStageFlags::VERTEX;
             let bytes = bytemuck::cast_slice(&matrix);
@@ -316,25 +391,34 @@ impl Pipeline {
         }
     }
 
-    /// All instances of a primitive. (Characters with joints that mirror have draws with a `flip`,
+    /// These instances of a primitive. (Characters with joints that mirror have draws with a `flip`,
     /// which this program leaves to `Crowd`.)
     ///
     /// # Safety
     /// As [`Self::bind`], which came before, as did the index buffer.
-    unsafe fn draw(&self, device: &ash::Device, cmd: vk::CommandBuffer, draw: &PrimitiveDraw) {
+    unsafe fn draw(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        draw: &PrimitiveDraw,
+        instances: &Range<u32>,
+    ) {
+        let (first, count) = (instances.start, instances.len() as u32);
         let stages = vk::ShaderStageFlags::VERTEX;
         let primitive = draw.primitive.to_ne_bytes();
         // SAFETY: the caller's word.
         unsafe {
             device.cmd_push_constants(cmd, self.layout, stages, 64, &primitive);
-            device.cmd_draw_indexed(cmd, draw.index_count, COUNT, draw.first_index, 0, 0);
+            device.cmd_draw_indexed(cmd, draw.index_count, count, draw.first_index, 0, first);
         }
     }
 
     unsafe fn destroy(self, device: &ash::Device) {
         // SAFETY: the caller's word.
         unsafe {
-            device.destroy_pipeline(self.handle, None);
+            for handle in self.handles {
+                device.destroy_pipeline(handle, None);
+            }
             device.destroy_pipeline_layout(self.layout, None);
         }
     }
@@ -344,7 +428,7 @@ unsafe fn graphics_pipeline(
     device: &ash::Device,
     layout: vk::PipelineLayout,
     [vertex, fragment]: [vk::ShaderModule; 2],
-    target: &Target,
+    (target, blend, has_depth): (&Target, vk::PipelineColorBlendAttachmentState, bool),
 ) -> Result<vk::Pipeline, vk::Result> {
     let stage = |stage, module| {
         vk::PipelineShaderStageCreateInfo::default()
@@ -371,12 +455,13 @@ unsafe fn graphics_pipeline(
     let samples =
         vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(formats.samples);
     let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(true)
-        .depth_write_enable(true)
+        .depth_test_enable(has_depth)
+        .depth_write_enable(has_depth)
         .depth_compare_op(vk::CompareOp::GREATER_OR_EQUAL);
-    let attachments = [vk::PipelineColorBlendAttachmentState::default()
-        .color_write_mask(vk::ColorComponentFlags::RGBA)];
-    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
+    let attachments = [blend];
+    let blend = vk::PipelineColorBlendStateCreateInfo::default()
+        .attachments(&attachments)
+        .blend_constants([0.0, 0.0, 0.0, SHADE]);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default()
         .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
     let colors = [formats.color];

@@ -5,8 +5,19 @@
 //! `shaders/` for its includes: `glslc --target-env=vulkan1.3 -I shaders shaders/example/toon.frag -o
 //! toon.spv`.
 
+#[path = "common/picture.rs"]
+mod picture;
+#[path = "common/say.rs"]
+mod say;
+#[path = "common/shadow.rs"]
+mod shadow;
+#[path = "common/shapes.rs"]
+mod shapes;
+
 use std::error::Error;
 
+use say::say;
+use shadow::ShadowImage;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
@@ -15,13 +26,18 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Frames, Target, TargetDesc, Validation,
 };
-use throng::{Crowd, CrowdDesc, Gpu, MaterialDesc, PassDesc, PassId, Spawn, View, builtin};
+use throng::{
+    Crowd, CrowdDesc, Gpu, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin,
+};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
     height: 480,
 };
 static TOON: &[u8] = include_bytes!("../shaders/spv/example/toon.frag.spv");
+/// Bits of the view masks: the people have the shader of this example, the ground the built-in one.
+const PEOPLE: u32 = 1;
+const GROUND: u32 = 2;
 /// `Toon` in the shader: four bands of light (rgb, and from which brightness on), and the rim.
 const LIGHT: [[f32; 4]; 5] = [
     [0.16, 0.17, 0.30, -1.0],
@@ -83,38 +99,48 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
 
     // throng: a pass with that shader and the layout of set 1.
     let spirv = ash::util::read_spv(&mut std::io::Cursor::new(TOON))?;
-    let pass = PassDesc {
-        color_formats: &[target.formats().color],
+    let color_formats = [target.formats().color];
+    let ground = PassDesc {
+        color_formats: &color_formats,
         depth_format: target.formats().depth.unwrap_or_default(),
         samples: target.formats().samples,
         reversed_z: true,
+        shadow_map: true,
+        ..PassDesc::default()
+    };
+    let people = PassDesc {
+        shadow_map: false,
         material: Some(MaterialDesc {
             fragment_spirv: &spirv,
             set_layouts: &[own.layout],
             push_bytes: 0,
         }),
-        ..PassDesc::default()
+        ..ground
     };
-    // SAFETY: the formats are the target's.
-    let pass = unsafe { crowd.create_pass(&pass)? };
+    let rim = [(-3.0, -2.0), (-3.0, 2.0), (3.0, -2.0), (3.0, 2.0)].map(|(x, z)| vec3(x, 0.0, z));
+    let shadow = ShadowImage::new(&mut context, 1024, (&rim, 2.0), &Lighting::default())?;
+    // SAFETY: the formats are the target's, and the shadow map outlives the frame.
+    let passes = unsafe {
+        crowd.set_shadow_map(&shadow.map())?;
+        Passes {
+            people: crowd.create_pass(&people)?,
+            ground: crowd.create_pass(&ground)?,
+            shadow: crowd.create_pass(&ShadowImage::pass_desc())?,
+        }
+    };
     populate(&mut context, &mut crowd)?;
-    draw(&mut context, &mut crowd, &target, pass, &own)?;
+    draw(&mut context, &mut crowd, &target, (passes, &shadow), &own)?;
 
     let rgba = target.read_rgba(&mut context)?;
-    image::save_buffer(
-        "own_shader.png",
-        &rgba,
-        EXTENT.width,
-        EXTENT.height,
-        image::ColorType::Rgba8,
-    )?;
-    println!("wrote own_shader.png");
+    picture::write_rgba("own_shader.png", &rgba, EXTENT.width, EXTENT.height)?;
+    say!("wrote own_shader.png");
     // SAFETY: reading back has waited for the device.
     unsafe {
         own.destroy(&context.device);
         crowd.destroy(&mut context.allocator);
     }
     light.destroy(&mut context);
+    shadow.destroy(&mut context);
     target.destroy(&mut context);
     let messages = context.messages();
     drop(context);
@@ -124,7 +150,14 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     Err(messages.report().into())
 }
 
-/// Three of them, in colours.
+/// What is drawn: depth for the shadows, then two kinds of shading.
+struct Passes {
+    people: PassId,
+    ground: PassId,
+    shadow: PassId,
+}
+
+/// Three of them, in colours, on a ground.
 fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
     let character = crowd.add_character(&mut context.allocator, &mannequin)?;
@@ -139,8 +172,17 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
             tint,
             ..Spawn::default()
         };
-        crowd.spawn(character, &spawn)?;
+        let person = crowd.spawn(character, &spawn)?;
+        crowd.set_view_mask(person, PEOPLE)?;
     }
+    let ground = shapes::prop(vec![shapes::ground(0.0)])?;
+    let ground = crowd.add_character(&mut context.allocator, &ground)?;
+    let warm = Spawn {
+        tint: [1.25, 1.0, 0.68, 1.0],
+        ..Spawn::default()
+    };
+    let ground = crowd.spawn(ground, &warm)?;
+    crowd.set_view_mask(ground, GROUND)?;
     Ok(())
 }
 
@@ -149,31 +191,43 @@ fn draw(
     context: &mut Context,
     crowd: &mut Crowd,
     target: &Target,
-    pass: PassId,
+    (passes, shadow): (Passes, &ShadowImage),
     own: &OwnSet,
 ) -> Result<(), Box<dyn Error>> {
     let eye = vec3(1.2, 1.5, 4.2);
     let view_from_world = rh::view::look_at_mat4(eye, vec3(0.0, 0.9, 0.0), Vec3::Y);
     let aspect = EXTENT.width as f32 / EXTENT.height as f32;
     let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(0.7, aspect, 0.1);
-    let view = View::new(clip_from_view * view_from_world, eye, EXTENT);
+    let people = View {
+        mask: PEOPLE,
+        ..View::new(clip_from_view * view_from_world, eye, EXTENT)
+    };
+    let ground = View {
+        mask: GROUND,
+        shadow: Some(shadow.shadow()),
+        ..people
+    };
     let begin = Begin {
         color: [0.93, 0.82, 0.62, 1.0],
         ..Begin::default()
     };
-    let layout = crowd.pass_layout(pass)?;
+    let layout = crowd.pass_layout(passes.people)?;
     let mut frames = Frames::new(context, 1)?;
     let slot = frames.begin(context)?;
     let (device, cmd) = (context.device.clone(), slot.cmd);
     // SAFETY: the slot was just begun, the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.25)?;
-        let views = frame.record_prepare(cmd, &[view])?;
+        let views = frame.record_prepare(cmd, &[people, ground, shadow.view()])?;
+        shadow.begin(&device, cmd);
+        frame.record_draw(cmd, views[2], passes.shadow)?;
+        shadow.end(&device, cmd);
         target.begin(&device, cmd, &begin);
         // The engine's sets, with the pass's layout. throng leaves them alone.
         let point = vk::PipelineBindPoint::GRAPHICS;
         device.cmd_bind_descriptor_sets(cmd, point, layout, 1, &[own.set], &[]);
-        frame.record_draw(cmd, views[0], pass)?;
+        frame.record_draw(cmd, views[0], passes.people)?;
+        frame.record_draw(cmd, views[1], passes.ground)?;
         target.end(&device, cmd);
         frames.submit(context, slot, None)?;
     }

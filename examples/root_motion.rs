@@ -4,12 +4,20 @@
 //!
 //! The built-in character walks on the spot. Here its hips are first sent along an arc, as an
 //! animator's clip would; then the arc is taken out, and moves the actor of an [`Animator`], over
-//! ten passes and frames of uneven length. The picture shows the way of the actor (blue), its
-//! heading at times, the ways of both feet (grey), and where the clip's events say that a foot
-//! comes down (red: left, green: right). Where a foot stands, its points crowd together; the ankle,
-//! which they show, goes on a little as the heel lifts.
+//! ten passes and frames of uneven length. The picture shows the path of the actor (blue), with a line
+//! ahead of it every 20 frames, the paths of both ankles (grey), and where the clip's events say
+//! that a foot comes down (red: left, green: right). If a foot stands, its points lie close
+//! together; the ankle still moves a little, because the heel lifts.
 
-use image::{Rgb, RgbImage};
+#[path = "common/picture.rs"]
+mod picture;
+#[path = "common/say.rs"]
+mod say;
+#[path = "common/text.rs"]
+mod text;
+
+use picture::write_rgba;
+use say::say;
 use std::error::Error;
 use throng::animator::{ActorId, Animator, AnimatorDesc, RootMotionMode};
 use throng::builtin;
@@ -24,7 +32,18 @@ const WALK: &str = "Walk an arc";
 const TURN_RAD: f32 = 0.45;
 const PASSES: f64 = 10.0;
 const PIXELS: u32 = 900;
-const PIXELS_PER_M: f64 = 130.0;
+const PIXELS_PER_M: f64 = 112.0;
+/// X of what is in the middle of the picture: of the circle that ten passes nearly close.
+const MIDDLE_M: f64 = 2.9;
+/// Metres from the middle to the ends of the axes.
+const AXES_M: f64 = 3.4;
+
+const ACTOR: [u8; 3] = [40, 80, 220];
+const ANKLES: [u8; 3] = [150, 150, 150];
+const LEFT: [u8; 3] = [220, 40, 40];
+const RIGHT: [u8; 3] = [20, 150, 60];
+const INK: [u8; 3] = [40, 40, 50];
+const GRID: [u8; 3] = [228, 230, 235];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -41,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let motion = character.animations().root_motion(walk);
     let motion = motion.ok_or("no root motion")?;
     let (pass, report) = (motion.pass(), motion.report());
-    println!(
+    say!(
         "a pass goes {:.2} m and turns by {:.2} rad; {} keys, at most {:.2} mm off",
         pass.translation.length(),
         pass.yaw_rad,
@@ -50,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let end_s = motion.duration_s();
-    let mut picture = RgbImage::from_pixel(PIXELS, PIXELS, Rgb([255; 3]));
+    let mut picture = diagram();
     let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
     let walker = animator.add(walk)?;
     animator.set_root_motion(walker, RootMotionMode::Apply)?;
@@ -76,12 +95,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     leaper.set_root_motion(leap, RootMotionMode::Apply)?;
     leaper.update(now_s)?;
     let (walked, leapt) = (animator.place(walker)?, leaper.place(leap)?);
-    println!(
+    say!(
         "{frame} frames and one step differ by {:.1e} m",
         walked.position.distance(leapt.position)
     );
-    picture.save(to)?;
-    println!("wrote {to}");
+    write_rgba(to, &picture.0, PIXELS, PIXELS)?;
+    say!("wrote {to}");
     Ok(())
 }
 
@@ -143,7 +162,8 @@ struct Scene<'a> {
     character: &'a Character,
     animator: &'a Animator,
     walker: ActorId,
-    picture: &'a mut RgbImage,
+    /// RGBA.
+    picture: &'a mut Picture,
 }
 
 impl Scene<'_> {
@@ -159,46 +179,144 @@ impl Scene<'_> {
     fn frame(&mut self, frame: u32) -> throng::Result<()> {
         for foot in ["LeftFoot", "RightFoot"] {
             let at = self.joint(self.animator.now_s(), foot)?;
-            self.dot(at, 1, [170, 170, 170]);
+            self.dot(at, 1.4, ANKLES);
         }
         let place = self.animator.place(self.walker)?;
         let at = place.position.as_vec3();
-        self.dot(at, 1, [40, 80, 220]);
+        self.dot(at, 1.6, ACTOR);
         if frame.is_multiple_of(20) {
             let ahead = Quat::from_rotation_y(place.yaw_rad as f32) * Vec3::Z;
             for step in 0..40 {
-                self.dot(at + ahead * (0.008 * step as f32), 0, [40, 80, 220]);
+                self.dot(at + ahead * (0.008 * step as f32), 1.0, ACTOR);
             }
         }
         Ok(())
     }
 
     fn footfall(&mut self, time_s: f64, name: &str) -> throng::Result<()> {
-        let color = if name == "LeftFoot" {
-            [220, 40, 40]
-        } else {
-            [20, 150, 60]
-        };
+        let color = if name == "LeftFoot" { LEFT } else { RIGHT };
         let at = self.joint(time_s, name)?;
-        self.dot(at, 4, color);
+        self.dot(at, 5.0, color);
         Ok(())
     }
 
-    /// A square dot: +Z of the world up in the picture, +X to the left, as seen from above.
-    fn dot(&mut self, at: Vec3, half: i64, color: [u8; 3]) {
-        // The middle of the circle that ten passes nearly close.
-        let middle_m = 2.9;
-        let half_way = 0.5 * f64::from(PIXELS);
-        let column = half_way - (f64::from(at.x) - middle_m) * PIXELS_PER_M;
-        let row = half_way - f64::from(at.z) * PIXELS_PER_M;
-        for (dx, dy) in (-half..=half).flat_map(|dx| (-half..=half).map(move |dy| (dx, dy))) {
-            let (x, y) = (column as i64 + dx, row as i64 + dy);
-            if let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y))
-                && x < PIXELS
-                && y < PIXELS
-            {
-                self.picture.put_pixel(x, y, Rgb(color));
-            }
+    fn dot(&mut self, at: Vec3, radius: f64, color: [u8; 3]) {
+        disc(self.picture, pixel(at.x.into(), at.z.into()), radius, color);
+    }
+}
+
+/// A square picture: 8-bit RGBA, row by row from the top.
+struct Picture(Vec<u8>);
+
+impl Picture {
+    fn white() -> Self {
+        Self(vec![255; 4 * (PIXELS * PIXELS) as usize])
+    }
+
+    /// Red, green and blue of a pixel.
+    fn pixel(&mut self, x: u32, y: u32) -> &mut [u8] {
+        let start = 4 * (y * PIXELS + x) as usize;
+        &mut self.0[start..start + 3]
+    }
+
+    fn set(&mut self, x: u32, y: u32, color: [u8; 3]) {
+        self.pixel(x, y).copy_from_slice(&color);
+    }
+}
+
+/// Column and row: +Z of the world is up in the picture, and +X to the left, as seen from above.
+fn pixel(x_m: f64, z_m: f64) -> [f64; 2] {
+    let half_way = 0.5 * f64::from(PIXELS);
+    [
+        half_way - (x_m - MIDDLE_M) * PIXELS_PER_M,
+        half_way - z_m * PIXELS_PER_M,
+    ]
+}
+
+/// A disc with a smooth edge.
+fn disc(picture: &mut Picture, [column, row]: [f64; 2], radius: f64, color: [u8; 3]) {
+    let range = |middle: f64| {
+        let (from, to) = ((middle - radius).floor(), (middle + radius).ceil());
+        from.max(0.0) as u32..(to.max(0.0) as u32 + 1).min(PIXELS)
+    };
+    for (x, y) in range(column).flat_map(|x| range(row).map(move |y| (x, y))) {
+        let away = (f64::from(x) - column).hypot(f64::from(y) - row);
+        let cover = (radius + 0.5 - away).clamp(0.0, 1.0);
+        let below = picture.pixel(x, y);
+        for (below, color) in below.iter_mut().zip(color) {
+            *below = (f64::from(*below) * (1.0 - cover) + f64::from(color) * cover) as u8;
         }
     }
+}
+
+/// A line of text, whose upper left corner is here.
+fn write(picture: &mut Picture, [column, row]: [u32; 2], scale: u32, line: &str) {
+    text::draw(line, |x, y| {
+        for (dx, dy) in (0..scale).flat_map(|dx| (0..scale).map(move |dy| (dx, dy))) {
+            let (x, y) = (column + x * scale + dx, row + y * scale + dy);
+            if x < PIXELS && y < PIXELS {
+                picture.set(x, y, INK);
+            }
+        }
+    });
+}
+
+/// Title, axes and legend.
+fn diagram() -> Picture {
+    let mut picture = Picture::white();
+    let [left, top] = pixel(MIDDLE_M + AXES_M, AXES_M).map(|at| at as u32);
+    let [right, bottom] = pixel(MIDDLE_M - AXES_M, -AXES_M).map(|at| at as u32);
+    for metre in -3..=6_i32 {
+        let [column, row] = pixel(metre.into(), metre.into()).map(|at| at as u32);
+        let label = metre.to_string();
+        let width = 2 * text::ADVANCE * label.len() as u32;
+        if (left..=right).contains(&column) {
+            (top..=bottom).for_each(|row| picture.set(column, row, GRID));
+            write(&mut picture, [column - width / 2, bottom + 8], 2, &label);
+        }
+        if (top..=bottom).contains(&row) {
+            (left..=right).for_each(|column| picture.set(column, row, GRID));
+            write(&mut picture, [left - width - 6, row - 7], 2, &label);
+        }
+    }
+    for row in top..=bottom {
+        picture.set(left, row, INK);
+    }
+    for column in left..=right {
+        picture.set(column, bottom, INK);
+    }
+    write(
+        &mut picture,
+        [left, 18],
+        3,
+        "A walk along an arc, seen from above",
+    );
+    write(&mut picture, [right - 70, bottom + 36], 2, "x in m");
+    write(&mut picture, [left + 10, top], 2, "z in m");
+    let legend = [
+        (1.6, ACTOR, "actor, moved by root motion"),
+        (1.4, ANKLES, "ankles"),
+        (5.0, LEFT, "left foot comes down (event)"),
+        (5.0, RIGHT, "right foot comes down (event)"),
+    ];
+    let [column, row] = pixel(MIDDLE_M + 1.55, 0.45);
+    for (index, (radius, color, meaning)) in (0..).zip(legend) {
+        let row = row + 32.0 * f64::from(index);
+        let dots = if radius < 5.0 { -3..=3 } else { 0..=0 };
+        for dot in dots {
+            disc(
+                &mut picture,
+                [column + 4.0 * f64::from(dot), row],
+                radius,
+                color,
+            );
+        }
+        write(
+            &mut picture,
+            [column as u32 + 24, row as u32 - 7],
+            2,
+            meaning,
+        );
+    }
+    picture
 }

@@ -91,8 +91,8 @@ pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solv
         Act::Look => look(crowd, id, solvers),
         Act::LookAndReach => {
             look(crowd, id, solvers)?;
-            // The wrist stays short of the ball by as much as the hand is long.
-            let wrist = BALL - 0.12 * (BALL - vec3(-0.2, 1.4, 0.0)).normalize();
+            // The wrist stays short of the ball, by its radius and the length of the hand.
+            let wrist = BALL - 0.22 * (BALL - vec3(-0.2, 1.4, 0.0)).normalize();
             let target = IkTarget::TwoBone(TwoBoneTarget::at(wrist));
             crowd.set_target(id, solvers.arm, target, 0.0)
         }

@@ -4,11 +4,16 @@
 mod body;
 #[path = "../common/draw.rs"]
 mod draw;
+#[path = "../common/say.rs"]
+mod say;
+#[path = "../common/shapes.rs"]
+mod shapes;
 mod stage;
 
 use std::error::Error;
 
 use body::{Solvers, direct};
+pub(crate) use say::say;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::{Crowd, IkReport, InstanceId, Spawn, builtin};
 
@@ -59,6 +64,8 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         eye: vec3(0.0, 1.9, 13.0),
         centre: vec3(0.0, 0.86, 0.0),
         fov_y_rad: 0.187,
+        ground_m: -0.07,
+        reach_m: 5.0,
         time_s: 12.25,
     };
     let populate = |allocator: &mut _, crowd: &mut Crowd| {
@@ -84,7 +91,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     };
     draw::to_file(&shot, populate, |crowd, (solvers, people)| {
         for ((_, name), id) in ACTS.into_iter().zip(people) {
-            println!("{name:<52} {}", said(crowd, id, &solvers)?);
+            say!("{name:<52} {}", said(crowd, id, &solvers)?);
         }
         Ok(())
     })

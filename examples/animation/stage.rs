@@ -3,12 +3,11 @@
 
 use throng::builtin;
 use throng::character::Character;
-use throng::glam::{Vec3, vec3};
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
-use throng::mesh::Material;
+use throng::glam::vec3;
 
 use super::Act;
 use super::body::{BALL, STEPS_M};
+use super::shapes::{cuboid, prop};
 
 /// # Errors
 /// None in practice; what [`RawCharacter::build`] says.
@@ -37,17 +36,5 @@ pub(crate) fn props(act: Act) -> throng::Result<Character> {
         }
         _ => {}
     }
-    let material = Material {
-        metallic: 0.0,
-        roughness: 0.8,
-        ..Material::default()
-    };
-    let raw = RawCharacter::rigid("props", meshes, vec![material]);
-    Ok(raw.build(&ImportOptions::default())?.character)
-}
-
-/// A box between two corners.
-fn cuboid(min: Vec3, max: Vec3, color: [f32; 4]) -> RawPrimitive {
-    let cuboid = builtin::cuboid(max - min).translated((min + max) * 0.5);
-    cuboid.colored(color)
+    prop(meshes)
 }

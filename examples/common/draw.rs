@@ -1,6 +1,12 @@
-//! One frame of a crowd, into a file: for examples that are about what is drawn and not about
-//! drawing.
+//! One frame of a crowd, on a ground and with shadows, into a file: for examples that are about what
+//! is drawn and not about drawing.
 
+#[path = "shadow.rs"]
+mod shadow;
+
+mod picture;
+
+use picture::write_rgba;
 use std::error::Error;
 
 use throng::ash::vk;
@@ -8,7 +14,16 @@ use throng::glam::camera::rh;
 use throng::glam::{Vec3, vec3};
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
-use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, View};
+use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View};
+
+use self::shadow::ShadowImage;
+use super::{say, shapes};
+
+/// Texels on an edge of the shadow map.
+const SHADOW_TEXELS: u32 = 2048;
+/// Nothing in these pictures is higher.
+const HEIGHT_M: f32 = 2.0;
+const BACKGROUND: [f32; 4] = [0.72, 0.80, 0.88, 1.0];
 
 /// A picture to be taken.
 pub(crate) struct Shot {
@@ -21,6 +36,10 @@ pub(crate) struct Shot {
     pub(crate) centre: Vec3,
     /// From top to bottom, in radians.
     pub(crate) fov_y_rad: f32,
+    /// Height of the ground.
+    pub(crate) ground_m: f32,
+    /// Radius around the origin in which shadows fall.
+    pub(crate) reach_m: f32,
     /// The crowd was populated at 0.
     pub(crate) time_s: f64,
 }
@@ -52,20 +71,35 @@ pub(crate) fn to_file<T>(
         depth_format: target.formats().depth.unwrap_or_default(),
         samples: target.formats().samples,
         reversed_z: true,
+        shadow_map: true,
         ..PassDesc::default()
     };
-    // SAFETY: the formats are the target's.
-    let pass = unsafe { crowd.create_pass(&pass)? };
+    let shadow = shadow_image(&mut context, shot)?;
+    // SAFETY: the formats are the target's, and the shadow map outlives the crowd's frame.
+    let (pass, shadow_pass) = unsafe {
+        crowd.set_shadow_map(&shadow.map())?;
+        let shadow_pass = crowd.create_pass(&ShadowImage::pass_desc())?;
+        (crowd.create_pass(&pass)?, shadow_pass)
+    };
+    let ground = shapes::prop(vec![shapes::ground(shot.ground_m)])?;
+    let ground = crowd.add_character(&mut context.allocator, &ground)?;
+    crowd.spawn(ground, &Spawn::default())?;
     let populated = populate(&mut context.allocator, &mut crowd)?;
-    frame(&mut context, &mut crowd, &target, (pass, shot))?;
-    tell(&crowd, populated)?;
+    let drawn = Drawn {
+        shot,
+        shadow: &shadow,
+        shadow_pass,
+        pass,
+    };
+    frame(&mut context, &mut crowd, &target, &drawn)?;
 
     let rgba = target.read_rgba(&mut context)?;
-    let color = image::ColorType::Rgba8;
-    image::save_buffer(shot.path, &rgba, width, height, color)?;
-    println!("wrote {}", shot.path);
+    write_rgba(shot.path, &rgba, width, height)?;
+    tell(&crowd, populated)?;
+    say!("wrote {}", shot.path);
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator) };
+    shadow.destroy(&mut context);
     target.destroy(&mut context);
     let messages = context.messages();
     drop(context);
@@ -75,12 +109,35 @@ pub(crate) fn to_file<T>(
     Err(messages.report().into())
 }
 
+fn lighting() -> Lighting {
+    Lighting {
+        sun_direction: vec3(0.5, 0.8, 0.6),
+        ..Lighting::default()
+    }
+}
+
+fn shadow_image(context: &mut Context, shot: &Shot) -> Result<ShadowImage, Box<dyn Error>> {
+    let reach_m = shot.reach_m;
+    let rim = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
+    let rim = rim.map(|(x, z)| vec3(x * reach_m, shot.ground_m, z * 0.5 * reach_m));
+    ShadowImage::new(context, SHADOW_TEXELS, (&rim, HEIGHT_M), &lighting())
+}
+
+/// What a frame is made of.
+struct Drawn<'a> {
+    shot: &'a Shot,
+    shadow: &'a ShadowImage,
+    shadow_pass: PassId,
+    pass: PassId,
+}
+
 fn frame(
     context: &mut Context,
     crowd: &mut Crowd,
     target: &Target,
-    (pass, shot): (PassId, &Shot),
+    drawn: &Drawn<'_>,
 ) -> Result<(), Box<dyn Error>> {
+    let (shot, shadow) = (drawn.shot, drawn.shadow);
     let view_from_world = rh::view::look_at_mat4(shot.eye, shot.centre, Vec3::Y);
     let [width, height] = shot.size;
     let aspect = width as f32 / height as f32;
@@ -88,14 +145,12 @@ fn frame(
         rh::proj::vulkan::perspective_infinite_reverse(shot.fov_y_rad, aspect, 0.1);
     let extent = vk::Extent2D { width, height };
     let view = View {
-        lighting: Lighting {
-            sun_direction: vec3(0.5, 0.8, 0.6),
-            ..Lighting::default()
-        },
+        lighting: lighting(),
+        shadow: Some(shadow.shadow()),
         ..View::new(clip_from_view * view_from_world, shot.eye, extent)
     };
     let begin = Begin {
-        color: [0.72, 0.80, 0.88, 1.0],
+        color: BACKGROUND,
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;
@@ -104,9 +159,12 @@ fn frame(
     // SAFETY: the slot was just begun, the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator, 0, shot.time_s)?;
-        let views = frame.record_prepare(cmd, &[view])?;
+        let views = frame.record_prepare(cmd, &[view, shadow.view()])?;
+        shadow.begin(&device, cmd);
+        frame.record_draw(cmd, views[1], drawn.shadow_pass)?;
+        shadow.end(&device, cmd);
         target.begin(&device, cmd, &begin);
-        frame.record_draw(cmd, views[0], pass)?;
+        frame.record_draw(cmd, views[0], drawn.pass)?;
         target.end(&device, cmd);
         frames.submit(context, slot, None)?;
     }

@@ -8,17 +8,24 @@ use throng::ash::vk;
 use throng::crowd::SkinMode;
 use throng::palette::Method;
 
+/// The keys of the window: printed at its start and at the end of `--help`.
+pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
+    close.";
+/// Characters if nobody says how many.
+const INSTANCES: u32 = 500;
+
 /// Draws a crowd of animated characters: in a window where there is a display, else into a picture.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "crowd")]
+#[command(name = "crowd", after_help = KEYS)]
 pub(crate) struct Args {
     /// A glTF file (.glb or .gltf), or `builtin`. Several of them mix. [default: builtin]
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// How many characters.
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(..=800_000))]
-    pub(crate) instances: u32,
+    /// Number of characters. [default: 500; a window on a slow driver shows fewer of them]
+    #[arg(long, visible_alias = "count", value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=800_000))]
+    pub(crate) instances: Option<u32>,
 
     /// Size of the window or picture, in pixels.
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
@@ -37,6 +44,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) fixed_dt: Option<f64>,
 
+    /// Samples of each pixel, for smooth edges: 1, 2, 4 or 8.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = samples)]
+    pub(crate) samples: vk::SampleCountFlags,
+
     /// Another seed, another crowd. The same seed and fixed dt give the same picture.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -44,6 +55,11 @@ pub(crate) struct Args {
     /// Where the last frame's picture goes. [default: crowd.png without a window, else none]
     #[arg(long, value_name = "FILE.png")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Writes all frames as a moving picture (APNG), without a window. `--fixed-dt` sets its
+    /// frame rate.
+    #[arg(long, value_name = "FILE.png")]
+    pub(crate) apng: Option<PathBuf>,
 
     /// Where the figures go.
     #[arg(long, value_name = "FILE.json")]
@@ -53,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXELS", default_value = "2048")]
     pub(crate) shadows: Shadows,
 
-    /// Where vertices are deformed: in the vertex shader, by the skin stage, or by its twin on the
+    /// Where vertices are deformed: in the vertex shader, by the skin stage on the GPU, or on the
     /// CPU. The picture is the same.
     #[arg(long, value_enum, default_value = "vertex")]
     pub(crate) skin: Skin,
@@ -66,6 +82,18 @@ pub(crate) struct Args {
     /// status 1.
     #[arg(long)]
     pub(crate) validate: bool,
+}
+
+impl Args {
+    /// Number of characters.
+    pub(crate) fn instances(&self) -> u32 {
+        self.instances.unwrap_or(INSTANCES)
+    }
+
+    /// Whether to render without a window, even if there is a display.
+    pub(crate) fn is_headless(&self) -> bool {
+        self.headless || self.apng.is_some()
+    }
 }
 
 /// Where vertices are deformed.
@@ -144,6 +172,16 @@ impl FromStr for Shadows {
             (_, Some(edge)) => Ok(Self(Some(edge))),
             _ => Err("expected a number of texels, at least 1, or off"),
         }
+    }
+}
+
+fn samples(text: &str) -> Result<vk::SampleCountFlags, &'static str> {
+    match text {
+        "1" => Ok(vk::SampleCountFlags::TYPE_1),
+        "2" => Ok(vk::SampleCountFlags::TYPE_2),
+        "4" => Ok(vk::SampleCountFlags::TYPE_4),
+        "8" => Ok(vk::SampleCountFlags::TYPE_8),
+        _ => Err("expected 1, 2, 4 or 8"),
     }
 }
 

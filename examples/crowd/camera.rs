@@ -23,6 +23,8 @@ pub(crate) struct Camera {
     pitch: f32,
     /// Distances are multiplied by this.
     zoom: f32,
+    /// The middle of the crowd, on the ground.
+    center: Vec3,
     /// What has to be seen.
     points: Vec<Vec3>,
     /// For an aspect ratio: the distance, and how far beyond the middle it looks, metres.
@@ -30,16 +32,21 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    /// One that sees everything between the ground, within `rim`, and `height_m` above.
-    pub(crate) fn new(rim: &[Vec3], height_m: f32) -> Self {
-        let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
-        Self {
+    /// A camera that sees all of these points.
+    pub(crate) fn new(points: &[Vec3]) -> Self {
+        let low = points.iter().copied().reduce(Vec3::min).unwrap_or_default();
+        let high = points.iter().copied().reduce(Vec3::max).unwrap_or_default();
+        let mut camera = Self {
             yaw: YAW_RAD,
-            pitch: 0.33,
+            pitch: 0.0,
             zoom: 1.0,
-            points: rim.iter().copied().chain(above).collect(),
+            center: (0.5 * (low + high)).with_y(0.0),
+            points: points.to_vec(),
             fitted: None,
-        }
+        };
+        // A few people are seen from about their eyes' height, many from above.
+        camera.pitch = (0.16 + 0.012 * camera.reach_m()).min(0.33);
+        camera
     }
 
     /// Orbits by a part of a turn.
@@ -57,7 +64,7 @@ impl Camera {
     pub(crate) fn reach_m(&self) -> f32 {
         self.points
             .iter()
-            .map(|point| point.length())
+            .map(|point| point.distance(self.center))
             .fold(1.0, f32::max)
     }
 
@@ -68,8 +75,9 @@ impl Camera {
             _ => self.fit(aspect),
         };
         self.fitted = Some((aspect, (distance, forward)));
-        let target =
-            self.towards() * (forward * self.zoom) + Vec3::Y * (0.9 * (1.0 - self.zoom).max(0.0));
+        let target = self.center
+            + self.towards() * (forward * self.zoom)
+            + Vec3::Y * (0.9 * (1.0 - self.zoom).max(0.0));
         let eye = target - self.direction() * (distance * self.zoom);
         // Not into the ground.
         let eye = eye.with_y(eye.y.max(0.1));
@@ -130,7 +138,7 @@ impl Camera {
 
     /// The least and the greatest coordinates in the picture, -1 to 1, y upwards.
     fn span(&self, aspect: f32, distance: f32, forward: f32) -> ([f32; 2], [f32; 2]) {
-        let target = self.towards() * forward;
+        let target = self.center + self.towards() * forward;
         let eye = target - self.direction() * distance;
         let view = rh::view::look_at_mat4(eye, target, Vec3::Y);
         let tangent = (0.5 * FOV).tan();

@@ -87,6 +87,10 @@ impl Director {
         minds.filter_map(|(person, mind)| Some((person, mind.as_ref()?)))
     }
 
+    pub(crate) fn mind(&self, person: usize) -> Option<&Mind> {
+        self.minds.get(person)?.as_ref()
+    }
+
     /// Someone is there, and begins.
     pub(crate) fn enter(
         &mut self,

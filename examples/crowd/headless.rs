@@ -4,12 +4,14 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use throng::ash::vk;
 use throng::standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
 
 use super::args::Args;
 use super::camera::Camera;
+use super::moving_picture::MovingPicture;
+use super::picture::write_rgba;
+use super::progress::Progress;
 use super::scene::Scene;
 use super::show::{self, Canvas, DEPTH, SLOTS, Show};
 use super::stats::{self, Log};
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .unwrap_or_else(|| PathBuf::from("crowd.png"));
     check_writable(&out)?;
     args.stats.as_deref().map_or(Ok(()), check_writable)?;
+    args.apng.as_deref().map_or(Ok(()), check_writable)?;
     let rendered = render(args)?;
     write_picture(&out, &rendered.rgba, args.size.0)?;
     let (log, scene, device) = (&rendered.log, &rendered.scene, &rendered.device);
@@ -48,7 +51,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         stats::write(path, &log.to_json(device, scene, extent))?;
     }
     log.print(device, scene);
-    say(&format!("wrote        {}", out.display()));
+    for path in [Some(&out), args.apng.as_ref()].into_iter().flatten() {
+        say(&format!("wrote        {}", path.display()));
+    }
     check_validation(&rendered.messages)
 }
 
@@ -65,7 +70,7 @@ pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
         name: "picture",
         extent: args.size.0,
         depth_format: Some(DEPTH),
-        samples: show::samples(&context),
+        samples: show::samples(&context, args)?,
         ..TargetDesc::default()
     };
     check_memory(&context, &desc)?;
@@ -110,18 +115,26 @@ fn draw_frames(
     show: &mut Show,
     frames: &mut Frames,
 ) -> Result<Log> {
-    let mut camera = Camera::new(&show.scene.layout().rim(), show.scene.height_m());
+    let mut camera = Camera::new(&show.scene.outline());
     let view = camera.view(target.extent(), scenery::lighting());
     let count = args.frames.unwrap_or(FRAMES);
     let dt_s = args.fixed_dt.unwrap_or(DT_S);
-    let bar = progress(count);
-    let mut log = Log::default();
+    let mut progress = Progress::new(count);
+    let moving = args.apng.as_deref();
+    let moving = moving.map(|path| MovingPicture::new(path, target.extent(), count, dt_s));
+    let mut moving = moving.transpose()?;
+    // The first frame uploads the models.
+    let mut log = Log::new(1);
     let mut slots = Vec::new();
+    let mut ends = Ends::new();
     let (begun, mut number) = (Instant::now(), 0);
     while number < count {
         let started = Instant::now();
         let frame = frames.begin(context)?;
         let waited = Instant::now();
+        if ends.pending == SLOTS {
+            ends.ended(waited);
+        }
         let canvas = Canvas::Picture(target);
         let time_s = f64::from(number) * dt_s;
         // SAFETY: the frame was just begun, the target is the context's, and the submit follows.
@@ -131,24 +144,29 @@ fn draw_frames(
         unsafe { frames.submit(context, frame, None)? };
         entry.cpu.wait = show::ms(started, waited);
         entry.cpu.submit = show::ms(recorded, Instant::now());
-        if number + 1 == count {
-            context.wait_idle()?;
-        }
-        entry.frame_ms = show::ms(started, Instant::now());
+        ends.pending += 1;
         log.add(entry);
         slots.push(frame.slot as u32);
-        bar.set_position(u64::from(number) + 1);
+        progress.set(number + 1);
         number += 1;
-        if args.frames.is_none() && begun.elapsed() > BUDGET && number + 1 < count {
-            context.wait_idle()?;
+        if let Some(moving) = &mut moving {
+            ends.drain(context, frames)?;
+            moving.add(target.read_rgba(context)?)?;
+            ends.from = Instant::now();
+        } else if args.frames.is_none() && begun.elapsed() > BUDGET && number + 1 < count {
+            ends.drain(context, frames)?;
             while number + 1 < count {
                 // SAFETY: the device is idle.
                 unsafe { show.skip(context, f64::from(number) * dt_s)? };
                 number += 1;
             }
+            ends.from = Instant::now();
         }
     }
-    bar.finish_and_clear();
+    progress.clear();
+    ends.drain(context, frames)?;
+    log.set_frame_ms(ends.times_ms);
+    moving.map_or(Ok(()), MovingPicture::finish)?;
     // Oldest first.
     let pending = &slots[slots.len().saturating_sub(SLOTS as usize)..];
     for times in show.last_gpu_times(context, pending)? {
@@ -157,11 +175,45 @@ fn draw_frames(
     Ok(log)
 }
 
-/// On the error stream, if that is a terminal.
-fn progress(frames: u32) -> ProgressBar {
-    let bar = ProgressBar::new(frames.into());
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {eta} left");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+/// Measures frames from end to end: a frame that was only submitted has taken no time yet.
+struct Ends {
+    /// The end of the last frame.
+    from: Instant,
+    /// Frames that were submitted and have not ended.
+    pending: u32,
+    times_ms: Vec<f64>,
+}
+
+impl Ends {
+    fn new() -> Self {
+        Self {
+            from: Instant::now(),
+            pending: 0,
+            times_ms: Vec::new(),
+        }
+    }
+
+    /// The oldest frame has ended.
+    fn ended(&mut self, now: Instant) {
+        self.times_ms.push(show::ms(self.from, now));
+        self.from = now;
+        self.pending -= 1;
+    }
+
+    /// Waits for each pending frame, by beginning (and submitting) an empty one in its place.
+    fn drain(&mut self, context: &mut Context, frames: &mut Frames) -> Result<()> {
+        for number in 0..SLOTS {
+            let frame = frames.begin(context)?;
+            // With fewer frames than slots, the first slots were free.
+            if self.pending >= SLOTS - number {
+                self.ended(Instant::now());
+            }
+            // SAFETY: the frame was just begun, and nothing is recorded in it.
+            unsafe { frames.submit(context, frame, None)? };
+        }
+        context.wait_idle()?;
+        Ok(())
+    }
 }
 
 /// An error if the images cannot fit: a software driver would take more memory than there is.
@@ -201,8 +253,6 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
 
 /// Writes a PNG.
 pub(crate) fn write_picture(path: &Path, rgba: &[u8], extent: vk::Extent2D) -> Result<()> {
-    let format = image::ImageFormat::Png;
-    let (width, height) = (extent.width, extent.height);
-    image::save_buffer_with_format(path, rgba, width, height, image::ColorType::Rgba8, format)
+    write_rgba(path, rgba, extent.width, extent.height)
         .map_err(|error| format!("{}: {error}", path.display()).into())
 }

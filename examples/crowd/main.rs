@@ -14,11 +14,16 @@ pub(crate) mod headless;
 pub(crate) mod layout;
 mod measure;
 mod model;
+mod moving_picture;
 mod path;
+#[path = "../common/picture.rs"]
+mod picture;
+mod progress;
 mod rng;
 pub(crate) mod roles;
 mod scene;
 mod scenery;
+#[path = "../common/shadow.rs"]
 mod shadow;
 pub(crate) mod show;
 mod stats;
@@ -50,7 +55,7 @@ fn main() -> ExitCode {
 
 /// Opens a window where there is a display, else renders without one.
 fn run(args: &Args) -> Result<()> {
-    if !args.headless && window::has_display() {
+    if !args.is_headless() && window::has_display() {
         match window::run(args)? {
             window::Outcome::Closed => return Ok(()),
             window::Outcome::NoWindow(why) => {

@@ -1,5 +1,7 @@
 //! The crowd as throng has it: spawned once, and moved where someone goes.
 
+use std::f32::consts::TAU;
+
 use throng::crowd::{ClipRef, InstanceEvent, Play, SkinMode};
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::gpu_allocator::vulkan::Allocator;
@@ -30,6 +32,8 @@ pub(crate) struct Scene {
     /// Who comes first, and how many have come.
     order: Vec<usize>,
     spawned: usize,
+    /// Who is not shown.
+    hidden: Vec<usize>,
     /// Instances of each model.
     pub(crate) counts: Vec<u32>,
     skinning: Skinning,
@@ -64,6 +68,7 @@ impl Scene {
             characters: Vec::new(),
             order,
             spawned: 0,
+            hidden: Vec::new(),
             counts,
             skinning,
         }
@@ -99,6 +104,38 @@ impl Scene {
             .map(height)
             .fold(1.0, f32::max)
             .min(10.0)
+    }
+
+    /// What a picture has to show: points around everyone, on the ground and as high as the
+    /// tallest.
+    pub(crate) fn outline(&self) -> Vec<Vec3> {
+        const SECTORS: usize = 48;
+        let mut is_shown = vec![true; self.layout.persons.len()];
+        self.hidden
+            .iter()
+            .for_each(|index| is_shown[*index] = false);
+        let shown = || (0..is_shown.len()).filter(|index| is_shown[*index]);
+        let places = || shown().map(|index| self.place(index).0);
+        let low = places().reduce(Vec2::min).unwrap_or_default();
+        let high = places().reduce(Vec2::max).unwrap_or_default();
+        let center = 0.5 * (low + high);
+        let mut reach_m = [0.5_f32; SECTORS];
+        for (index, at) in shown().zip(places()) {
+            let person = &self.layout.persons[index];
+            let away = at - center;
+            let sector = (away.to_angle().rem_euclid(TAU) / TAU * SECTORS as f32) as usize;
+            let reach_m = &mut reach_m[sector % SECTORS];
+            *reach_m = reach_m.max(away.length() + person.radius_m.min(1.0));
+        }
+        let points = reach_m
+            .into_iter()
+            .enumerate()
+            .flat_map(|(sector, reach_m)| {
+                let angle = (sector as f32 + 0.5) / SECTORS as f32 * TAU;
+                let at = center + Vec2::from_angle(angle) * reach_m;
+                [0.0, self.height_m()].map(|height_m| Vec3::new(at.x, height_m, at.y))
+            });
+        points.collect()
     }
 
     /// Room for all characters.
@@ -221,6 +258,25 @@ impl Scene {
             }
         }
         Ok(())
+    }
+
+    /// Hides all but those `count` who are nearest to the middle.
+    pub(crate) fn show_only(&mut self, crowd: &mut Crowd, count: usize) -> Result<()> {
+        let middle_m = |index: &usize| self.place(*index).0.length();
+        let mut order: Vec<usize> = (0..self.layout.persons.len()).collect();
+        order.sort_by(|a, b| middle_m(a).total_cmp(&middle_m(b)));
+        self.hidden = order.split_off(count.min(order.len()));
+        for index in &self.hidden {
+            if let Some(mind) = self.director.mind(*index) {
+                crowd.set_view_mask(mind.instance, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many people are not hidden.
+    pub(crate) fn shown(&self) -> usize {
+        self.layout.persons.len() - self.hidden.len()
     }
 
     /// What happened to people in the frame that was begun.

@@ -69,7 +69,7 @@ pub(crate) fn scene(args: &Args) -> Result<Scene> {
 /// The same with other fades.
 pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
     let models = load(args, fades)?;
-    let layout = Layout::new(&models, args.instances, args.seed);
+    let layout = Layout::new(&models, args.instances(), args.seed);
     let skinning = Skinning {
         mode: args.skin.into(),
         method: args.method.into(),
@@ -89,15 +89,18 @@ pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     }
 }
 
-/// Four samples where the device has them.
-pub(crate) fn samples(context: &Context) -> vk::SampleCountFlags {
+/// The samples that were asked for, if the device has them.
+pub(crate) fn samples(context: &Context, args: &Args) -> Result<vk::SampleCountFlags> {
     let limits = &context.properties.limits;
     let both = limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts;
-    if both.contains(vk::SampleCountFlags::TYPE_4) {
-        vk::SampleCountFlags::TYPE_4
-    } else {
-        vk::SampleCountFlags::TYPE_1
+    if both.contains(args.samples) {
+        return Ok(args.samples);
     }
+    let counts = (0..7).map(|bit| 1 << bit);
+    let counts = counts.filter(|count| both.as_raw() & count != 0);
+    let counts: Vec<String> = counts.map(|count| count.to_string()).collect();
+    let asked = args.samples.as_raw();
+    Err(format!("--samples {asked}: the device has {}", counts.join(", ")).into())
 }
 
 impl Show {
@@ -185,6 +188,11 @@ impl Show {
             unsafe { self.skip(context, time_s)? };
         }
         Ok(())
+    }
+
+    /// Shows only so many of the people. The others are not animated, either.
+    pub(crate) fn show_only(&mut self, count: usize) -> Result<()> {
+        self.scene.show_only(&mut self.crowd, count)
     }
 
     /// The people.

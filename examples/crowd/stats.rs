@@ -58,13 +58,15 @@ pub(crate) struct FrameLog {
     /// Of an earlier frame.
     pub(crate) gpu: Vec<ScopeTime>,
     pub(crate) stats: Stats,
-    /// From the start of this frame to the start of the next.
+    /// From the start of the last frame to the start of this one.
     pub(crate) frame_ms: f64,
 }
 
 /// What is kept of a run: figures only, whatever its length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
+    /// Frames at the start that no figure counts, if there are more.
+    warm_up: usize,
     /// All frames, also those that are not kept.
     frames: u64,
     frame_ms: Vec<f64>,
@@ -78,6 +80,20 @@ pub(crate) struct Log {
 const KEPT: usize = 100_000;
 
 impl Log {
+    /// A log whose figures leave out this many frames at the start.
+    pub(crate) fn new(warm_up: usize) -> Self {
+        Self {
+            warm_up,
+            ..Self::default()
+        }
+    }
+
+    /// All frames but the first ones. The last frame is always there.
+    fn steady<'a, T>(&self, frames: &'a [T]) -> &'a [T] {
+        let from = self.warm_up.min(frames.len().saturating_sub(1));
+        &frames[from..]
+    }
+
     pub(crate) fn add(&mut self, frame: FrameLog) {
         self.frames += 1;
         if self.frame_ms.len() >= KEPT {
@@ -96,6 +112,11 @@ impl Log {
         }
     }
 
+    /// Frame times that were measured apart from the frames.
+    pub(crate) fn set_frame_ms(&mut self, frame_ms: Vec<f64>) {
+        self.frame_ms = frame_ms;
+    }
+
     pub(crate) fn frames(&self) -> u64 {
         self.frames
     }
@@ -104,7 +125,7 @@ impl Log {
     fn cpu_stages(&self) -> Vec<(&'static str, Vec<f64>)> {
         let names = Stages::default().named();
         let of = |stage: usize| {
-            self.cpu
+            self.steady(&self.cpu)
                 .iter()
                 .map(|frame| frame.named()[stage].1)
                 .collect()
@@ -119,7 +140,7 @@ impl Log {
     /// Scopes of the GPU with their times.
     fn gpu_passes(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mut passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
-        for time in self.gpu.iter().flatten() {
+        for time in self.steady(&self.gpu).iter().flatten() {
             match passes.iter_mut().find(|(name, _)| *name == time.name) {
                 Some((_, times)) => times.push(time.ms),
                 None => passes.push((time.name, vec![time.ms])),
@@ -143,13 +164,18 @@ impl Log {
             ));
         }
         say(&format!("frames       {}", self.frames()));
+        if let (Some(ms), Some(bytes)) = (self.frame_ms.first(), self.upload_bytes.first()) {
+            say(&format!(
+                "first frame  {ms:.3} ms, {bytes} bytes uploaded, models included; not counted below"
+            ));
+        }
         say(&format!(
             "each frame   {} instances, {} vertices, {} triangles, {} draws, {} bytes uploaded",
             stats.instances,
             stats.vertices,
             stats.triangles,
             stats.draws,
-            middle(&self.upload_bytes),
+            middle(self.steady(&self.upload_bytes)),
         ));
         say(&format!(
             "{:<12} {:>10} {:>10} {:>10}",
@@ -159,7 +185,7 @@ impl Log {
             let [p50, p95, p99] = percentiles(times);
             say(&format!("{name:<12} {p50:>10.3} {p95:>10.3} {p99:>10.3}"));
         };
-        row("frame".into(), &self.frame_ms);
+        row("frame".into(), self.steady(&self.frame_ms));
         for (name, times) in self.cpu_stages() {
             row(format!("cpu {name}"), &times);
         }
@@ -202,10 +228,11 @@ impl Log {
             "vertices": stats.vertices,
             "triangles": stats.triangles,
             "draws_per_frame": stats.draws,
-            "upload_bytes_per_frame": middle(&self.upload_bytes),
+            "upload_bytes_per_frame": middle(self.steady(&self.upload_bytes)),
             "upload_bytes_first_frame": self.upload_bytes.first(),
+            "first_frame_ms": self.frame_ms.first().filter(|_| self.warm_up == 1),
             "models": models.collect::<Value>(),
-            "frame_ms": spread(&self.frame_ms),
+            "frame_ms": spread(self.steady(&self.frame_ms)),
             "cpu_ms": table(self.cpu_stages()),
             "gpu_ms": table(self.gpu_passes()),
         })

@@ -1,4 +1,4 @@
-//! In a window: drag to orbit, scroll to zoom, Space to pause, Esc to close.
+//! In a window, with the keys of [`KEYS`].
 
 use std::error::Error;
 use std::panic::catch_unwind;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng::standalone::{
-    Acquire, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target,
+    Acquire, Begin, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target,
     TargetDesc,
 };
 use winit::application::ApplicationHandler;
@@ -18,19 +18,23 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Window, WindowAttributes, WindowId};
 
-use super::args::Args;
+use super::args::{Args, KEYS};
 use super::camera::Camera;
 use super::headless::{check_writable, write_picture};
 use super::scene::Scene;
 use super::show::{self, Canvas, DEPTH, SLOTS, Show, ms};
 use super::stats::{self, Log, Stages};
-use super::{Result, check_validation, scenery};
+use super::{Result, check_validation, say, scenery};
 
 /// No frame follows the one before sooner than this: not every display slows a loop down.
 const LEAST_FRAME: Duration = Duration::from_millis(4);
 /// How often a window that nobody sees is looked at.
 const ASLEEP: Duration = Duration::from_millis(100);
 const TITLE_EVERY: Duration = Duration::from_millis(500);
+/// A driver is slow if it needs longer for a frame.
+const SLOW_MS: f64 = 200.0;
+/// A slow driver shows no fewer characters than this.
+const FEWEST: usize = 12;
 /// Radians a pixel.
 const ORBIT: f32 = 0.006;
 
@@ -65,6 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             ));
         }
     };
+    say(KEYS);
     let scene = show::scene(args)?;
     let mut app = App {
         args,
@@ -107,7 +112,7 @@ impl App<'_> {
         };
         let size = self.args.size.0;
         let attributes = WindowAttributes::default()
-            .with_title("throng")
+            .with_title("throng — loading…")
             .with_inner_size(PhysicalSize::new(size.width, size.height));
         let window = event_loop.create_window(attributes);
         let window = window.map_err(|error| Ended::NoWindow(error.to_string()))?;
@@ -223,6 +228,8 @@ struct Stage {
     title: Title,
     /// When the last frame was begun.
     started: Instant,
+    /// Frames until the number of characters was last changed.
+    adapted_at: u64,
     hidden: bool,
     dragging: bool,
     at: Option<PhysicalPosition<f64>>,
@@ -236,28 +243,23 @@ impl Stage {
             Context::for_window(&show::context_desc(args), Arc::clone(&window) as Arc<_>)?;
         let desc = SwapchainDesc {
             depth_format: Some(DEPTH),
-            samples: show::samples(&context),
+            samples: show::samples(&context, args)?,
             ..SwapchainDesc::default()
         };
         let size = extent(window.inner_size());
-        let swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
-        let camera = Camera::new(&scene.layout().rim(), scene.height_m());
-        let made = Show::new(&mut context, scene, swapchain.formats(), args).and_then(|show| {
-            match Frames::new(&context, SLOTS as usize) {
-                Ok(frames) => Ok((show, frames)),
-                Err(error) => {
-                    show.destroy(&mut context)?;
-                    Err(error.into())
-                }
-            }
-        });
-        let (show, frames) = match made {
-            Ok(made) => made,
+        let mut swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
+        let mut frames = Frames::new(&context, SLOTS as usize)?;
+        let made = sky(&mut context, &mut frames, &mut swapchain, size)
+            .and_then(|()| Show::new(&mut context, scene, swapchain.formats(), args));
+        let show = match made {
+            Ok(show) => show,
             Err(error) => {
+                frames.destroy(&mut context);
                 swapchain.destroy(&mut context);
                 return Err(error);
             }
         };
+        let camera = Camera::new(&show.scene.outline());
         let now = Instant::now();
         Ok(Self {
             window,
@@ -272,9 +274,11 @@ impl Stage {
                 paused: false,
                 last: now,
             },
-            log: Log::default(),
+            // Until a frame waits for another one, the time between frames says nothing.
+            log: Log::new(SLOTS as usize + 1),
             title: Title::new(now),
             started: now - LEAST_FRAME,
+            adapted_at: 0,
             hidden: false,
             dragging: false,
             at: None,
@@ -336,11 +340,35 @@ impl Stage {
         entry.frame_ms = frame_ms;
         let gpu_ms = entry.gpu.iter().map(|time| time.ms).sum();
         self.title
-            .add(&entry.cpu, gpu_ms, &self.window, entry.stats.instances);
+            .add(&entry.cpu, gpu_ms, &self.window, self.show.scene.shown());
         self.log.add(entry);
+        if args.instances.is_none() {
+            self.adapt(gpu_ms)?;
+        }
         Ok(args
             .frames
             .is_some_and(|frames| self.log.frames() >= u64::from(frames)))
+    }
+
+    /// Shows fewer characters if an earlier frame took the device too long, so that the window
+    /// stays usable.
+    fn adapt(&mut self, gpu_ms: f64) -> Result<()> {
+        let shown = self.show.scene.shown();
+        // The figure is of the frame that had the slot before.
+        let is_known = self.log.frames() > self.adapted_at + u64::from(SLOTS);
+        if !is_known || gpu_ms < SLOW_MS || shown <= FEWEST {
+            return Ok(());
+        }
+        let fewer = ((shown as f64 * SLOW_MS / gpu_ms) as usize).max(FEWEST);
+        let all = self.show.scene.layout().persons.len();
+        say(&format!(
+            "a frame takes this driver {gpu_ms:.0} ms: showing {fewer} of {all} characters \
+             (--instances {all} shows all)"
+        ));
+        self.show.show_only(fewer)?;
+        self.camera = Camera::new(&self.show.scene.outline());
+        self.adapted_at = self.log.frames();
+        Ok(())
     }
 
     /// Writes what was asked for, and frees everything.
@@ -406,6 +434,32 @@ impl Stage {
     }
 }
 
+/// Shows the sky at once, before anything is loaded.
+fn sky(
+    context: &mut Context,
+    frames: &mut Frames,
+    swapchain: &mut Swapchain,
+    extent: vk::Extent2D,
+) -> Result<()> {
+    let frame = frames.begin(context)?;
+    // SAFETY: the frame was just begun; the image is submitted and presented below.
+    let Acquire::Image(image) = (unsafe { swapchain.acquire(context, &frame, extent)? }) else {
+        return Ok(());
+    };
+    let begin = Begin {
+        color: scenery::background(),
+        ..Begin::default()
+    };
+    // SAFETY: the command buffer is recording, and the image was acquired with this frame.
+    unsafe {
+        swapchain.begin(&context.device, frame.cmd, &image, &begin);
+        swapchain.end(&context.device, frame.cmd, &image);
+        frames.submit(context, frame, Some(&image))?;
+        swapchain.present(context, image)?;
+    }
+    Ok(())
+}
+
 /// Whether the window was destroyed by somebody else.
 fn is_gone(error: &(dyn Error + 'static)) -> bool {
     let result = match error.downcast_ref() {
@@ -433,7 +487,7 @@ impl Title {
         }
     }
 
-    fn add(&mut self, cpu: &Stages, gpu_ms: f64, window: &Window, instances: u32) {
+    fn add(&mut self, cpu: &Stages, gpu_ms: f64, window: &Window, instances: usize) {
         self.frames += 1;
         self.cpu_ms += cpu.busy();
         self.gpu_ms += gpu_ms;

@@ -3,6 +3,10 @@
 //!
 //! `cargo run --example machine`
 
+#[path = "../common/say.rs"]
+mod say;
+
+use say::say;
 use std::error::Error;
 use throng::animator::{ActorId, AnimationEventKind, Animator, AnimatorDesc};
 use throng::builtin;
@@ -53,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 _ => continue,
             };
             let (time_s, name) = (event.time_s, animator.event_name(event));
-            println!("{time_s:8.4} s  layer {} {word} \"{name}\"", event.layer);
+            say!("{time_s:8.4} s  layer {} {word} \"{name}\"", event.layer);
         }
         if frame % 15 == 0 {
             let clips = animator.playing(hero)?.map(|playing| {
@@ -63,10 +67,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let part = 100.0 * playing.weight;
                 format!("{layer}:{name} {part:.0} % at {time_s:.2} s")
             });
-            println!("{now_s:8.4} s  {}", clips.collect::<Vec<_>>().join(", "));
+            say!("{now_s:8.4} s  {}", clips.collect::<Vec<_>>().join(", "));
         }
         while let Some((_, input)) = script.next_if(|(time_s, _)| *time_s <= now_s) {
-            println!("{now_s:8.4} s  input: {input:?}");
+            say!("{now_s:8.4} s  input: {input:?}");
             apply(&mut animator, hero, *input)?;
         }
     }

@@ -1,6 +1,7 @@
 //! The same pose on the GPU: its deformed mesh read back, and its picture.
 
 use super::deform::play;
+use super::picture::write_rgba;
 use super::{Failure, Moment};
 use std::path::Path;
 use throng::character::Character;
@@ -99,7 +100,7 @@ pub(super) fn picture(
         let pixels = shoot(context, crowd, &target, bounds);
         target.destroy(context);
         let (width, height) = (EXTENT.width, EXTENT.height);
-        image::save_buffer(path, &pixels?, width, height, image::ColorType::Rgba8)
+        write_rgba(path, &pixels?, width, height)
             .map_err(|error| Failure::Told(format!("cannot write {}: {error}", path.display())))
     })
 }

@@ -7,6 +7,8 @@ mod deform;
 mod gpu;
 mod listing;
 mod obj;
+#[path = "../common/picture.rs"]
+mod picture;
 
 use clap::{Parser, ValueEnum};
 use listing::listing;

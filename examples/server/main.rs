@@ -2,6 +2,10 @@
 //!
 //! `cargo run --release --example server`
 
+#[path = "../common/say.rs"]
+mod say;
+
+use say::say;
 use std::error::Error;
 use std::time::Instant;
 use throng::animator::{AnimationEventKind, Animator, AnimatorDesc, RootMotionMode};
@@ -46,8 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ms = started.elapsed().as_secs_f64() * 1e3 / f64::from(TICKS);
     let way = |id| animator.place(id).map(|place| place.position.length());
     let farthest_m = walkers.iter().flat_map(|id| way(*id)).fold(0.0, f64::max);
-    println!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
-    println!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");
+    say!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
+    say!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");
     Ok(())
 }
 

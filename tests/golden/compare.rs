@@ -3,10 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use image::{GenericImageView as _, RgbImage};
+use super::picture::Picture;
 
 /// Side of a tile, pixels.
 const TILE: u32 = 32;
+/// Side of the windows of a tile, pixels.
+const WINDOW: u32 = 8;
 /// The least score of the worst tile; 1 is the same.
 ///
 /// Measured on the crowd `builtin` with lavapipe: another version of Mesa (25.0.7 instead of 22.3.6) 1.000;
@@ -16,15 +18,15 @@ const TILE: u32 = 32;
 pub(super) const LEAST: f64 = 0.85;
 
 /// Compares a picture with the golden one, or makes it the golden one.
-pub(super) fn check(name: &str, actual: &RgbImage) {
+pub(super) fn check(name: &str, actual: &Picture) {
     if std::env::var_os("THRONG_UPDATE_GOLDEN").is_some() {
-        save(&golden_path(name), actual);
+        actual.write(&golden_path(name));
         return say(&format!("{name}: updated"));
     }
     let golden = golden(name);
     assert_eq!(
-        actual.dimensions(),
-        golden.dimensions(),
+        (actual.width, actual.height),
+        (golden.width, golden.height),
         "{name}: another size"
     );
     let worst = worst(&golden, actual);
@@ -32,8 +34,8 @@ pub(super) fn check(name: &str, actual: &RgbImage) {
     if worst.score < LEAST {
         let [actual_path, difference_path] =
             ["actual", "difference"].map(|kind| output().join(format!("{name}.{kind}.png")));
-        save(&actual_path, actual);
-        save(&difference_path, &difference(&golden, actual));
+        actual.write(&actual_path);
+        difference(&golden, actual).write(&difference_path);
         panic!(
             "{name}: the tile at {:?} scores {:.4}, less than {LEAST}: see {} and {}",
             worst.at,
@@ -51,17 +53,15 @@ pub(super) struct Worst {
     at: (u32, u32),
 }
 
-pub(super) fn worst(golden: &RgbImage, actual: &RgbImage) -> Worst {
-    let (width, height) = golden.dimensions();
+pub(super) fn worst(golden: &Picture, actual: &Picture) -> Worst {
+    let (width, height) = (golden.width, golden.height);
     let corners = (0..height).step_by(TILE as usize);
     let corners = corners.flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (x, y)));
     let scores = corners.map(|(x, y)| {
         // The last ones overlap those before.
         let at = (x.min(width - TILE), y.min(height - TILE));
-        let tile = |image: &RgbImage| image.view(at.0, at.1, TILE, TILE).to_image();
-        let compared = image_compare::rgb_hybrid_compare(&tile(golden), &tile(actual));
         Worst {
-            score: compared.expect("tiles of one size").score,
+            score: similarity(golden, actual, at),
             at,
         }
     });
@@ -69,23 +69,72 @@ pub(super) fn worst(golden: &RgbImage, actual: &RgbImage) -> Worst {
     least.expect("at least one tile")
 }
 
+/// How alike two tiles are, 1 being the same: over all windows, the mean of the lesser of the
+/// brightness's structural similarity and the colours' similarity.
+fn similarity(golden: &Picture, actual: &Picture, at: (u32, u32)) -> f64 {
+    let corners = (0..TILE).step_by(WINDOW as usize);
+    let corners = corners.flat_map(|y| (0..TILE).step_by(WINDOW as usize).map(move |x| (x, y)));
+    let scores: Vec<f64> = corners
+        .map(|(x, y)| {
+            let [golden, actual] =
+                [golden, actual].map(|picture| window(picture, (at.0 + x, at.1 + y)));
+            structure(&golden, &actual).min(color(&golden, &actual))
+        })
+        .collect();
+    scores.iter().sum::<f64>() / scores.len() as f64
+}
+
+/// The texels of a window as luma and two chroma differences (ITU-T T.871), 0 to 255.
+fn window(picture: &Picture, (left, top): (u32, u32)) -> Vec<[f64; 3]> {
+    let places = (0..WINDOW).flat_map(|y| (0..WINDOW).map(move |x| (left + x, top + y)));
+    let texels = places.map(|(x, y)| {
+        let [r, g, b, _] = picture.at(x, y).map(f64::from);
+        [
+            0.299 * r + 0.587 * g + 0.114 * b,
+            0.5 * b - 0.168736 * r - 0.331264 * g,
+            0.5 * r - 0.418688 * g - 0.081312 * b,
+        ]
+    });
+    texels.collect()
+}
+
+/// The structural similarity of the brightness (Wang et al. 2004, equation 13), with the sums of
+/// the products in place of their means, which makes it less lenient towards dark and flat windows.
+fn structure(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    let (c1, c2) = ((0.01_f64 * 255.0).powi(2), (0.03_f64 * 255.0).powi(2));
+    let mean = |of: &[[f64; 3]]| of.iter().map(|texel| texel[0]).sum::<f64>() / of.len() as f64;
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let product = |a: &[[f64; 3]], mean_a: f64, b: &[[f64; 3]], mean_b: f64| -> f64 {
+        let pairs = a.iter().zip(b);
+        pairs.map(|(a, b)| (a[0] - mean_a) * (b[0] - mean_b)).sum()
+    };
+    let covariance = product(a, mean_a, b, mean_b);
+    let variances = product(a, mean_a, a, mean_a) + product(b, mean_b, b, mean_b);
+    let means = mean_a.powi(2) + mean_b.powi(2);
+    let similarity = (2.0 * mean_a * mean_b + c1) * (2.0 * covariance + c2);
+    (similarity / ((means + c1) * (variances + c2))).clamp(0.0, 1.0)
+}
+
+/// 1 less the mean distance of the colours, as a share of the range.
+fn color(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    let apart = |(a, b): (&[f64; 3], &[f64; 3])| (a[1] - b[1]).hypot(a[2] - b[2]) / 255.0;
+    let apart: f64 = a.iter().zip(b).map(apart).sum();
+    1.0 - apart / a.len() as f64
+}
+
 /// Black where both are alike; four times the difference elsewhere.
-fn difference(golden: &RgbImage, actual: &RgbImage) -> RgbImage {
+fn difference(golden: &Picture, actual: &Picture) -> Picture {
     let mut difference = golden.clone();
-    for (pixel, other) in difference.pixels_mut().zip(actual.pixels()) {
-        for (channel, other) in pixel.0.iter_mut().zip(other.0) {
-            *channel = channel.abs_diff(other).saturating_mul(4);
+    for (texel, other) in difference.texels.iter_mut().zip(&actual.texels) {
+        for (channel, other) in texel[..3].iter_mut().zip(other) {
+            *channel = channel.abs_diff(*other).saturating_mul(4);
         }
     }
     difference
 }
 
-pub(super) fn golden(name: &str) -> RgbImage {
-    let path = golden_path(name);
-    let opened = image::open(&path);
-    opened
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-        .to_rgb8()
+pub(super) fn golden(name: &str) -> Picture {
+    Picture::read(&golden_path(name))
 }
 
 fn golden_path(name: &str) -> PathBuf {
@@ -94,13 +143,6 @@ fn golden_path(name: &str) -> PathBuf {
 
 pub(super) fn output() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/golden")
-}
-
-fn save(path: &Path, image: &RgbImage) {
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
-    image
-        .save(path)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
 /// Past the test harness's capture.

@@ -1,6 +1,6 @@
 //! A crowd of made characters, drawn once under the validation layer.
 
-use image::RgbImage;
+use super::picture::Picture;
 use throng::ash::vk;
 use throng::crowd::Lighting;
 use throng::glam::Vec3;
@@ -15,7 +15,7 @@ pub(super) fn picture(
     (width, height): (u32, u32),
     (eye, at): (Vec3, Vec3),
     populate: impl FnOnce(&mut Crowd, &mut Allocator),
-) -> RgbImage {
+) -> Picture {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng's golden pictures",
         validation: Validation::On,
@@ -83,8 +83,5 @@ pub(super) fn picture(
     let messages = context.messages();
     drop(context);
     assert!(messages.is_empty(), "{}", messages.report());
-    let rgb = rgba
-        .chunks_exact(4)
-        .flat_map(|texel| [texel[0], texel[1], texel[2]]);
-    RgbImage::from_raw(width, height, rgb.collect()).expect("as many pixels")
+    Picture::new(width, height, &rgba)
 }

@@ -24,7 +24,7 @@ fn knight() -> Option<PathBuf> {
 fn imported(path: &PathBuf, leave_out: &[&str]) -> Character {
     let options = ImportOptions {
         leave_out: leave_out.iter().map(|name| (*name).into()).collect(),
-        ..ImportOptions::default()
+        ..ImportOptions::curves_only()
     };
     gltf_file(path, &options).unwrap().character
 }

@@ -25,6 +25,7 @@ mod motion;
 mod parts;
 mod passes;
 mod pictures;
+mod shaders;
 mod skin_stage;
 mod slots;
 mod sockets;

@@ -18,10 +18,7 @@ fn with_image(bytes: &[u8]) -> Builder {
 
 #[test]
 fn images_that_cannot_be_decoded() {
-    let mut png = std::io::Cursor::new(Vec::new());
-    let pixels = image::RgbImage::new(40, 30);
-    pixels.write_to(&mut png, image::ImageFormat::Png).unwrap();
-    let png = png.into_inner();
+    let png = grey_png(40, 30);
     assert!(gltf(&with_image(&png).glb(), &options()).is_ok());
     assert!(
         refused(&with_image(&png[..png.len() / 2]).glb())

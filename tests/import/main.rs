@@ -2,9 +2,11 @@
 //! the words it does so in; and what it repairs.
 #![cfg(feature = "gltf")]
 
-#[path = "../common/gltf_builder.rs"]
 mod builder;
+#[path = "../reference/mod.rs"]
+mod reference;
 
+mod add_clips;
 mod animations;
 mod bad_animations;
 mod bad_caps;
@@ -16,19 +18,21 @@ mod bad_ranges;
 mod bad_resources;
 mod bad_text;
 mod bad_vertices;
+mod clip_forms;
 mod files;
+mod fuzz;
 mod help;
+mod image_kinds;
 mod materials;
 mod meshes;
 mod models;
 mod morphs;
 mod nodes;
 mod parts;
-#[path = "../reference/poser.rs"]
-#[allow(dead_code, unreachable_pub, reason = "shared by tests")]
-mod poser;
 mod raw;
 mod raw_materials;
+mod retarget;
+mod sidecar;
 mod skins;
 mod tangents;
 mod texture_coordinates;

@@ -6,13 +6,9 @@ use serde_json::json;
 use throng::import::RepairKind;
 use throng::mesh::{AlphaMode, Filter, Material, TextureRef, Wrap};
 
-fn png(shade: u8) -> Vec<u8> {
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    let pixels = image::RgbImage::from_pixel(3, 2, image::Rgb([shade, 20, 30]));
-    pixels
-        .write_to(&mut bytes, image::ImageFormat::Png)
-        .unwrap();
-    bytes.into_inner()
+fn shaded_png(shade: u8) -> Vec<u8> {
+    let texels = [shade, 20, 30].repeat(6);
+    png((3, 2), png::ColorType::Rgb, png::BitDepth::Eight, &texels)
 }
 
 /// A triangle with texture coordinates and a material of one texture, and one of each unused.
@@ -20,7 +16,7 @@ pub(crate) fn textured() -> Builder {
     let mut b = triangle();
     let uvs = b.accessor("VEC2", F32, &[0.0_f32; 6]);
     b.json["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = json!(uvs);
-    let view = b.view(&png(10));
+    let view = b.view(&shaded_png(10));
     b.add("images", json!({ "name": "Unused", "uri": "nowhere.png" }));
     b.add(
         "images",
@@ -82,7 +78,7 @@ fn every_factor_texture_and_flag_is_read() {
     for source in [1, 2, 1, 2] {
         b.add("textures", json!({ "source": source }));
     }
-    let view = b.view(&png(20));
+    let view = b.view(&shaded_png(20));
     b.add("images", json!({ "name": "Other", "bufferView": view }));
     b.json["extensionsRequired"] =
         json!(["KHR_materials_emissive_strength", "KHR_materials_unlit"]);
@@ -182,21 +178,16 @@ fn what_a_material_does_not_say_has_the_formats_defaults() {
 
 #[test]
 fn jpeg_and_data_uris_and_16_bit_png() {
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    let pixels = image::RgbImage::from_pixel(16, 8, image::Rgb([200, 100, 50]));
-    pixels
-        .write_to(&mut bytes, image::ImageFormat::Jpeg)
-        .unwrap();
+    let jpeg = include_bytes!("pictures/baseline.jpg");
     let mut b = textured();
     let uri = |data: &[u8]| format!("data:image/jpeg;base64,{}", base64(data));
-    b.json["images"][1] = json!({ "uri": uri(&bytes.into_inner()) });
+    b.json["images"][1] = json!({ "uri": uri(jpeg) });
     let c = import(&b);
-    assert_eq!((c.images()[0].width, c.images()[0].height), (16, 8));
-    assert!(c.images()[0].rgba[0].abs_diff(200) < 6);
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    let deep = image::ImageBuffer::<image::Luma<u16>, _>::from_pixel(2, 2, image::Luma([0x8080]));
-    deep.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
-    b.json["images"][1] = json!({ "uri": uri(&bytes.into_inner()) });
+    assert_eq!((c.images()[0].width, c.images()[0].height), (23, 17));
+    assert!(c.images()[0].rgba[0].abs_diff(255) < 6);
+    let (grey, sixteen) = (png::ColorType::Grayscale, png::BitDepth::Sixteen);
+    let deep = png((2, 2), grey, sixteen, &[0x80; 8]);
+    b.json["images"][1] = json!({ "uri": uri(&deep) });
     assert_eq!(import(&b).images()[0].rgba[..4], [0x80, 0x80, 0x80, 255]);
 }
 

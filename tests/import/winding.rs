@@ -1,6 +1,6 @@
 //! Mirrors: which triangles are turned over, and which may turn over later.
 
-use crate::poser::Poser;
+use crate::reference::poser::Poser;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};

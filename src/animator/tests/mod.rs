@@ -21,7 +21,7 @@ mod exact_pose;
 mod hostile;
 mod inertia;
 mod machines;
-#[path = "../../../tests/machine/made.rs"]
+#[path = "../../../tests/animate/state_machine/made.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
 mod made;
 mod reach;

@@ -4,54 +4,121 @@ use super::read::{cut, fault_of};
 use super::source::Source;
 use crate::error::{AssetFault, Object, Result};
 use crate::mesh::Image;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
 
-/// Decodes an image, whose kind its first bytes tell. Sizes are checked before anything of them is
-/// allocated.
+const PNG_SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
+const JPEG_START: [u8; 3] = [0xFF, 0xD8, 0xFF];
+
+/// Decodes a PNG or JPEG, told apart by the first bytes. Sizes are checked before anything of them
+/// is allocated.
 pub(super) fn decode(
     bytes: &[u8],
     name: &str,
     source: &mut Source<'_>,
     object: &Object,
 ) -> Result<Image> {
-    let failed = |error: ::image::ImageError| {
-        let why = AssetFault::Image(cut(&error.to_string()));
-        fault_of(object.clone(), why)
+    let ([width, height], rgba) = if bytes.starts_with(&PNG_SIGNATURE) {
+        decode_png(bytes, source, object)?
+    } else if bytes.starts_with(&JPEG_START) {
+        decode_jpeg(bytes, source, object)?
+    } else {
+        return Err(failed(object, "it is neither PNG nor JPEG"));
     };
-    let format = match ::image::guess_format(bytes) {
-        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => format,
-        _ => {
-            let why = AssetFault::Image("it is neither PNG nor JPEG".into());
-            return Err(fault_of(object.clone(), why));
-        }
-    };
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(source.options.max_decoded_bytes);
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(failed)?;
-    let (width, height) = decoder.dimensions();
-    charge(&decoder, bytes.len(), source, object)?;
-    let pixels = DynamicImage::from_decoder(decoder)
-        .map_err(failed)?
-        .into_rgba8();
     Ok(Image {
         name: name.into(),
         width,
         height,
-        rgba: pixels.into_raw(),
+        rgba,
     })
+}
+
+/// Palettes and fewer than 8 bits are expanded; 16 bits are rounded to 8.
+fn decode_png(
+    bytes: &[u8],
+    source: &mut Source<'_>,
+    object: &Object,
+) -> Result<([u32; 2], Vec<u8>)> {
+    let failed = |error: png::DecodingError| failed(object, &error.to_string());
+    let limits = png::Limits {
+        bytes: usize::try_from(source.options.max_decoded_bytes).unwrap_or(usize::MAX),
+    };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
+    decoder.set_transformations(png::Transformations::EXPAND);
+    decoder.set_ignore_text_chunk(true);
+    let mut reader = decoder.read_info().map_err(failed)?;
+    let (width, height) = reader.info().size();
+    let (color, depth) = reader.output_color_type();
+    let deep = depth == png::BitDepth::Sixteen;
+    let texel_bytes = color.samples() << u32::from(deep);
+    charge([width, height], texel_bytes, bytes.len(), source, object)?;
+    let mut texels = vec![0; width as usize * height as usize * texel_bytes];
+    reader.next_frame(&mut texels).map_err(failed)?;
+    if deep {
+        // Big-endian. The nearest of 256 steps.
+        let nearest = |sample: &[u8; 2]| {
+            let sample = u32::from(u16::from_be_bytes(*sample));
+            ((sample + 128) / 257) as u8
+        };
+        texels = texels.as_chunks::<2>().0.iter().map(nearest).collect();
+    }
+    Ok(([width, height], to_rgba(texels, color.samples())))
+}
+
+/// Grey stays grey; all else, CMYK too, is decoded to RGB.
+fn decode_jpeg(
+    bytes: &[u8],
+    source: &mut Source<'_>,
+    object: &Object,
+) -> Result<([u32; 2], Vec<u8>)> {
+    let options = DecoderOptions::default()
+        .set_strict_mode(false)
+        .set_max_width(usize::MAX)
+        .set_max_height(usize::MAX);
+    let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    let failed = |error: zune_jpeg::errors::DecodeErrors| failed(object, &error.to_string());
+    decoder.decode_headers().map_err(failed)?;
+    // Sizes are of 16 bits in the format.
+    let [width, height] = match decoder.dimensions() {
+        Some((width, height)) => [width as u32, height as u32],
+        None => [0; 2],
+    };
+    let (space, channels) = match decoder.input_colorspace() {
+        Some(ColorSpace::Luma) => (ColorSpace::Luma, 1),
+        _ => (ColorSpace::RGB, 3),
+    };
+    charge([width, height], channels, bytes.len(), source, object)?;
+    decoder.set_options(decoder.options().jpeg_set_out_colorspace(space));
+    let mut texels = vec![0; width as usize * height as usize * channels];
+    decoder.decode_into(&mut texels).map_err(failed)?;
+    Ok(([width, height], to_rgba(texels, channels)))
+}
+
+fn failed(object: &Object, why: &str) -> crate::Error {
+    fault_of(object.clone(), AssetFault::Image(cut(why)))
+}
+
+/// Texels of 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 channels to RGBA.
+fn to_rgba(texels: Vec<u8>, channels: usize) -> Vec<u8> {
+    let each = texels.chunks_exact(channels);
+    match channels {
+        1 => each.flat_map(|t| [t[0], t[0], t[0], u8::MAX]).collect(),
+        2 => each.flat_map(|t| [t[0], t[0], t[0], t[1]]).collect(),
+        3 => each.flat_map(|t| [t[0], t[1], t[2], u8::MAX]).collect(),
+        _ => texels,
+    }
 }
 
 /// Checks the size that an image claims, and charges for it.
 fn charge(
-    decoder: &impl ImageDecoder,
+    [width, height]: [u32; 2],
+    texel_bytes: usize,
     encoded_bytes: usize,
     source: &mut Source<'_>,
     object: &Object,
 ) -> Result<()> {
-    let (width, height) = decoder.dimensions();
     let asked = u64::from(width) * u64::from(height);
     let cap = source.options.max_image_texels;
     if asked > cap {
@@ -62,11 +129,10 @@ fn charge(
         ));
     }
     if asked == 0 {
-        let why = AssetFault::Image("it has no pixels".into());
-        return Err(fault_of(object.clone(), why));
+        return Err(failed(object, "it has no pixels"));
     }
     // The encoded bytes too: many images may share them, and each costs reading all of them.
-    let decoded = decoder.total_bytes().saturating_add(asked * 4);
+    let decoded = asked.saturating_mul(texel_bytes as u64 + 4);
     let bytes = decoded.saturating_add(encoded_bytes as u64);
     source.charge(bytes, || object.clone())
 }

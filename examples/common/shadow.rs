@@ -1,0 +1,299 @@
+//! A shadow map: a depth image that is drawn from the sun before the picture is drawn.
+
+use std::error::Error;
+
+use throng::ash::{self, vk};
+use throng::crowd::{Lighting, Shadow, ShadowMap, Viewport};
+use throng::glam::camera::rh;
+use throng::glam::{Mat4, Vec3};
+use throng::gpu_allocator::MemoryLocation;
+use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+use throng::standalone::Context;
+use throng::{PassDesc, PassKind, View};
+
+type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
+
+const FORMAT: vk::Format = vk::Format::D32_SFLOAT;
+/// How the picture's shaders see it.
+const SAMPLED: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+const WRITTEN: vk::ImageLayout = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
+
+/// An image with one layer, and how the sun looks at the crowd.
+pub(crate) struct ShadowImage {
+    image: vk::Image,
+    view: vk::ImageView,
+    memory: Option<Allocation>,
+    edge: u32,
+    linear: bool,
+    clip_from_world: Mat4,
+}
+
+impl ShadowImage {
+    /// One of `edge` × `edge` texels that covers everything between the ground, within `rim`, and
+    /// `height_m` above.
+    pub(crate) fn new(
+        context: &mut Context,
+        edge: u32,
+        (rim, height_m): (&[Vec3], f32),
+        lighting: &Lighting,
+    ) -> Result<Self> {
+        let most = context.properties.limits.max_image_dimension2_d;
+        if edge > most {
+            return Err(
+                format!("a shadow map of {edge} texels: the device has at most {most}").into(),
+            );
+        }
+        // SAFETY: the physical device is of this instance.
+        let properties = unsafe {
+            context
+                .instance
+                .get_physical_device_format_properties(context.physical_device, FORMAT)
+        };
+        let filtered = vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR;
+        let mut shadow = Self {
+            image: vk::Image::null(),
+            view: vk::ImageView::null(),
+            memory: None,
+            edge,
+            linear: properties.optimal_tiling_features.contains(filtered),
+            clip_from_world: fit(rim, height_m, lighting.sun_direction),
+        };
+        match shadow.build(context) {
+            Ok(()) => Ok(shadow),
+            Err(error) => {
+                shadow.destroy(context);
+                Err(error)
+            }
+        }
+    }
+
+    fn build(&mut self, context: &mut Context) -> Result<()> {
+        let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::SAMPLED;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(FORMAT)
+            .extent(self.extent().into())
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(usage);
+        // SAFETY: every device can do this format in these ways, and the edge is within its limit.
+        unsafe {
+            self.image = context.device.create_image(&info, None)?;
+            let memory = context.allocator.allocate(&AllocationCreateDesc {
+                name: "shadow map",
+                requirements: context.device.get_image_memory_requirements(self.image),
+                location: MemoryLocation::GpuOnly,
+                linear: false,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })?;
+            let (block, offset) = (memory.memory(), memory.offset());
+            self.memory = Some(memory);
+            context
+                .device
+                .bind_image_memory(self.image, block, offset)?;
+            let info = vk::ImageViewCreateInfo::default()
+                .image(self.image)
+                .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
+                .format(FORMAT)
+                .subresource_range(DEPTH_LAYER);
+            self.view = context.device.create_image_view(&info, None)?;
+        }
+        Ok(())
+    }
+
+    fn extent(&self) -> vk::Extent2D {
+        vk::Extent2D {
+            width: self.edge,
+            height: self.edge,
+        }
+    }
+
+    /// The pass that draws into it.
+    pub(crate) fn pass_desc() -> PassDesc<'static> {
+        PassDesc {
+            kind: PassKind::Shadow,
+            depth_format: FORMAT,
+            ..PassDesc::default()
+        }
+    }
+
+    /// For the crowds whose passes look the light up in it.
+    pub(crate) fn map(&self) -> ShadowMap {
+        ShadowMap {
+            view: self.view,
+            layout: SAMPLED,
+            edge: self.edge,
+            reversed_z: false,
+            linear: self.linear,
+        }
+    }
+
+    /// What the sun sees.
+    pub(crate) fn view(&self) -> View {
+        let viewport = Viewport::from(self.extent());
+        View::new(self.clip_from_world, Vec3::ZERO, viewport)
+    }
+
+    /// How a camera's view finds its way in it.
+    pub(crate) fn shadow(&self) -> Shadow {
+        let mut shadow = Shadow {
+            layers: 1,
+            ..Shadow::default()
+        };
+        shadow.clip_from_world[0] = self.clip_from_world;
+        shadow
+    }
+
+    /// Clears it, and opens the rendering.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside of rendering; [`Self::end`] follows.
+    pub(crate) unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        let depth = vk::RenderingAttachmentInfo::default()
+            .image_view(self.view)
+            .image_layout(WRITTEN)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .clear_value(vk::ClearValue {
+                depth_stencil: vk::ClearDepthStencilValue {
+                    depth: 1.0,
+                    stencil: 0,
+                },
+            });
+        let info = vk::RenderingInfo::default()
+            .render_area(self.extent().into())
+            .layer_count(1)
+            .depth_attachment(&depth);
+        // SAFETY: the caller's word. What it held before is not wanted, only that nobody reads it
+        // any more.
+        unsafe {
+            let layouts = (vk::ImageLayout::UNDEFINED, WRITTEN);
+            self.barrier(device, cmd, layouts, SAMPLING, TESTS);
+            device.cmd_begin_rendering(cmd, &info);
+        }
+    }
+
+    /// Closes the rendering, and makes it visible to the picture's shaders.
+    ///
+    /// # Safety
+    /// As [`Self::begin`], which came before.
+    pub(crate) unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        // SAFETY: the caller's word.
+        unsafe {
+            device.cmd_end_rendering(cmd);
+            self.barrier(device, cmd, (WRITTEN, SAMPLED), TESTS, SAMPLING);
+        }
+    }
+
+    /// # Safety
+    /// `cmd` is recording, outside of rendering.
+    unsafe fn barrier(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        (from, to): (vk::ImageLayout, vk::ImageLayout),
+        before: Scope,
+        after: Scope,
+    ) {
+        let barriers = [vk::ImageMemoryBarrier2::default()
+            .image(self.image)
+            .old_layout(from)
+            .new_layout(to)
+            .src_stage_mask(before.0)
+            .src_access_mask(before.1)
+            .dst_stage_mask(after.0)
+            .dst_access_mask(after.1)
+            .subresource_range(DEPTH_LAYER)];
+        let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+        // SAFETY: the caller's word.
+        unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+    }
+
+    /// Frees it. The device is idle.
+    pub(crate) fn destroy(mut self, context: &mut Context) {
+        // SAFETY: nothing uses them; null handles are left alone.
+        unsafe {
+            context.device.destroy_image_view(self.view, None);
+            context.device.destroy_image(self.image, None);
+        }
+        if let Some(memory) = self.memory.take()
+            && let Err(error) = context.allocator.free(memory)
+        {
+            log::error!("shadow map: {error}");
+        }
+    }
+}
+
+type Scope = (vk::PipelineStageFlags2, vk::AccessFlags2);
+
+const SAMPLING: Scope = (
+    vk::PipelineStageFlags2::FRAGMENT_SHADER,
+    vk::AccessFlags2::SHADER_SAMPLED_READ,
+);
+const TESTS: Scope = (
+    vk::PipelineStageFlags2::from_raw(
+        vk::PipelineStageFlags2::EARLY_FRAGMENT_TESTS.as_raw()
+            | vk::PipelineStageFlags2::LATE_FRAGMENT_TESTS.as_raw(),
+    ),
+    vk::AccessFlags2::from_raw(
+        vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_READ.as_raw()
+            | vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_WRITE.as_raw(),
+    ),
+);
+const DEPTH_LAYER: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+    aspect_mask: vk::ImageAspectFlags::DEPTH,
+    base_mip_level: 0,
+    level_count: 1,
+    base_array_layer: 0,
+    layer_count: 1,
+};
+
+/// The tightest box along the light around all points, and so much of the ground behind them as
+/// their shadows reach.
+fn fit(rim: &[Vec3], height_m: f32, sun_direction: Vec3) -> Mat4 {
+    let light_from_world = rh::view::look_to_mat4(Vec3::ZERO, -sun_direction.normalize(), Vec3::Y);
+    let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
+    let points = rim.iter().copied().chain(above);
+    let (mut low, mut high) = (Vec3::splat(-1.0), Vec3::splat(1.0));
+    for point in points.map(|point| light_from_world.transform_point3(point)) {
+        (low, high) = (low.min(point), high.max(point));
+    }
+    let margin = 0.02 * (high - low).max_element();
+    let (low, high) = (low - margin, high + margin);
+    // It looks along -Z. Beyond the crowd there is ground, as deep as the box is wide.
+    let (near, far) = (-high.z, (high.y - low.y) - low.z);
+    // Moved to the middle by itself: glam 0.34 forgets to flip the offset of boxes that are off it.
+    let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+    let centered = Mat4::from_translation(-middle.with_z(0.0));
+    rh::proj::vulkan::orthographic(-half.x, half.x, -half.y, half.y, near, far)
+        * centered
+        * light_from_world
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands, and where its shadow falls, is in the map.
+    #[test]
+    fn everything_is_covered() {
+        let rim: Vec<_> = [(-9.0, 2.0), (7.0, 11.0), (3.0, -8.0)]
+            .map(|(x, z)| Vec3::new(x, 0.0, z))
+            .into();
+        let sun = Vec3::new(0.5, 0.7, -0.4);
+        let clip_from_world = fit(&rim, 2.0, sun);
+        for at in rim {
+            let top = at + Vec3::Y * 2.0;
+            let shadow = top - sun * (2.0 / sun.y);
+            for point in [at, top, shadow] {
+                let clip = clip_from_world * point.extend(1.0);
+                assert!(
+                    clip.w == 1.0 && clip.x.abs() < 1.0 && clip.y.abs() < 1.0,
+                    "{clip}"
+                );
+                assert!((0.0..=1.0).contains(&clip.z), "{clip}");
+            }
+        }
+    }
+}

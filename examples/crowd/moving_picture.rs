@@ -1,0 +1,79 @@
+//! A moving picture: all frames in one PNG (APNG), which browsers play in a loop.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use png::{BitDepth, BlendOp, ColorType, Compression, DisposeOp, Encoder, Filter, Writer};
+use throng::ash::vk;
+
+use super::Result;
+
+/// Changes of a channel up to this are left out: half of the file's size, and nobody sees it.
+const TOLERANCE: u8 = 10;
+/// Moving pixels have channels that are coarser by this factor, for the same reason.
+const STEP: u8 = 8;
+
+/// Writes frames one by one. A frame stores only the pixels that differ from the frame before.
+pub(crate) struct MovingPicture {
+    writer: Writer<BufWriter<File>>,
+    /// What a viewer sees so far.
+    shown: Vec<u8>,
+}
+
+impl MovingPicture {
+    /// A file for `frames` pictures, each of which is shown for `dt_s` seconds.
+    pub(crate) fn new(path: &Path, extent: vk::Extent2D, frames: u32, dt_s: f64) -> Result<Self> {
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut encoder = Encoder::new(BufWriter::new(file), extent.width, extent.height);
+        encoder.set_color(ColorType::Rgba);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_compression(Compression::High);
+        encoder.set_animated(frames, 0)?;
+        let delay_ms = (dt_s * 1e3).round().clamp(0.0, u16::MAX.into());
+        encoder.set_frame_delay(delay_ms as u16, 1000)?;
+        encoder.set_dispose_op(DisposeOp::None)?;
+        encoder.set_blend_op(BlendOp::Over)?;
+        Ok(Self {
+            writer: encoder.write_header()?,
+            shown: Vec::new(),
+        })
+    }
+
+    /// Adds a frame: rows from the top, RGBA, opaque.
+    pub(crate) fn add(&mut self, rgba: Vec<u8>) -> Result<()> {
+        if self.shown.is_empty() {
+            self.writer.set_filter(Filter::Adaptive);
+            self.writer.write_image_data(&rgba)?;
+            self.shown = rgba;
+        } else {
+            self.writer.set_filter(Filter::NoFilter);
+            let changes = self.changes(rgba);
+            self.writer.write_image_data(&changes)?;
+        }
+        Ok(())
+    }
+
+    /// The frame with transparent pixels where what is shown is near enough.
+    fn changes(&mut self, mut rgba: Vec<u8>) -> Vec<u8> {
+        let texels = rgba.chunks_exact_mut(4);
+        for (texel, shown) in texels.zip(self.shown.chunks_exact_mut(4)) {
+            let near = |(a, b): (&u8, &u8)| a.abs_diff(*b) <= TOLERANCE;
+            if texel.iter().zip(shown.iter()).all(near) {
+                texel.fill(0);
+            } else {
+                let [color @ .., _] = texel else { continue };
+                color
+                    .iter_mut()
+                    .for_each(|value| *value = *value / STEP * STEP + STEP / 2);
+                shown.copy_from_slice(texel);
+            }
+        }
+        rgba
+    }
+
+    /// Ends the file.
+    pub(crate) fn finish(self) -> Result<()> {
+        Ok(self.writer.finish()?)
+    }
+}

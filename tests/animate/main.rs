@@ -1,0 +1,22 @@
+//! Clips, blends, state machines, inverse kinematics and the animator, against plain `f64` code.
+
+#[path = "../reference/mod.rs"]
+mod reference;
+
+mod additive;
+mod animator;
+mod blend;
+mod blend_space;
+mod clip_packing;
+mod cycle;
+mod events;
+mod fades;
+mod half_turn;
+mod ik;
+mod inertia;
+mod loop_mode;
+mod morph_clips;
+mod root_motion;
+mod sampling;
+mod sockets;
+mod state_machine;

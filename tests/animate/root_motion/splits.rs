@@ -1,0 +1,387 @@
+//! Splitting clips: what stays times what is taken out is what was.
+
+use super::made::{self, CURVES, Poses, matrix};
+use crate::reference::maths::{M4, distance, length, mul};
+use crate::reference::rng::Rng;
+use crate::reference::{assets, random, rig};
+use core::f64::consts::{PI, TAU};
+use throng::character::{AnimationDesc, Character, ClipDesc, RootMotionDesc};
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::glam::{BVec3, Quat, Vec3};
+use throng::ids::{ClipId, JointId};
+use throng::import::{self, ImportOptions};
+use throng::motion::{RootMotion, RootMotionOptions, RootReference};
+
+/// What single precision loses of a pose, of the largest coordinate that takes part: about ten
+/// roundings of 6e-8 in keys and interpolation of either clip. Of this, 0.04 was measured at most
+/// where keys are rewritten.
+const ROUNDING: f64 = 1e-6;
+
+fn position(m: &M4) -> [f64; 3] {
+    [m[0][3], m[1][3], m[2][3]]
+}
+
+/// The twist about +Y of the rotation between two matrices of rotation and even scale, from their
+/// product alone: `2 atan2(m02 − m20, 1 + trace)`.
+fn heading(now: &M4, then: &M4) -> f64 {
+    let axis = |m: &M4, c: usize| {
+        let v = [m[0][c], m[1][c], m[2][c]];
+        v.map(|x| x / length(v))
+    };
+    let entry = |row: usize, column: usize| -> f64 {
+        (0..3)
+            .map(|c| axis(now, c)[row] * axis(then, c)[column])
+            .sum()
+    };
+    let trace = entry(0, 0) + entry(1, 1) + entry(2, 2);
+    2.0 * (entry(0, 2) - entry(2, 0)).atan2(1.0 + trace)
+}
+
+/// Whether a joint is `root` or below it.
+fn below(character: &Character, joint: usize, root: u16) -> bool {
+    let mut at = Some(JointId(joint as u16));
+    while let Some(joint) = at.filter(|joint| joint.0 != root) {
+        at = character.skeleton().joints()[joint.index()].parent;
+    }
+    at.is_some()
+}
+
+/// Splits and compares at many times; the largest error as a part of what is allowed.
+fn check(
+    character: &Character,
+    clip: &CurveClip,
+    options: &RootMotionOptions,
+    rng: &mut Rng,
+) -> throng::Result<(RootMotion, f64)> {
+    let (stays, motion) = RootMotion::extract(character, clip, options)?;
+    assert_eq!(stays.duration_s(), clip.duration_s());
+    assert_eq!(stays.name(), clip.name());
+    assert_eq!(stays.weight_tracks(), clip.weight_tracks());
+    let (was, is) = (Poses::new(character, clip), Poses::new(character, &stays));
+    let Some(root) = motion.joint().filter(|_| !motion.is_still()) else {
+        assert_eq!(&stays, clip);
+        return Ok((motion, 0.0));
+    };
+    let size = f64::from(character.rest_bounds().size().max_element());
+    let end = f64::from(clip.duration_s());
+    let mut worst: f64 = 0.0;
+    for at in 0..60 {
+        let time = match at {
+            0 => 0.0,
+            1 => end,
+            _ => f64::from(rng.range(0.0, 1.0)) * end,
+        };
+        let taken = motion.at(time);
+        let (was, is) = (was.at(time), is.at(time));
+        let reach = was.iter().map(|m| length(position(m))).fold(size, f64::max);
+        let wide = reach + taken.translation.length();
+        let anchor = position(&was[usize::from(root)]);
+        for joint in (0..was.len()).filter(|joint| below(character, *joint, root.0)) {
+            let again = mul(&matrix(&taken), &is[joint]);
+            let far = distance(position(&was[joint]), anchor).max(size);
+            let allowed = motion.report().error_m * far / size + ROUNDING * wide;
+            worst = worst.max(distance(position(&again), position(&was[joint])) / allowed);
+            // The axes too, as points at the model's size.
+            for row in 0..3 {
+                for column in 0..3 {
+                    let off = (again[row][column] - was[joint][row][column]).abs();
+                    let scale = (0..3)
+                        .map(|r| was[joint][r][column].powi(2))
+                        .sum::<f64>()
+                        .sqrt();
+                    worst = worst.max(off * size / allowed.max(1e-30) / scale.max(1.0));
+                }
+            }
+        }
+    }
+    Ok((motion, worst))
+}
+
+#[test]
+fn rewritten_keys_are_exact_in_every_interpolation() {
+    let mut rng = Rng::new(1);
+    let mut most: f64 = 0.0;
+    for round in 0..300 {
+        let character = rig::chain(4);
+        let curve = CURVES[round % 3];
+        let joint = rng.below(3) as u16;
+        let mut tracks = vec![Track {
+            joint: JointId(joint),
+            values: made::translation(&mut rng, curve, 1.3),
+        }];
+        // Ancestors stand turned and unevenly scaled: all is affine still.
+        for above in 0..joint {
+            tracks.push(Track {
+                joint: JointId(above),
+                values: TrackValues::Rotation(rig::keys(curve_of_one(), &[0.2], &[rng.rotation()])),
+            });
+            let scale = rng.vector(0.5, 2.0);
+            tracks.push(Track {
+                joint: JointId(above),
+                values: TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
+            });
+        }
+        let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
+        let options = RootMotionOptions {
+            axes: BVec3::new(rng.chance(2), rng.chance(2), true),
+            reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],
+            yaw: false,
+            ..RootMotionOptions::default()
+        };
+        let (motion, worst) = check(&character, &clip, &options, &mut rng).unwrap();
+        assert!(motion.report().exact);
+        assert_eq!(motion.report().error_m, 0.0);
+        assert!(worst < 1.0, "round {round}: {worst}");
+        most = most.max(worst);
+    }
+    println!("worst {most}");
+}
+
+fn curve_of_one() -> Interpolation {
+    Interpolation::Linear
+}
+
+#[test]
+fn resampled_keys_stay_within_the_measured_error() {
+    let mut rng = Rng::new(2);
+    let (mut worst, mut keys) = (0.0_f64, 0);
+    for round in 0..150 {
+        let character = rig::chain(5);
+        let end_s = rng.range(0.5, 4.0);
+        let joint = rng.below(4) as u16;
+        let mut tracks = Vec::new();
+        for above in 0..=joint {
+            // Now and then all of a clip steps.
+            let mut curve = || {
+                if round % 7 == 0 {
+                    Interpolation::Step
+                } else {
+                    CURVES[rng.below(3)]
+                }
+            };
+            let curves = [curve(), curve(), curve()];
+            let mut add = |values| {
+                tracks.push(Track {
+                    joint: JointId(above),
+                    values,
+                })
+            };
+            add(made::rotation(&mut rng, curves[0], end_s));
+            if above == joint || rng.chance(2) {
+                add(made::translation(&mut rng, curves[1], end_s));
+            }
+            if rng.chance(3) {
+                add(made::even_scale(&mut rng, curves[2], end_s));
+            }
+        }
+        let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
+        let options = RootMotionOptions {
+            joint: Some(JointId(joint)),
+            axes: BVec3::new(true, rng.chance(2), true),
+            yaw: !rng.chance(4),
+            reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],
+            error_m: None,
+        };
+        let (motion, off) = check(&character, &clip, &options, &mut rng).unwrap();
+        assert!(off < 1.0, "round {round}: {off} {:?}", motion.report());
+        worst = worst.max(off);
+        keys += motion.report().keys;
+    }
+    println!("worst {worst}, {keys} keys");
+}
+
+#[test]
+fn what_stays_has_no_heading_and_stays_in_place() {
+    let mut rng = Rng::new(3);
+    for _ in 0..40 {
+        let character = rig::chain(3);
+        let tracks = vec![
+            Track {
+                joint: JointId(0),
+                values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
+            },
+            Track {
+                joint: JointId(1),
+                values: made::translation(&mut rng, Interpolation::Linear, 2.0),
+            },
+            Track {
+                joint: JointId(1),
+                values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
+            },
+        ];
+        let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
+        for reference in [RootReference::FirstFrame, RootReference::Rest] {
+            let options = RootMotionOptions {
+                joint: Some(JointId(1)),
+                reference,
+                ..RootMotionOptions::default()
+            };
+            let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
+            let poses = Poses::new(&character, &stays);
+            let was = Poses::new(&character, &clip);
+            let from = match reference {
+                RootReference::FirstFrame => was.at(0.0)[1],
+                RootReference::Rest => was.rest()[1],
+            };
+            let mut last = motion.at(0.0).yaw_rad;
+            for at in 0..=400 {
+                let time = 2.0 * f64::from(at) / 400.0;
+                let now = poses.at(time)[1];
+                // What was measured, at the model's size of 2 m: as an angle, and as it is.
+                let error_m = motion.report().error_m + 4e-6;
+                let angle = heading(&now, &from).abs();
+                assert!(angle < error_m / 2.0, "{angle} {error_m}");
+                for axis in [0, 2] {
+                    let off = (now[axis][3] - from[axis][3]).abs();
+                    assert!(off < error_m, "{off} {error_m}");
+                }
+                // The yaw is the heading of the clip as it was, and never jumps by a turn.
+                let yaw = motion.at(time).yaw_rad;
+                let turns = (yaw - heading(&was.at(time)[1], &from)) / TAU;
+                assert!((turns - turns.round()).abs() < error_m / TAU, "{turns}");
+                assert!((yaw - last).abs() < 1.0, "{last} {yaw}");
+                last = yaw;
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_turns_are_counted() {
+    let character = rig::chain(2);
+    for (turns, per_key) in [(3.5, 120.0), (-7.0, 150.0), (0.75, 45.0), (12.0, 179.0)] {
+        let whole = TAU * turns;
+        let keys = (whole.abs() / (PI * per_key / 180.0)).ceil() as usize;
+        let tilt = Quat::from_rotation_x(-0.5) * Quat::from_rotation_z(0.3);
+        let values: Vec<Quat> = (0..=keys)
+            .map(|key| {
+                let yaw = whole * key as f64 / keys as f64;
+                Quat::from_rotation_y((yaw % TAU) as f32) * tilt
+            })
+            .collect();
+        let times: Vec<f32> = (0..=keys).map(|key| key as f32 / keys as f32).collect();
+        let track = |values| Track {
+            joint: JointId(0),
+            values,
+        };
+        let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &values));
+        let clip = CurveClip::new("turn", vec![track(turning)], character.skeleton()).unwrap();
+        let options = RootMotionOptions::default();
+        let (_, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
+        // The keys are `f32`s, and this is their angle.
+        assert!(
+            (motion.pass().yaw_rad - whole).abs() < 2e-6,
+            "{turns} {:?}",
+            motion.pass()
+        );
+        let half = motion.at(0.5).yaw_rad;
+        assert!((half - 0.5 * whole).abs() < 2e-5, "{turns} {half}");
+    }
+}
+
+#[test]
+fn the_topmost_joint_that_moves_is_found() {
+    let character = rig::chain(4);
+    let held = Keys {
+        times_s: vec![0.0, 1.0],
+        values: vec![Vec3::Y; 2],
+        interpolation: Interpolation::Linear,
+    };
+    let mut grows = held.clone();
+    grows.values = vec![Vec3::ONE, Vec3::splat(2.0)];
+    let mut goes = held.clone();
+    goes.values[1] = Vec3::ONE;
+    let track = |joint, values| Track { joint, values };
+    let tracks = vec![
+        track(JointId(0), TrackValues::Translation(held.clone())),
+        track(JointId(1), TrackValues::Scale(grows)),
+        track(JointId(2), TrackValues::Translation(goes)),
+    ];
+    let clip = CurveClip::new("clip", tracks.clone(), character.skeleton()).unwrap();
+    let options = RootMotionOptions::default();
+    let (_, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
+    assert_eq!(motion.joint(), Some(JointId(2)));
+    // Nothing moves: nothing changes.
+    let clip = CurveClip::new("clip", tracks[..2].to_vec(), character.skeleton()).unwrap();
+    let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
+    assert!(motion.is_still() && motion.joint().is_none());
+    assert_eq!(stays, clip);
+}
+
+#[test]
+fn every_model_can_be_split() {
+    let file = |path: std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let import = import::gltf_file(&path, &ImportOptions::curves_only());
+        (name, import.unwrap().character)
+    };
+    let mut models: Vec<_> = assets::files().into_iter().map(file).collect();
+    models.push((
+        "built-in".into(),
+        throng::builtin::mannequin_with(&ImportOptions::curves_only())
+            .unwrap()
+            .character,
+    ));
+    models.extend((0..40).map(|seed| {
+        let made = random::morphing(seed)
+            .build(&ImportOptions::curves_only())
+            .unwrap();
+        (format!("random {seed}"), made.character)
+    }));
+    let mut rng = Rng::new(4);
+    let (mut split, mut refused) = (0, 0);
+    for (name, character) in &models {
+        for clip in character.curves() {
+            for yaw in [true, false] {
+                let options = RootMotionOptions {
+                    yaw,
+                    ..RootMotionOptions::default()
+                };
+                match check(character, clip, &options, &mut rng) {
+                    Ok((motion, worst)) => {
+                        split += 1;
+                        assert!(
+                            worst < 1.0,
+                            "{name} {}: {worst} {:?}",
+                            clip.name(),
+                            motion.report()
+                        );
+                    }
+                    // Random characters scale unevenly and to zero.
+                    Err(error) => {
+                        refused += 1;
+                        assert!(name.starts_with("random"), "{name}: {error}");
+                    }
+                }
+            }
+        }
+    }
+    println!("{split} split, {refused} refused");
+    assert!(split > refused, "{split} {refused}");
+}
+
+/// A description of the asset does to each clip what `extract` does.
+#[test]
+fn a_description_splits_clips_as_extract_does() {
+    let character = throng::builtin::mannequin_with(&ImportOptions::with_curves())
+        .unwrap()
+        .character;
+    let clips = character.curves().iter().map(|clip| ClipDesc {
+        name: clip.name().into(),
+        root_motion: Some(RootMotionDesc::default()),
+        ..ClipDesc::default()
+    });
+    let desc = AnimationDesc {
+        clips: clips.collect(),
+        ..AnimationDesc::default()
+    };
+    let split = character.clone().with_animation(&desc).unwrap();
+    let options = RootMotionOptions::default();
+    for (index, clip) in character.curves().iter().enumerate() {
+        let (stays, motion) = RootMotion::extract(&character, clip, &options).unwrap();
+        assert_eq!(split.curves()[index], stays);
+        let id = ClipId(index as u16);
+        assert_eq!(split.animations().root_motion(id), Some(&motion));
+    }
+    assert_eq!(split.skeleton(), character.skeleton());
+}

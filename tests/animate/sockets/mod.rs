@@ -1,0 +1,168 @@
+//! Where joints and sockets of actors are: against the rule of blending in plain `f64` code.
+
+mod exact;
+
+use crate::reference::maths::{self, M4};
+use crate::reference::rig;
+use crate::reference::rng::Rng;
+use exact::loads;
+use throng::Error;
+use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
+use throng::character::AnimationText;
+use throng::glam::Vec3;
+use throng::ids::JointId;
+use throng::skeleton::{Affine, Transform};
+use throng::skeleton::{Socket, model_pose};
+
+/// The largest difference of two matrices' elements.
+fn apart(exact: &M4, got: &Affine) -> f64 {
+    let got = got.to_cols_array();
+    let difference = |at: usize| (exact[at % 3][at / 3] - f64::from(got[at])).abs();
+    (0..12).map(difference).fold(0.0, f64::max)
+}
+
+/// At the present time, before and after it, of whatever is played.
+#[test]
+fn joints_are_where_the_rule_of_blending_has_them() {
+    let mut worst: f64 = 0.0;
+    for load in loads() {
+        let rng = &mut Rng::new(12);
+        let joints = load.character.skeleton().joints();
+        for _ in 0..20 {
+            let (animator, id) = load.actor(rng);
+            for _ in 0..5 {
+                let time_s = animator.now_s() + f64::from(rng.range(-0.5, 3.0));
+                let samples = load.samples(&animator, id, time_s);
+                let joint = rng.below(joints.len()) as u16;
+                let poses = load.sampled(&samples);
+                let mut exact = load.exact(&samples, &poses, joint);
+                let mut above = joints[usize::from(joint)].parent;
+                while let Some(at) = above {
+                    exact = maths::mul(&load.exact(&samples, &poses, at.0), &exact);
+                    above = joints[at.index()].parent;
+                }
+                let got = animator.joint_model(id, JointId(joint), time_s).unwrap();
+                let rows = exact.iter().take(3).flatten();
+                let size = rows.fold(1.0, |most: f64, v| most.max(v.abs()));
+                // Rounding of the joints' transforms and of their product.
+                let off = apart(&exact, &got) / size;
+                assert!(off < 5e-6, "joint {joint} of {samples:?}: {off}");
+                worst = worst.max(off);
+            }
+        }
+    }
+    println!("off by at most {worst}");
+}
+
+/// A socket lies on its joint, at its offset, wherever the instance stands.
+#[test]
+fn sockets_lie_on_their_joints() {
+    for load in loads() {
+        let rng = &mut Rng::new(13);
+        for _ in 0..7 {
+            let (animator, id) = load.actor(rng);
+            let joint = JointId(rng.below(load.character.skeleton().len()) as u16);
+            let mut transform =
+                || Affine::from_rotation_translation(rng.rotation(), rng.vector(-9.0, 9.0));
+            let (place, offset) = (transform(), transform());
+            let model = animator.joint_model(id, joint, 0.3).unwrap();
+            let socket = Socket { joint, offset };
+            assert_eq!(socket.world(&place, &model), place * model * offset);
+            assert_eq!(Socket::at(joint).world(&place, &model), place * model);
+        }
+    }
+}
+
+/// However deep a joint lies, in a pose of the caller's.
+#[test]
+fn joints_of_deep_skeletons() {
+    let character = rig::chain(300);
+    let skeleton = character.skeleton();
+    let mut rng = Rng::new(14);
+    let local: Vec<Transform> = (0..300)
+        .map(|_| Transform {
+            translation: rng.direction(),
+            rotation: rng.rotation(),
+            scale: Vec3::ONE,
+        })
+        .collect();
+    let mut model = vec![Affine::IDENTITY; 300];
+    model_pose(skeleton, &local, &mut model).unwrap();
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let id = animator.add(Play::REST).unwrap();
+    let show = ShowPose {
+        fade_s: 0.0,
+        ..ShowPose::default()
+    };
+    animator.show_pose(id, &local, &show).unwrap();
+    for joint in [0, 1, 63, 64, 65, 299_u16] {
+        let got = animator.joint_model(id, JointId(joint), 7.0).unwrap();
+        let want = model[usize::from(joint)];
+        let size = want.translation.length().max(1.0);
+        let off = got.to_cols_array().into_iter().zip(want.to_cols_array());
+        let off = off.fold(0.0_f32, |most, (got, want)| most.max((got - want).abs()));
+        // Ten roundings in each product, of 6e-8.
+        assert!(off <= 6e-7 * f32::from(joint + 1) * size, "{joint}: {off}");
+    }
+}
+
+#[test]
+fn faults_are_named_and_odd_times_do_no_harm() {
+    let load = &loads()[0];
+    let mut animator = Animator::new(&load.character, &AnimatorDesc::default()).unwrap();
+    let id = animator.add("Walk").unwrap();
+    let missing = animator.joint_model(id, JointId(57), 0.0);
+    assert!(matches!(
+        missing,
+        Err(Error::NotFound {
+            what: "joint",
+            index: 57,
+            count: 57
+        })
+    ));
+    for time_s in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+        let model = animator.joint_model(id, JointId(30), time_s).unwrap();
+        assert!(model.is_finite(), "{time_s}");
+    }
+    animator.remove(id).unwrap();
+    let gone = animator.joint_model(id, JointId(3), 0.0);
+    assert!(matches!(gone, Err(Error::Stale { .. })));
+}
+
+#[test]
+fn sockets_and_joints_are_found_by_name() {
+    let text =
+        "[[socket]]\nname = \"sword\"\njoint = \"RightHand\"\ntranslation = [0.0, 0.1, 0.02]\n";
+    let text = AnimationText::parse("guard.toml", text).unwrap();
+    let character = throng::builtin::mannequin().unwrap().character;
+    let character = character.with_animation_text(&text).unwrap();
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let id = animator.add("Walk").unwrap();
+    animator.update(0.2).unwrap();
+    let hand = animator.joint_model(id, "RightHand", 0.4).unwrap();
+    let sword = animator.joint_model(id, "sword", 0.4).unwrap();
+    let offset = Vec3::new(0.0, 0.1, 0.02);
+    assert_eq!(sword, hand * Affine::from_translation(offset));
+    let by_id = character.animations().socket("sword").unwrap();
+    assert_eq!(animator.joint_model(id, by_id, 0.4).unwrap(), sword);
+    let missing = animator.joint_model(id, "tail", 0.4).unwrap_err();
+    assert!(
+        missing.to_string().contains("there are Root, Hips"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn text_that_does_not_fit_is_named_with_its_line() {
+    let text = "[[socket]]\nname = \"sword\"\njoint = \"RightHnad\"\n";
+    let text = AnimationText::parse("guard.toml", text).unwrap();
+    let character = throng::builtin::mannequin().unwrap().character;
+    let said = character
+        .with_animation_text(&text)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.starts_with("guard.toml:3: socket 0 \"sword\""),
+        "{said}"
+    );
+}

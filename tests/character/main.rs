@@ -1,0 +1,12 @@
+//! Characters: saving, splitting, limits of influences, skeletons made by code, and the built-in
+//! character.
+
+#[path = "../reference/mod.rs"]
+mod reference;
+
+mod builtin;
+mod influence_limit;
+mod save;
+mod split;
+mod transform;
+mod without_mesh;

@@ -1,0 +1,365 @@
+//! Saved characters: read back as they were, and never more than an error from bytes that were cut
+//! or altered.
+
+use crate::reference::rng::Rng;
+use crate::reference::{assets, random};
+use throng::Error;
+use throng::animate::BatchPoser;
+use throng::character::{
+    AdditiveDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc,
+    EventDesc, Gait, RootMotionDesc, SocketDesc,
+};
+use throng::error::SavedFault;
+use throng::ids::ClipId;
+use throng::import::{self, ImportOptions};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::Transform;
+use throng::state_machine::{
+    Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
+    StateMachineDesc, Test, TransitionDesc,
+};
+
+/// Magic, version, zeros, length and checksum.
+const HEADER: usize = 32;
+
+fn models(options: &ImportOptions) -> Vec<(String, Character)> {
+    let mut all: Vec<(String, Character)> = Vec::new();
+    for path in assets::files() {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        all.push((name, import::gltf_file(&path, options).unwrap().character));
+    }
+    let built_in = throng::builtin::mannequin_with(options).unwrap().character;
+    all.push(("built-in".into(), built_in));
+    all.push(("animated".into(), animated()));
+    for seed in 0..12 {
+        let made = random::morphing(seed).build(options).unwrap().character;
+        all.push((format!("random {seed}"), made));
+    }
+    all
+}
+
+/// The built-in character with everything that an animation set may hold.
+fn animated() -> Character {
+    let event = |name: &str, time_s| EventDesc {
+        name: name.into(),
+        time_s,
+    };
+    let point = |at, clip: &str| BlendPointDesc {
+        at,
+        clip: clip.into(),
+    };
+    let part = MaskPartDesc {
+        joint: "Spine".into(),
+        weight: 1.0,
+        feather: 1,
+    };
+    let mask = MaskDesc {
+        name: "upper".into(),
+        parts: vec![part],
+    };
+    let go = TransitionDesc {
+        when: vec![Condition {
+            parameter: "speed".into(),
+            test: Test::Greater(0.5),
+        }],
+        fade_s: 0.2,
+        ..TransitionDesc::new(Origin::State("stand".into()), "go")
+    };
+    let base = LayerDesc {
+        states: vec![
+            StateDesc::clip("stand", "Idle"),
+            StateDesc::clip("go", "Walk"),
+        ],
+        transitions: vec![go],
+        ..LayerDesc::new("base", "stand")
+    };
+    let arms = LayerDesc {
+        mask: Some("upper".into()),
+        states: vec![StateDesc::clip("wave", "Wave")],
+        ..LayerDesc::new("arms", "wave")
+    };
+    let speed = ParameterKind::Float {
+        default: 0.0,
+        min: Some(0.0),
+        max: None,
+    };
+    let animation = AnimationDesc {
+        masks: vec![mask],
+        clips: vec![ClipDesc {
+            name: "Walk".into(),
+            events: vec![event("right", 0.6), event("left", 0.1), event("right", 0.0)],
+            root_motion: Some(RootMotionDesc::default()),
+            gait: Some(Gait {
+                speed_m_s: 1.5,
+                heading_rad: 0.25,
+            }),
+        }],
+        additive: vec![AdditiveDesc {
+            name: Some("Lean".into()),
+            clip: "Wave".into(),
+            ..AdditiveDesc::default()
+        }],
+        blend_spaces: vec![
+            BlendSpaceDesc {
+                name: "pace".into(),
+                points: vec![
+                    point(BlendAt::Line(0.0), "Idle"),
+                    point(BlendAt::Line(1.4), "Walk"),
+                ],
+            },
+            BlendSpaceDesc {
+                name: "plane".into(),
+                points: vec![
+                    point(BlendAt::Plane([0.0, 0.0]), "Idle"),
+                    point(BlendAt::Plane([1.0, 0.0]), "Walk"),
+                    point(BlendAt::Plane([0.0, 2.0]), "Run"),
+                ],
+            },
+        ],
+        sockets: vec![SocketDesc::new("sword", "RightHand")],
+        state_machine: Some(StateMachineDesc {
+            parameters: vec![ParameterDesc {
+                name: "speed".into(),
+                kind: speed,
+            }],
+            masks: Vec::new(),
+            layers: vec![base, arms],
+        }),
+        ..AnimationDesc::default()
+    };
+    let options = ImportOptions {
+        animation: Some(animation),
+        ..ImportOptions::default()
+    };
+    throng::builtin::mannequin_with(&options).unwrap().character
+}
+
+#[test]
+fn what_belongs_to_the_animation_is_read_back() {
+    let character = animated();
+    let read = Character::from_bytes(&character.to_bytes()).unwrap();
+    assert!(read == character);
+    let (was, is) = (character.animations(), read.animations());
+    assert_eq!(was, is);
+    let walk = read.clip("Walk").unwrap();
+    assert!(is.root_motion(walk).is_some() && is.state_machine().is_some());
+    assert_eq!(is.events(walk).len(), 3);
+    assert_eq!(is.event("right").unwrap(), was.event("right").unwrap());
+    assert_eq!(is.gait(walk).unwrap().heading_rad, 0.25);
+    assert!(read.clips()[read.clip("Lean").unwrap().index()].is_additive());
+    play(&read);
+    // Altered, it is refused or sound.
+    let bytes = character.to_bytes();
+    let mut rng = Rng::new(9);
+    let (mut refused, mut taken) = (0, 0);
+    for _ in 0..500 {
+        let mut altered = bytes.clone();
+        // The animation set comes last.
+        let at = bytes.len() - 1 - rng.below(2500);
+        altered[at] = rng.bits() as u8;
+        sign(&mut altered);
+        match Character::from_bytes(&altered) {
+            Ok(_) => taken += 1,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+        }
+    }
+    println!("{refused} refused, {taken} taken");
+    assert!(refused > 100, "{refused} refused, {taken} taken");
+}
+
+fn fault(bytes: &[u8]) -> SavedFault {
+    match Character::from_bytes(bytes) {
+        Err(Error::Saved { why }) => why,
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+}
+
+/// Gives bytes whose body was altered the length and the checksum that go with it.
+fn sign(bytes: &mut [u8]) {
+    let (header, body) = bytes.split_at_mut(HEADER);
+    let mut hash = 0xCBF2_9CE4_8422_2325_u64;
+    let mut add = |word: &[u8]| {
+        let mut eight = [0; 8];
+        eight[..word.len()].copy_from_slice(word);
+        hash = (hash ^ u64::from_le_bytes(eight))
+            .wrapping_mul(0x0000_0100_0000_01B3)
+            .rotate_left(23);
+    };
+    let whole = body.len() / 8 * 8;
+    body[..whole].chunks(8).for_each(&mut add);
+    add(&body[whole..]);
+    header[16..24].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    header[24..32].copy_from_slice(&hash.to_le_bytes());
+}
+
+/// Does everything with a character that reads without looking.
+fn play(character: &Character) {
+    let poser = BatchPoser::new(character).unwrap();
+    let mut list = SampleList::new();
+    for (index, clip) in character.clips().iter().enumerate() {
+        for time_s in [
+            -1.0,
+            0.0,
+            0.4 * clip.duration_s(),
+            clip.duration_s(),
+            f64::NAN,
+        ] {
+            list.push([ClipSample::new(ClipId(index as u16), time_s)]);
+            let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
+            clip.sample(time_s, &mut local).unwrap();
+            let mut sum = 0.0;
+            clip.sample_weights(time_s, |index, value| {
+                assert!(index < character.morph_weights().len());
+                sum += value;
+            });
+            let _ = clip.packed_words();
+        }
+    }
+    let mut palettes = vec![Mat3x4::IDENTITY; list.len() * character.palette().len()];
+    let out = WriteOnly::over(&mut palettes);
+    poser.palettes(character.clips(), &list, out).unwrap();
+}
+
+#[test]
+fn what_was_saved_is_read_back_as_it_was() {
+    for options in [ImportOptions::default(), ImportOptions::with_curves()] {
+        for (name, character) in models(&options) {
+            let bytes = character.to_bytes();
+            let read = Character::from_bytes(&bytes).unwrap();
+            assert!(read == character, "{name}");
+            assert_eq!(read.to_bytes(), bytes, "{name}");
+            play(&read);
+            let images: usize = character
+                .images()
+                .iter()
+                .map(|image| image.rgba.len())
+                .sum();
+            println!("{name}: {} bytes, {images} of them images", bytes.len());
+        }
+    }
+}
+
+/// Small, with all that there is: packed and plain clips, tracks that are kept, morph targets.
+fn small() -> Vec<Character> {
+    let mut all: Vec<Character> = [1, 4, 9]
+        .map(|seed| {
+            let made = random::morphing(seed);
+            made.build(&ImportOptions::with_curves()).unwrap().character
+        })
+        .into();
+    let plain = throng::clip::ClipOptions {
+        packing: throng::clip::ClipPacking::None,
+        ..Default::default()
+    };
+    let options = ImportOptions {
+        packing: plain,
+        ..Default::default()
+    };
+    all.push(random::morphing(2).build(&options).unwrap().character);
+    all
+}
+
+#[test]
+fn foreign_bytes_and_other_versions_are_refused() {
+    let mut bytes = small()[0].to_bytes();
+    for foreign in [&b""[..], b"glTF", &[0; 100], &bytes[1..]] {
+        assert_eq!(fault(foreign), SavedFault::Magic);
+    }
+    assert_eq!(
+        fault(&bytes[..12]),
+        SavedFault::Length { got: 12, need: 32 }
+    );
+    let body = (bytes.len() - HEADER) as u64;
+    bytes.push(0);
+    let (got, need) = (body + 1, body);
+    assert_eq!(fault(&bytes), SavedFault::Length { got, need });
+    bytes.pop();
+    bytes[8] = 77;
+    let (found, known) = (77, 1);
+    assert_eq!(fault(&bytes), SavedFault::Version { found, known });
+}
+
+#[test]
+fn the_checksum_finds_every_altered_byte() {
+    let bytes = small()[0].to_bytes();
+    let mut rng = Rng::new(2);
+    for _ in 0..2000 {
+        let mut altered = bytes.clone();
+        let at = HEADER + rng.below(bytes.len() - HEADER);
+        altered[at] ^= 1 << rng.below(8);
+        assert_eq!(fault(&altered), SavedFault::Checksum);
+    }
+}
+
+#[test]
+fn cut_bytes_give_errors() {
+    let mut rng = Rng::new(3);
+    for character in small() {
+        let bytes = character.to_bytes();
+        for _ in 0..300 {
+            let end = rng.below(bytes.len());
+            assert!(Character::from_bytes(&bytes[..end]).is_err());
+            // Signed anew, they are found where they end.
+            let mut cut = bytes[..end.max(HEADER)].to_vec();
+            sign(&mut cut);
+            assert!(Character::from_bytes(&cut).is_err());
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        sign(&mut longer);
+        assert!(matches!(fault(&longer), SavedFault::Invalid { .. }));
+    }
+}
+
+/// Bytes that were altered on purpose: either they are refused, or they are a character that can be
+/// played.
+#[test]
+fn altered_bytes_give_errors_or_a_sound_character() {
+    let mut rng = Rng::new(4);
+    let (mut refused, mut taken) = (0, 0);
+    for character in small() {
+        let bytes = character.to_bytes();
+        for round in 0..3000 {
+            let mut altered = bytes.clone();
+            for _ in 0..=rng.below(3) {
+                // Half of them in the clips, which come last.
+                let from = if round % 2 == 0 {
+                    HEADER
+                } else {
+                    bytes.len() / 2
+                };
+                let at = from + rng.below(bytes.len() - from);
+                match rng.below(4) {
+                    0 => altered[at] = rng.bits() as u8,
+                    1 => altered[at] ^= 1 << rng.below(8),
+                    2 => altered[at] = [0, 1, 0x7F, 0x80, 0xFF][rng.below(5)],
+                    _ => {
+                        let end = (at + 8).min(altered.len());
+                        let value = rng.bits() >> rng.below(64);
+                        altered[at..end].copy_from_slice(&value.to_le_bytes()[..end - at]);
+                    }
+                }
+            }
+            sign(&mut altered);
+            match Character::from_bytes(&altered) {
+                Ok(character) => {
+                    taken += 1;
+                    play(&character);
+                }
+                Err(error) => {
+                    refused += 1;
+                    assert!(!error.to_string().is_empty());
+                }
+            }
+        }
+    }
+    println!("{refused} refused, {taken} taken");
+    assert!(
+        refused > 1000 && taken > 1000,
+        "{refused} refused, {taken} taken"
+    );
+}

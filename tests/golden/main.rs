@@ -1,0 +1,214 @@
+//! Golden pictures: the examples' own code draws them, and they are compared with those in
+//! `tests/golden/`.
+//!
+//! They are compared as people would: structure of the brightness (SSIM) and difference of the
+//! colours, by the hybrid metric of `image-compare`, because that is a kept-up library in pure Rust
+//! that reads the images as the decoder gives them, where NVIDIA's FLIP takes a C++ compiler and
+//! DSSIM is not free for all to use. The metric's score is taken of each tile of 32 × 32 pixels,
+//! and the worst tile counts: the mean over the picture would hide one character out of sixty.
+//!
+//! What fails leaves `NAME.actual.png` and `NAME.difference.png` in `target/golden/`. After a
+//! wanted change: `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test golden`, and look
+//! at what git shows.
+//!
+//! Every picture is drawn under the validation layer, and one message of it is a failure.
+
+#![cfg(all(feature = "standalone", feature = "gltf"))]
+#![allow(
+    clippy::duplicate_mod,
+    reason = "examples share files, and each is a program of its own"
+)]
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Parser as _;
+use throng::glam::Vec2;
+
+#[allow(dead_code, reason = "the example's command line is not used here")]
+#[path = "../../examples/animation/main.rs"]
+mod animation;
+#[allow(
+    dead_code,
+    reason = "the example's window and command line are not drawn here"
+)]
+#[path = "../../examples/crowd/main.rs"]
+mod crowd;
+#[path = "../../examples/minimal.rs"]
+mod minimal;
+#[allow(dead_code, reason = "the example's command line is not used here")]
+#[path = "../../examples/own_pipeline.rs"]
+mod own_pipeline;
+#[allow(dead_code, reason = "the example's command line is not used here")]
+#[path = "../../examples/own_shader.rs"]
+mod own_shader;
+
+mod board;
+mod compare;
+mod methods;
+mod picture;
+mod pops;
+mod pose_example;
+#[path = "../reference/mod.rs"]
+mod reference;
+mod stage;
+
+use compare::{LEAST, check, golden, output, say, worst};
+use crowd::args::Args;
+use crowd::camera::YAW_RAD;
+use crowd::headless::{render, render_scene};
+use crowd::layout::Motion;
+use crowd::show;
+use picture::Picture;
+
+/// The arguments of a crowd that is small enough to be kept.
+fn args(more: &[&str]) -> Args {
+    let all = [
+        "crowd",
+        "--headless",
+        "--validate",
+        "--size",
+        "480x270",
+        "--frames",
+        "3",
+    ];
+    Args::parse_from(all.iter().chain(more))
+}
+
+/// The last picture of a crowd, drawn without a message of the validation layer.
+fn draw(args: &Args) -> Picture {
+    picture(args, render(args).expect("a picture"))
+}
+
+fn picture(args: &Args, rendered: crowd::headless::Rendered) -> Picture {
+    assert!(
+        rendered.messages.is_empty(),
+        "{}",
+        rendered.messages.report()
+    );
+    Picture::new(args.size.0.width, args.size.0.height, &rendered.rgba)
+}
+
+#[test]
+fn builtin() {
+    check("builtin", &draw(&args(&["--instances", "60"])));
+}
+
+/// Without this the others would prove nothing: one of sixty has stepped aside, and it is seen.
+#[test]
+fn one_who_moved_is_found() {
+    let args = args(&["--instances", "60"]);
+    let mut scene = show::scene(&args).expect("a scene");
+    let step = Vec2::new(0.25, 0.0);
+    let persons = scene.layout_mut().persons.iter_mut();
+    let standing = persons.filter_map(|person| match &mut person.motion {
+        Motion::Stands { at, .. } => Some(at),
+        Motion::Travels { .. } => None,
+    });
+    let mut standing: Vec<&mut Vec2> = standing.collect();
+    let reach_m = standing.iter().map(|at| at.length()).fold(0.0, f32::max);
+    // Not one at the edge: the camera would follow. But one whom nobody hides.
+    standing.retain(|at| at.length() < 0.8 * reach_m);
+    let nearness = |at: &Vec2| at.dot(Vec2::new(YAW_RAD.sin(), YAW_RAD.cos()));
+    let nearest = standing
+        .into_iter()
+        .max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
+    *nearest.expect("someone who stands") += step;
+    let moved = picture(&args, render_scene(&args, scene).expect("a picture"));
+    let score = worst(&golden("builtin"), &moved).score;
+    say(&format!("one moved by {} m: {score:.4}", step.length()));
+    assert!(score < LEAST, "{score} would have passed");
+}
+
+#[test]
+fn models() {
+    let Some(folder) = std::env::var_os("THRONG_ASSETS").map(PathBuf::from) else {
+        say(
+            "*** THRONG_ASSETS is not set: the golden pictures of real models are NOT COMPARED. ***",
+        );
+        return;
+    };
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    for (name, files, count) in [
+        ("fox", &["Fox.glb"][..], "60"),
+        ("cesium-man", &["CesiumMan.glb"], "60"),
+        ("brain-stem", &["BrainStem.glb"], "8"),
+        ("knight", &["Knight.glb"], "60"),
+        (
+            "mixed",
+            &["Fox.glb", "Knight.glb", "RiggedFigure.glb"],
+            "60",
+        ),
+    ] {
+        let files: Vec<String> = files.iter().map(|file| path(file)).collect();
+        let mut all = vec!["--instances", count];
+        all.extend(files.iter().flat_map(|file| ["--model", file]));
+        check(name, &draw(&args(&all)));
+    }
+}
+
+#[test]
+fn minimal() {
+    example("minimal", minimal::main);
+}
+
+#[test]
+fn animation() {
+    example("animation", animation::picture);
+}
+
+#[test]
+fn own_shader() {
+    example("own_shader", own_shader::picture);
+}
+
+#[test]
+fn own_pipeline() {
+    example("own_pipeline", own_pipeline::picture);
+}
+
+/// An example in a process of its own, because the validation layer, which it does not ask for, is
+/// told by the environment. `name` is the test's, too.
+fn example(name: &str, draw: fn() -> Result<(), Box<dyn std::error::Error>>) {
+    const CHILD: &str = "THRONG_GOLDEN_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return draw().expect("a picture");
+    }
+    let folder = output().join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let report = folder.join("validation.txt");
+    let _ = std::fs::remove_file(&report);
+    let settings = format!(
+        "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION,\
+         VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT\n\
+         khronos_validation.report_flags = error,warn,perf,info\n\
+         khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n\
+         khronos_validation.log_filename = {}\n",
+        report.display()
+    );
+    std::fs::write(folder.join("vk_layer_settings.txt"), settings).expect("settings");
+    let ran = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", name, "--nocapture"])
+        .env(CHILD, "1")
+        .env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
+        .env("VK_LAYER_SETTINGS_PATH", &folder)
+        .env_remove("VK_LAYER_ENABLES")
+        .current_dir(&folder)
+        .output()
+        .expect("a process");
+    let errors = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{errors}");
+    let said = std::fs::read_to_string(&report).expect("the layer's report");
+    assert!(
+        said.contains("SYNCHRONIZATION_VALIDATION"),
+        "the layer did not run: {said}"
+    );
+    let bad = [
+        "Validation Error",
+        "Validation Warning",
+        "Validation Performance",
+    ];
+    assert!(!bad.iter().any(|bad| said.contains(bad)), "{said}");
+    let drawn = Picture::read(&folder.join(format!("{name}.png")));
+    check(name, &drawn);
+}

@@ -1,0 +1,175 @@
+//! In which form an import keeps clips: packed, as curves, or both.
+
+use crate::reference::poser::Poser;
+use crate::reference::random;
+use throng::builtin;
+use throng::character::Character;
+use throng::character::ClipImport;
+use throng::clip::CurveClip;
+use throng::clip::{Clip, ClipOptions};
+use throng::error::Error;
+use throng::import::ImportOptions;
+use throng::palette::{Method, check_method};
+use throng::skeleton::model_pose;
+use throng::skeleton::{Affine, Transform};
+
+fn names(character: &Character) -> Vec<&str> {
+    character.clips().iter().map(Clip::name).collect()
+}
+
+fn packed_with(error_m: f32) -> ImportOptions {
+    ImportOptions {
+        packing: ClipOptions {
+            error_m: Some(error_m),
+            ..ClipOptions::default()
+        },
+        ..ImportOptions::default()
+    }
+}
+
+#[test]
+fn clips_are_packed_and_curves_are_kept_on_request() {
+    let packed = builtin::mannequin().unwrap().character;
+    assert_eq!(names(&packed), ["Idle", "Walk", "Run", "Wave"]);
+    assert!(packed.curves().is_empty());
+
+    let both = builtin::mannequin_with(&ImportOptions::with_curves()).unwrap();
+    assert_eq!(both.clips(), packed.clips());
+    let options = ClipOptions::default();
+    for (clip, curve) in both.clips().iter().zip(both.curves()) {
+        assert_eq!(clip.name(), curve.name());
+        assert_eq!(clip.duration_s(), f64::from(curve.duration_s()));
+        assert_eq!(*clip, Clip::new(&both, curve, &options).unwrap());
+    }
+
+    let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
+    assert!(curves.clips().is_empty());
+    assert_eq!(curves.curves(), both.curves());
+    // Each form answers to the same names, with the same index.
+    for name in ["Idle", "Walk", "Run", "Wave"] {
+        let index = packed.clip(name).unwrap().index();
+        assert_eq!(both.clip(name).unwrap().index(), index);
+        assert_eq!(curves.clip(name).unwrap().index(), index);
+    }
+    let error = curves.clip("Jump").unwrap_err().to_string();
+    assert!(error.contains("Idle, Walk, Run, Wave"), "{error}");
+}
+
+#[test]
+fn the_tolerance_of_packing_is_the_callers() {
+    let fine = builtin::mannequin().unwrap().character;
+    let coarse = builtin::mannequin_with(&packed_with(0.01))
+        .unwrap()
+        .character;
+    for (fine, coarse) in fine.clips().iter().zip(coarse.clips()) {
+        assert!(coarse.report().error_m <= 0.01);
+        assert!(
+            coarse.report().bytes < fine.report().bytes,
+            "{}",
+            fine.name()
+        );
+    }
+    for wrong in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let error = builtin::mannequin_with(&packed_with(wrong)).unwrap_err();
+        assert!(matches!(error, Error::Argument { .. }), "{error}");
+    }
+}
+
+/// The poses of a packed character are those of its clips, the poses of one with curves are those
+/// of the curves.
+#[test]
+fn a_poser_takes_what_there_is() {
+    let packed = builtin::mannequin().unwrap().character;
+    let both = builtin::mannequin_with(&ImportOptions::with_curves()).unwrap();
+    let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
+    let walk = packed.clip("Walk").unwrap().index();
+    let (mut poser, mut exact) = (Poser::new(), Poser::new());
+    let mut local = vec![Transform::IDENTITY; packed.skeleton().len()];
+    let mut model = vec![Affine::IDENTITY; packed.skeleton().len()];
+    for step in 0..50 {
+        let time_s = 0.021 * f64::from(step);
+        packed.clips()[walk].sample(time_s, &mut local).unwrap();
+        model_pose(packed.skeleton(), &local, &mut model).unwrap();
+        assert_eq!(poser.pose(&packed, Some((walk, time_s))).unwrap(), model);
+        exact.pose(&curves, Some((walk, time_s))).unwrap();
+        poser.pose(&both, Some((walk, time_s))).unwrap();
+        assert_eq!(poser.model(), exact.model());
+        // The bound of packing is for points 3 cm from a joint, and so for the joint itself.
+        let error_m = packed.clips()[walk].report().error_m;
+        for (packed, exact) in model.iter().zip(exact.model()) {
+            let off = (packed.translation - exact.translation).length();
+            // Between the times that are measured it may be a little more.
+            assert!(off <= 1.5 * error_m, "{off} of {error_m}");
+        }
+    }
+}
+
+/// What depends on exact curves is found before they are packed: random characters with scales of
+/// any sign.
+#[test]
+fn facts_about_curves_do_not_depend_on_the_form() {
+    let mut flips = 0;
+    for seed in 0..20 {
+        let built = |clips| {
+            let options = ImportOptions {
+                clips,
+                ..ImportOptions::default()
+            };
+            let raw = random::character(seed);
+            raw.build(&options).unwrap().character
+        };
+        let packed = built(ClipImport::Packed);
+        let curves = built(ClipImport::Curves);
+        assert_eq!(packed.palette(), curves.palette());
+        for (one, other) in packed.primitives().iter().zip(curves.primitives()) {
+            assert_eq!(packed.facings(one), curves.facings(other));
+        }
+        flips += packed.palette().iter().filter(|e| e.may_flip).count();
+    }
+    assert!(flips > 0, "no scale changes its sign");
+}
+
+#[test]
+fn clips_that_join_take_the_form_of_the_others() {
+    for (clips, packed, kept) in [
+        (ClipImport::Packed, 5, 0),
+        (ClipImport::PackedWithCurves, 5, 5),
+        (ClipImport::Curves, 0, 5),
+    ] {
+        let options = ImportOptions {
+            clips,
+            ..ImportOptions::default()
+        };
+        let character = builtin::mannequin_with(&options).unwrap().character;
+        let nod = CurveClip::new("Nod", Vec::new(), character.skeleton()).unwrap();
+        let more = character.with_clips(vec![nod]).unwrap();
+        assert_eq!((more.clips().len(), more.curves().len()), (packed, kept));
+        assert_eq!(more.clip("Nod").unwrap().index(), 4);
+    }
+}
+
+#[test]
+fn methods_are_checked_against_the_packed_clips() {
+    let packed = builtin::mannequin().unwrap().character;
+    let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
+    for method in [Method::Linear, Method::DualQuat, Method::QuatOffset] {
+        let of_packed = check_method(&packed, method).unwrap();
+        assert_eq!(of_packed, check_method(&curves, method).unwrap());
+    }
+}
+
+/// Packing takes room for each joint of each clip, so it has a cap of its own; curves have none.
+#[test]
+fn joints_of_packed_clips_are_capped() {
+    let capped = |max_clip_joints, clips| ImportOptions {
+        max_clip_joints,
+        clips,
+        ..ImportOptions::default()
+    };
+    // Four clips on 57 joints.
+    assert!(builtin::mannequin_with(&capped(228, ClipImport::Packed)).is_ok());
+    let error = builtin::mannequin_with(&capped(227, ClipImport::Packed)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.ends_with("228 is more than the cap of 227"), "{text}");
+    assert!(builtin::mannequin_with(&capped(227, ClipImport::Curves)).is_ok());
+}

@@ -1,0 +1,252 @@
+//! The animator allocates nothing once it is warm, whatever is said to its actors.
+#![cfg(feature = "toml")]
+
+use crate::counting::{allocations, measure};
+use crate::reference::rng::Rng;
+use throng::Threads;
+use throng::animator::{
+    ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
+};
+use throng::character::{
+    AnimationDesc, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc,
+};
+use throng::glam::Vec3;
+use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::{Affine, Transform};
+use throng::state_machine::StateMachineText;
+
+const ACTORS: usize = 1000;
+/// The frames of one round: what is said repeats after it.
+const ROUND: u32 = 200;
+const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
+
+fn character() -> Character {
+    let machine = include_str!("../../examples/machine/hero.toml");
+    let machine = StateMachineText::parse("hero.toml", machine).unwrap();
+    let events = [("left", 0.0), ("right", 0.4)];
+    let events = events.map(|(name, time_s)| EventDesc {
+        name: name.into(),
+        time_s,
+    });
+    let clips = ["Walk", "Run"].map(|name| ClipDesc {
+        name: name.into(),
+        events: events.clone().into(),
+        ..ClipDesc::default()
+    });
+    let desc = AnimationDesc {
+        state_machine: Some(machine.desc().clone()),
+        clips: clips.into(),
+        blend_spaces: vec![BlendSpaceDesc {
+            name: "speed".into(),
+            points: [(0.0, "Idle"), (1.4, "Walk"), (3.0, "Run")]
+                .map(|(at, clip)| BlendPointDesc {
+                    at: f32::into(at),
+                    clip: clip.into(),
+                })
+                .into(),
+        }],
+        ..AnimationDesc::default()
+    };
+    let character = throng::builtin::mannequin().unwrap().character;
+    character.with_animation(&desc).unwrap()
+}
+
+/// The crowd, and all that is asked of it.
+struct Crowd {
+    animator: Animator,
+    plain: Vec<ActorId>,
+    driven: Vec<ActorId>,
+    pose: Vec<Transform>,
+    palettes: Vec<Mat3x4>,
+    events: usize,
+}
+
+impl Crowd {
+    fn new(character: &Character) -> Self {
+        let desc = AnimatorDesc {
+            actors: ACTORS,
+            threads: Threads::One,
+        };
+        let mut animator = Animator::new(character, &desc).unwrap();
+        let skeleton = character.skeleton();
+        let [start, mid, end] =
+            ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(|name| skeleton.joint(name).unwrap());
+        let arm = TwoBone {
+            start,
+            mid,
+            end,
+            hinge: None,
+            soften: 1.0,
+        };
+        let solver = animator.add_solver(IkSolver::TwoBone(arm)).unwrap();
+        let plain = (0..ACTORS * 3 / 4).map(|_| animator.add("Walk").unwrap());
+        let plain: Vec<_> = plain.collect();
+        let driven = (0..ACTORS / 4).map(|_| animator.add_driven().unwrap());
+        let driven = driven.collect();
+        for id in plain.iter().step_by(10) {
+            let mode = RootMotionMode::Apply;
+            animator.set_root_motion(*id, mode).unwrap();
+            let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
+            let target = IkTarget::TwoBone(target);
+            animator.set_target(*id, solver, target, 0.3).unwrap();
+        }
+        Self {
+            palettes: vec![Mat3x4::IDENTITY; ACTORS * character.palette().len()],
+            pose: skeleton.joints().iter().map(|joint| joint.rest).collect(),
+            animator,
+            plain,
+            driven,
+            events: 0,
+        }
+    }
+
+    /// A round of random commands; the same in each round.
+    fn round(&mut self, number: u32) {
+        let mut rng = Rng::new(1);
+        for frame in 0..ROUND {
+            for _ in 0..300 {
+                let id = self.plain[rng.below(self.plain.len())];
+                self.say(&mut rng, id);
+            }
+            for _ in 0..50 {
+                let id = self.driven[rng.below(self.driven.len())];
+                self.drive(&mut rng, id);
+            }
+            let now_s = f64::from(number * ROUND + frame) / 60.0;
+            self.animator.update(now_s).unwrap();
+            self.events += self.animator.events().len();
+            if frame % 10 == 0 {
+                self.evaluate();
+            }
+        }
+    }
+
+    fn say(&mut self, rng: &mut Rng, id: ActorId) {
+        let animator = &mut self.animator;
+        match rng.below(16) {
+            12 => animator.play(id, Play::blend_space("speed").at(1.0).fade_s(0.2).layer(2)),
+            13 if animator.blend_position(id, 2).unwrap().is_some() => {
+                animator.set_blend_position_over(id, 2, rng.range(0.0, 3.0), 0.3)
+            }
+            14 => animator.play(id, Play::new("Run").inertial_s(0.2)),
+            0 => animator.stop(id, 1, 0.2),
+            1 => animator.set_speed(id, 0, f64::from(rng.range(-1.0, 2.0))),
+            2 => animator.seek(id, 0, f64::from(rng.range(0.0, 2.0))),
+            3 => animator.pause(id),
+            4 | 5 => animator.resume(id),
+            6 => animator.set_time_scale(id, rng.range(0.5, 1.5)),
+            7 => {
+                let show = ShowPose {
+                    fade_s: 0.2,
+                    layer: 1,
+                    ..ShowPose::default()
+                };
+                animator.show_pose(id, &self.pose, &show)
+            }
+            _ => {
+                let play = Play::new(CLIPS[rng.below(CLIPS.len())]);
+                let play = play.fade_s(rng.range(0.0, 0.5));
+                let play = play.layer(rng.below(3) as u8);
+                animator.play(
+                    id,
+                    if rng.chance(2) {
+                        play.in_step()
+                    } else {
+                        play.once()
+                    },
+                )
+            }
+        }
+        .unwrap();
+    }
+
+    fn drive(&mut self, rng: &mut Rng, id: ActorId) {
+        let animator = &mut self.animator;
+        let parameter = |name| animator.state_machine().unwrap().parameter(name).unwrap();
+        match rng.below(4) {
+            0 => {
+                let jump = parameter("jump");
+                animator.set_trigger(id, jump)
+            }
+            1 => {
+                let speed = parameter("speed");
+                animator.set_float_over(id, speed, rng.range(0.0, 5.0), 0.5)
+            }
+            2 => animator.play(id, Play::new("Wave").layer(5).once().fade_s(0.1)),
+            _ => {
+                let speed = parameter("speed");
+                animator.set_float(id, speed, rng.range(0.0, 5.0))
+            }
+        }
+        .unwrap();
+    }
+
+    fn evaluate(&mut self) {
+        let entries = self.palettes.len() / ACTORS;
+        let (plain, driven) = self.palettes.split_at_mut(self.plain.len() * entries);
+        let plain = WriteOnly::over(plain);
+        self.animator.palettes(&self.plain, plain).unwrap();
+        let driven = WriteOnly::over(driven);
+        self.animator.palettes(&self.driven, driven).unwrap();
+    }
+}
+
+/// Inverse kinematics, poses of the caller's and inertialised transitions of those that had none
+/// yet: what they take is allocated by the call, and not by the frame after it.
+fn the_first_frame_allocates_nothing(character: &Character) {
+    let desc = AnimatorDesc {
+        actors: 64,
+        threads: Threads::One,
+    };
+    let mut animator = Animator::new(character, &desc).unwrap();
+    let ids: Vec<_> = (0..64).map(|_| animator.add("Walk").unwrap()).collect();
+    let joints = character.skeleton();
+    let [start, mid, end] =
+        ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(|name| joints.joint(name).unwrap());
+    let arm = IkSolver::TwoBone(TwoBone {
+        start,
+        mid,
+        end,
+        hinge: None,
+        soften: 1.0,
+    });
+    let solver = animator.add_solver(arm).unwrap();
+    let mut palettes = vec![Mat3x4::IDENTITY; ids.len() * character.palette().len()];
+    let model = vec![Affine::IDENTITY; joints.len()];
+    // Nobody, then more and more.
+    for (frame, id) in ids.iter().take(40).enumerate() {
+        let id = *id;
+        if frame > 3 {
+            match frame % 3 {
+                0 => {
+                    let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
+                    animator.set_target(id, solver, IkTarget::TwoBone(target), 0.2)
+                }
+                1 => animator.show_model_pose(id, &model, &ShowPose::default()),
+                _ => animator.play(id, Play::new("Run").inertial_s(5.0)),
+            }
+            .unwrap();
+        }
+        let before = allocations();
+        animator.update(0.1 * frame as f64).unwrap();
+        let out = WriteOnly::over(&mut palettes);
+        animator.palettes(&ids, out).unwrap();
+        assert_eq!(allocations() - before, 0, "frame {frame}");
+    }
+}
+
+#[test]
+fn nothing_is_allocated_once_it_is_warm() {
+    let _measurement = measure();
+    let mut crowd = Crowd::new(&character());
+    // What each actor keeps, and the longest list of events, come in the first rounds.
+    crowd.round(0);
+    crowd.round(1);
+    crowd.events = 0;
+    let before = allocations();
+    crowd.round(2);
+    assert_eq!(allocations() - before, 0);
+    assert!(crowd.events > 10_000, "{}", crowd.events);
+    the_first_frame_allocates_nothing(&character());
+}

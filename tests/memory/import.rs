@@ -1,0 +1,171 @@
+//! A small file cannot make the importer allocate much: the peak is measured under the default
+//! caps.
+#![cfg(feature = "gltf")]
+
+use crate::builder::{Builder, F32, U8, U32, arm, glb, grey_png, triangle};
+use crate::counting::{measure, peak_bytes};
+use serde_json::json;
+use throng::import::{ImportOptions, gltf};
+
+/// The most bytes that an import of `bytes` takes beyond what was there before, and whether it
+/// worked.
+fn peak(bytes: &[u8]) -> (usize, bool) {
+    peak_bytes(|| gltf(bytes, &ImportOptions::curves_only()).is_ok())
+}
+
+/// The arm with one accessor that claims `count` elements and has no view.
+fn claiming(accessor: usize, count: u64) -> Builder {
+    let mut b = arm();
+    let old = &b.json["accessors"][accessor];
+    b.json["accessors"][accessor] = json!({
+        "componentType": old["componentType"], "type": old["type"], "count": count });
+    b
+}
+
+/// `targets` morph targets of a strip of `vertices` vertices, each of which moves ten of them:
+/// spelled out in full where `dense`, else sparse.
+fn many_targets(vertices: usize, targets: usize, dense: bool) -> Builder {
+    let mut b = triangle();
+    let corners = (0..vertices).flat_map(|v| [(v / 2) as f32, (v % 2) as f32, 0.0]);
+    let position = b.accessor("VEC3", F32, &corners.collect::<Vec<f32>>());
+    let list = (0..targets).map(|target| {
+        let first = target * 7 % (vertices - 10);
+        let accessor = if dense {
+            let mut deltas = vec![0.0_f32; vertices * 3];
+            deltas[first * 3..(first + 10) * 3].fill(0.5);
+            b.accessor("VEC3", F32, &deltas)
+        } else {
+            let places: Vec<u32> = (first..first + 10).map(|v| v as u32).collect();
+            let (places, values) = (b.view(&places), b.view(&[0.5_f32; 30]));
+            b.add(
+                "accessors",
+                json!({ "componentType": F32, "type": "VEC3", "count": vertices,
+                    "sparse": { "count": 10,
+                        "indices": { "bufferView": places, "componentType": U32 },
+                        "values": { "bufferView": values } } }),
+            )
+        };
+        json!({ "POSITION": accessor })
+    });
+    let list = list.collect::<Vec<_>>();
+    b.json["meshes"][0]["primitives"][0] = json!({
+        "attributes": { "POSITION": position }, "mode": 5, "targets": list });
+    b
+}
+
+/// A PNG that claims 65,535 × 65,535 texels.
+fn bomb() -> Builder {
+    let mut png = grey_png(8, 8);
+    png[16..24].copy_from_slice(&[0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF]);
+    // CRC-32 of the header's kind and content, so that the decoder believes it.
+    let mut crc = u32::MAX;
+    for byte in &png[12..29] {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 {
+                crc >> 1 ^ 0xEDB8_8320
+            } else {
+                crc >> 1
+            };
+        }
+    }
+    png[29..33].copy_from_slice(&(!crc).to_be_bytes());
+    let mut b = triangle();
+    let view = b.view(&png);
+    b.json["images"] = json!([{ "bufferView": view }]);
+    b.json["textures"] = json!([{ "source": 0 }]);
+    b.json["materials"] =
+        json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+    b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    b
+}
+
+#[test]
+fn what_is_claimed_is_not_allocated() {
+    const SMALL: usize = 512 << 10;
+    let _measurement = measure();
+    for accessor in 0..7 {
+        for count in [4_000_000_000, u64::from(u32::MAX), u64::MAX] {
+            let (peak, worked) = peak(&claiming(accessor, count).glb());
+            assert!(!worked);
+            assert!(peak < SMALL, "accessor {accessor}: {peak} bytes");
+        }
+    }
+    let (bytes, worked) = peak(&bomb().glb());
+    assert!(!worked && bytes < SMALL, "{bytes} bytes");
+
+    let mut sparse = triangle();
+    let places = sparse.view(&[1_u8]);
+    let values = sparse.view(&[1.0_f32; 3]);
+    sparse.json["accessors"][0] = json!({ "componentType": F32, "type": "VEC3",
+        "count": 4_000_000_000_u64, "sparse": { "count": 1,
+            "indices": { "bufferView": places, "componentType": U8 },
+            "values": { "bufferView": values } } });
+    let (bytes, worked) = peak(&sparse.glb());
+    assert!(!worked && bytes < SMALL, "{bytes} bytes");
+
+    let mut chunk = glb(b"{}", None);
+    chunk[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert!(peak(&chunk).0 < SMALL);
+
+    // Text of 3 bytes an object: at most 200 times its size, and no more than the longest list.
+    let many = format!(
+        r#"{{"asset":{{"version":"2.0"}},"nodes":[{}{{}}]}}"#,
+        "{},".repeat(1 << 20)
+    );
+    let (bytes, worked) = peak(many.as_bytes());
+    assert!(!worked && bytes < 160 << 20, "{bytes} bytes");
+
+    // As many empty materials as a list takes. Each is read in full, also where nothing uses it.
+    let most = 1 << 18;
+    let many = format!(
+        r#"{{"asset":{{"version":"2.0"}},"nodes":[{{}}],"skins":[{{"joints":[0]}}],"materials":[{}{{}}]}}"#,
+        "{},".repeat(most - 1)
+    );
+    let (bytes, worked) = peak(many.as_bytes());
+    println!("{} bytes for each of {most} materials", bytes / most);
+    assert!(worked && bytes < 200 * many.len(), "{bytes} bytes");
+    // Hundreds of targets take what they move, not what they might (430 KiB were measured; with a
+    // delta for every vertex, the targets alone would take 94 MiB).
+    let (vertices, targets) = (20_000, 400);
+    let without = peak(&many_targets(vertices, 0, true).glb()).0;
+    for dense in [false, true] {
+        let (bytes, worked) = peak(&many_targets(vertices, targets, dense).glb());
+        let bytes = bytes.saturating_sub(without);
+        println!("{} KiB for {targets} targets", bytes >> 10);
+        assert!(worked && bytes < 1 << 20, "{bytes} bytes");
+    }
+
+    // Text of 3 bytes a target.
+    let mut b = triangle();
+    let many = vec![json!({}); 1 << 18];
+    b.json["meshes"][0]["primitives"][0]["targets"] = json!(many);
+    let (bytes, worked) = peak(&b.glb());
+    println!("{} MiB for {} empty targets", bytes >> 20, many.len());
+    assert!(worked && bytes < 160 << 20, "{bytes} bytes");
+
+    // Many nodes with as many weights each.
+    let nodes: Vec<_> = (0..60_000).map(|_| json!({ "mesh": 0 })).collect();
+    b.json["nodes"] = json!(nodes);
+    let (bytes, worked) = peak(&b.glb());
+    println!("{} MiB for the weights of 60,000 nodes", bytes >> 20);
+    assert!(!worked && bytes < 512 << 20, "{bytes} bytes");
+
+    // Many nodes that share a mesh with many targets.
+    let mut b = triangle();
+    b.json["meshes"][0]["primitives"][0]["targets"] = json!(vec![json!({}); 2000]);
+    let nodes: Vec<_> = (0..2000).map(|_| json!({ "mesh": 0 })).collect();
+    b.json["nodes"] = json!(nodes);
+    b.json["scenes"] = json!([{ "nodes": (0..2000).collect::<Vec<u32>>() }]);
+    let (bytes, worked) = peak(&b.glb());
+    println!("{} MiB for the shared targets of 2,000 nodes", bytes >> 20);
+    assert!(!worked && bytes < 32 << 20, "{bytes} bytes");
+
+    // The most that vertices of a small file can claim.
+    let most = ImportOptions::curves_only().max_vertices as u64 / 3 * 3;
+    let mut b = triangle();
+    b.json["accessors"][0] = json!({ "componentType": F32, "type": "VEC3", "count": most });
+    let (bytes, worked) = peak(&b.glb());
+    println!("{} MiB for {most} vertices", bytes >> 20);
+    assert!(worked && bytes < 1 << 30, "{bytes} bytes");
+}

@@ -1,0 +1,17 @@
+//! Memory: per-frame work allocates nothing once it is warm, and a small file cannot make the
+//! importer allocate much. Only threads that do the measured work are counted, see [`counting`].
+
+#[path = "../import/builder.rs"]
+mod builder;
+mod counting;
+#[path = "../skin/skinner/load.rs"]
+mod load;
+#[path = "../reference/mod.rs"]
+mod reference;
+
+mod animator;
+mod batch;
+mod blend;
+mod import;
+mod skinner;
+mod state_machine;

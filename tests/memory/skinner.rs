@@ -1,0 +1,61 @@
+//! The fast skin stage allocates nothing once it has run.
+
+use crate::counting::{allocated_bytes, allocations, measure, measure_pool};
+use crate::load::{Streams, made, palettes};
+use crate::reference::rng::Rng;
+use throng::palette::WriteOnly;
+use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
+
+#[test]
+fn nothing_is_allocated_after_the_first_calls() {
+    let _measurement = measure();
+    let mut rng = Rng::new(101);
+    let character = made(&mut rng, 500, 8, Streams::ALL[2]);
+    let skinner = Skinner::new(&character).unwrap();
+    let all = palettes(&mut rng, character.palette().len());
+    let mut posed = PosedVertices::default();
+    let mut out = vec![0.0; skinner.layout().words as usize];
+    let mut every = || {
+        for palette in all.refs() {
+            skinner
+                .skin(palette, &[], WriteOnly::over(&mut out))
+                .unwrap();
+            skinner.skin_primitive(0, palette, &[], &mut posed).unwrap();
+            skinner.bounds(palette, &[]).unwrap();
+        }
+    };
+    every();
+    let before = allocations();
+    for _ in 0..10 {
+        every();
+    }
+    assert_eq!(allocations() - before, 0);
+
+    // On several threads the queues of the pool may grow by a block now and then; nothing does for
+    // every job.
+    let jobs = 2000;
+    let words = skinner.layout().words as usize;
+    let mut out = vec![0.0; words * jobs];
+    let palette = all.refs()[3];
+    let job = |out| SkinJob {
+        skinner: &skinner,
+        palette,
+        weights: &[],
+        out: WriteOnly::over(out),
+    };
+    let mut jobs: Vec<_> = out.chunks_exact_mut(words).map(job).collect();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(4)
+        .build()
+        .unwrap();
+    measure_pool(&pool);
+    pool.install(|| skin_many(&mut jobs)).unwrap();
+    let (count, bytes) = (allocations(), allocated_bytes());
+    measure_pool(&pool);
+    pool.install(|| skin_many(&mut jobs)).unwrap();
+    let (count, bytes) = (allocations() - count, allocated_bytes() - bytes);
+    assert!(
+        count < 100 && bytes < 100_000,
+        "{count} allocations, {bytes} bytes"
+    );
+}

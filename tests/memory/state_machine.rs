@@ -1,0 +1,65 @@
+//! State machines allocate nothing from frame to frame, and their text no more than in proportion
+//! to its length.
+#![cfg(feature = "toml")]
+
+use crate::counting::{allocated_bytes, allocations, measure};
+use throng::motion::SampleList;
+use throng::state_machine::{StateMachineLog, StateMachineText};
+
+#[test]
+fn nothing_is_allocated_from_frame_to_frame() {
+    let _measurement = measure();
+    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+        .unwrap()
+        .character;
+    let text = include_str!("../../examples/machine/hero.toml");
+    let text = StateMachineText::parse("hero.toml", text).unwrap();
+    let machine = text.build(&character).unwrap();
+    let [speed, jump] = ["speed", "jump"].map(|name| machine.parameter(name).unwrap());
+    let mut states = vec![machine.start(0.0); 100];
+    let (mut log, mut list) = (StateMachineLog::new(), SampleList::new());
+    let mut entered = 0;
+    let mut frames = |from: u32, count: u32| {
+        for frame in from..from + count {
+            for (index, state) in states.iter_mut().enumerate() {
+                // The same every 90 frames.
+                match (frame as usize + index) % 90 {
+                    0 => machine.set_float(state, speed, 3.0).unwrap(),
+                    45 => machine.set_float(state, speed, 0.0).unwrap(),
+                    10 | 12 => machine.set_trigger(state, jump).unwrap(),
+                    _ => {}
+                }
+            }
+            let now_s = f64::from(frame) / 30.0;
+            list.clear();
+            for state in &mut states {
+                machine.update(now_s, state, &mut log).unwrap();
+                machine.play(now_s, state, &mut list).unwrap();
+                entered += log.events().len();
+            }
+        }
+    };
+    frames(0, 400);
+    let before = allocations();
+    frames(400, 400);
+    assert_eq!(allocations() - before, 0);
+    assert!(entered > 1000, "{entered}");
+    text_with_long_keys();
+}
+
+/// An unknown key of any length, and a long list in it: the path of each element, written out,
+/// would be 60 GB.
+fn text_with_long_keys() {
+    let (key, list) = ("k".repeat(400_000), "0,".repeat(300_000));
+    let text = format!("[[layer]]\nname = \"body\"\nentry = \"stand\"\n{key} = [{list}]\n");
+    let before = allocated_bytes();
+    let error = StateMachineText::parse("long.toml", &text).unwrap_err();
+    let bytes = allocated_bytes() - before;
+    assert!(bytes < 1000 * text.len(), "{bytes}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("long.toml:4: layer 0 \"body\""),
+        "{error}"
+    );
+}

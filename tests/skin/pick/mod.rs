@@ -1,0 +1,384 @@
+//! Picking deformed meshes, against every triangle by another algorithm.
+
+mod brute;
+
+use crate::reference::poser::Poser;
+use crate::reference::rng::Rng;
+use crate::skinner::load::{models, rest_weights};
+use brute::{ball, brute, meet, ray_at};
+use throng::Error;
+use throng::character::Character;
+use throng::error::ArgumentFault;
+use throng::glam::{Affine3A, Quat, Vec3};
+use throng::palette::{DualQuat, Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
+use throng::skeleton::Affine;
+use throng::skin::{
+    Faces, Hit, Posed, PosedInstance, PosedVertices, Ray, Skinner, pick, pick_many,
+};
+
+fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
+    let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
+    Poser::new()
+        .palette(character, clip, WriteOnly::over(&mut palette))
+        .unwrap();
+    palette
+}
+
+/// Both round in `f64`, relative to the distances from which the hit's is a difference.
+fn agree(hit: Option<Hit>, brute: Option<f64>, size: f64) -> bool {
+    match (hit, brute) {
+        (Some(hit), Some(distance)) => (hit.distance - distance).abs() <= 1e-9 * size,
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+#[test]
+fn the_nearest_hit_is_that_of_all_triangles() {
+    let mut rng = Rng::new(83);
+    for character in models() {
+        let skinner = Skinner::new(&character).unwrap();
+        let weights = rest_weights(&character);
+        let clip = (!character.curves().is_empty()).then_some((0, 0.4));
+        let mut poser = Poser::new();
+        let model = poser.pose(&character, clip).unwrap();
+        let mut duals = vec![DualQuat::IDENTITY; character.palette().len()];
+        palette(
+            &character,
+            model,
+            PaletteFit::Projected,
+            WriteOnly::over(&mut duals),
+        )
+        .unwrap();
+        let entries = matrices(&character, clip);
+        let mut hits = 0;
+        for palette in [PaletteRef::Mat3x4(&entries), PaletteRef::DualQuat(&duals)] {
+            let posed = Posed {
+                character: &character,
+                skinner: &skinner,
+                palette,
+                weights: &weights,
+            };
+            let bounds = skinner.bounds(palette, &weights).unwrap();
+            for number in 0..60 {
+                let ray = ray_at(&mut rng, bounds.center(), bounds.size());
+                let faces = [Faces::Both, Faces::Front, Faces::Drawn][number % 3];
+                let hit = pick(&posed, &ray, faces).unwrap();
+                let size = f64::from((bounds.size() + bounds.center().abs()).max_element());
+                let want = brute(&posed, &ray, faces);
+                assert!(
+                    agree(hit, want, 4.0 * size),
+                    "{} {ray:?} {hit:?} {want:?}",
+                    character.name()
+                );
+                if let Some(hit) = hit {
+                    hits += 1;
+                    check(&posed, &ray, &hit, size as f32);
+                }
+            }
+        }
+        assert!(hits > 10, "{}: {hits} hits", character.name());
+    }
+}
+
+/// The hit's place is where its barycentrics say, and on the ray.
+fn check(posed: &Posed<'_>, ray: &Ray, hit: &Hit, size: f32) {
+    let mut vertices = PosedVertices::default();
+    posed
+        .skinner
+        .skin_primitive(hit.primitive, posed.palette, posed.weights, &mut vertices)
+        .unwrap();
+    let indices = &posed.character.primitives()[hit.primitive].indices;
+    let corner = |c: usize| vertices.positions[indices[hit.triangle * 3 + c] as usize];
+    let place: Vec3 = (0..3).map(|c| corner(c) * hit.barycentrics[c]).sum();
+    let along = ray.origin.as_dvec3() + ray.direction.as_dvec3().normalize() * hit.distance;
+    // Sums of a few roundings of 2⁻²⁴ each.
+    let bound = 16.0 * f32::EPSILON * size;
+    assert!(
+        (place - hit.position).abs().max_element() <= bound,
+        "{hit:?} {place}"
+    );
+    assert!(
+        (along.as_vec3() - hit.position).abs().max_element() <= bound,
+        "{hit:?} {along}"
+    );
+    assert!(hit.barycentrics.iter().all(|b| *b >= 0.0));
+    assert!((hit.barycentrics.iter().sum::<f32>() - 1.0).abs() <= 2.0 * f32::EPSILON);
+}
+
+#[test]
+fn no_ray_slips_through_a_closed_surface() {
+    let character = ball(false);
+    let skinner = Skinner::new(&character).unwrap();
+    let mut rng = Rng::new(89);
+    for _ in 0..4 {
+        let turn = Affine3A::from_rotation_translation(rng.rotation(), rng.vector(-3.0, 3.0));
+        let palette = [Mat3x4::from_affine(&turn)];
+        let posed = Posed {
+            character: &character,
+            skinner: &skinner,
+            palette: PaletteRef::Mat3x4(&palette),
+            weights: &[],
+        };
+        let mut vertices = PosedVertices::default();
+        skinner
+            .skin_primitive(0, posed.palette, &[], &mut vertices)
+            .unwrap();
+        let positions = &vertices.positions;
+        let origin = Vec3::from(turn.translation) + rng.vector(-0.2, 0.2);
+        let edges = character.primitives()[0].indices.chunks_exact(3).map(|t| {
+            let part = rng.range(0.0, 1.0);
+            positions[t[0] as usize].lerp(positions[t[1] as usize], part)
+        });
+        let edges: Vec<Vec3> = edges.collect();
+        for target in positions.iter().chain(&edges) {
+            let ray = Ray {
+                origin,
+                direction: *target - origin,
+            };
+            let hit = pick(&posed, &ray, Faces::Both).unwrap();
+            let hit = hit.unwrap_or_else(|| panic!("{ray:?} slips through"));
+            assert!(hit.back_face);
+            assert_eq!(pick(&posed, &ray, Faces::Front).unwrap(), None);
+            assert_eq!(pick(&posed, &ray, Faces::Drawn).unwrap(), None);
+        }
+    }
+}
+
+#[test]
+fn double_sided_materials_are_met_from_behind() {
+    let out = Ray {
+        origin: Vec3::ZERO,
+        direction: Vec3::new(0.3, 0.2, 0.9),
+    };
+    for double_sided in [false, true] {
+        let character = ball(double_sided);
+        let skinner = Skinner::new(&character).unwrap();
+        let palette = [Mat3x4::IDENTITY];
+        let posed = Posed {
+            character: &character,
+            skinner: &skinner,
+            palette: PaletteRef::Mat3x4(&palette),
+            weights: &[],
+        };
+        let hit = pick(&posed, &out, Faces::Drawn).unwrap();
+        assert_eq!(hit.map(|hit| hit.back_face), double_sided.then_some(true));
+    }
+}
+
+#[test]
+fn a_mirror_in_the_pose_turns_front_and_back_with_it() {
+    let character = ball(false);
+    let skinner = Skinner::new(&character).unwrap();
+    let palette = [Mat3x4::from_affine(&Affine3A::from_scale(Vec3::new(
+        -1.0, 1.0, 1.0,
+    )))];
+    let posed = Posed {
+        character: &character,
+        skinner: &skinner,
+        palette: PaletteRef::Mat3x4(&palette),
+        weights: &[],
+    };
+    let inward = Ray {
+        origin: Vec3::new(0.2, 0.3, 5.0),
+        direction: Vec3::NEG_Z,
+    };
+    let outward = Ray {
+        origin: Vec3::ZERO,
+        direction: Vec3::Z,
+    };
+    let hit = pick(&posed, &inward, Faces::Front).unwrap().unwrap();
+    assert!(!hit.back_face && hit.distance < 5.0);
+    assert_eq!(pick(&posed, &outward, Faces::Front).unwrap(), None);
+}
+
+#[test]
+fn of_many_instances_the_nearest_in_the_world_is_met() {
+    let character = ball(false);
+    let skinner = Skinner::new(&character).unwrap();
+    let palette = [Mat3x4::IDENTITY];
+    let posed = Posed {
+        character: &character,
+        skinner: &skinner,
+        palette: PaletteRef::Mat3x4(&palette),
+        weights: &[],
+    };
+    let mut rng = Rng::new(97);
+    let transforms: Vec<Affine> = (0..60)
+        .map(|number| {
+            let mut scale = Vec3::splat(rng.range(0.2, 1.5));
+            scale.x *= if number % 3 == 0 { -1.0 } else { 1.0 };
+            Affine3A::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-9.0, 9.0))
+        })
+        .collect();
+    let instances: Vec<_> = transforms
+        .iter()
+        .map(|world_from_model| PosedInstance {
+            posed,
+            world_from_model,
+        })
+        .collect();
+    let mut hits = 0;
+    for _ in 0..200 {
+        let ray = ray_at(&mut rng, Vec3::ZERO, Vec3::splat(16.0));
+        let got = pick_many(&instances, &ray, Faces::Front).unwrap();
+        // One after the other, with the mesh taken to the world instead of the ray to the mesh.
+        let mut want: Option<(usize, f64)> = None;
+        for (number, transform) in transforms.iter().enumerate() {
+            let primitive = &character.primitives()[0];
+            let mirrored = f64::from(transform.matrix3.determinant()) < 0.0;
+            for triangle in primitive.indices.chunks_exact(3) {
+                let corner = |c: usize| {
+                    transform.transform_point3(primitive.positions[triangle[c] as usize])
+                };
+                let corners = [0, 1, 2].map(|c| corner(c).as_dvec3());
+                let direction = ray.direction.as_dvec3().normalize();
+                if let Some((distance, back)) = meet(ray.origin.as_dvec3(), direction, corners)
+                    && back == mirrored
+                    && want.is_none_or(|(_, best)| distance < best)
+                {
+                    want = Some((number, distance));
+                }
+            }
+        }
+        assert_eq!(
+            got.map(|(number, _)| number),
+            want.map(|(number, _)| number),
+            "{ray:?}"
+        );
+        if let (Some((number, hit)), Some((_, distance))) = (got, want) {
+            hits += 1;
+            // The world's corners are rounded to `f32`, some metres from its origin.
+            assert!(
+                (hit.distance - distance).abs() < 1e-4,
+                "{} {distance}",
+                hit.distance
+            );
+            let place = transforms[number].transform_point3(hit.position);
+            let along = ray.origin + ray.direction.normalize() * hit.distance as f32;
+            assert!(place.abs_diff_eq(along, 1e-4), "{place} {along}");
+        }
+    }
+    assert!(hits > 50, "{hits}");
+    assert_eq!(
+        pick_many(
+            &[],
+            &Ray {
+                origin: Vec3::ZERO,
+                direction: Vec3::X
+            },
+            Faces::Both
+        ),
+        Ok(None)
+    );
+}
+
+fn invalid(what: &'static str, why: &'static str) -> Error {
+    Error::Argument {
+        what,
+        why: ArgumentFault::Invalid(why),
+    }
+}
+
+#[test]
+fn bad_rays_and_transforms_are_refused() {
+    let character = ball(false);
+    let skinner = Skinner::new(&character).unwrap();
+    let palette = [Mat3x4::IDENTITY; 2];
+    let posed = Posed {
+        character: &character,
+        skinner: &skinner,
+        palette: PaletteRef::Mat3x4(&palette[..1]),
+        weights: &[],
+    };
+    let good = Ray {
+        origin: Vec3::ZERO,
+        direction: Vec3::X,
+    };
+    let refused = |posed: &Posed<'_>, ray: Ray| pick(posed, &ray, Faces::Both).unwrap_err();
+    let not_finite = |what: &'static str, value: f64| Error::Argument {
+        what,
+        why: ArgumentFault::NotFinite(value),
+    };
+    let origin = Ray {
+        origin: Vec3::new(0.0, f32::INFINITY, 0.0),
+        ..good
+    };
+    assert_eq!(
+        refused(&posed, origin),
+        not_finite("ray origin", f64::INFINITY)
+    );
+    let direction = Ray {
+        direction: Vec3::new(0.0, f32::NEG_INFINITY, 0.0),
+        ..good
+    };
+    assert_eq!(
+        refused(&posed, direction),
+        not_finite("ray direction", f64::NEG_INFINITY)
+    );
+    let nan = Ray {
+        origin: Vec3::NAN,
+        ..good
+    };
+    assert!(matches!(
+        refused(&posed, nan),
+        Error::Argument {
+            what: "ray origin",
+            ..
+        }
+    ));
+    let none = Ray {
+        direction: Vec3::ZERO,
+        ..good
+    };
+    assert_eq!(
+        refused(&posed, none),
+        invalid("ray direction", "has no length")
+    );
+    let longer = Posed {
+        palette: PaletteRef::Mat3x4(&palette),
+        ..posed
+    };
+    let why = ArgumentFault::Length { got: 2, need: 1 };
+    assert_eq!(
+        refused(&longer, good),
+        Error::Argument {
+            what: "palette",
+            why
+        }
+    );
+    let other = crate::reference::rig::chain(3);
+    let others = Skinner::new(&other).unwrap();
+    let mixed = Posed {
+        skinner: &others,
+        ..posed
+    };
+    assert_eq!(
+        refused(&mixed, good),
+        invalid("skinner", "was made for another character")
+    );
+
+    let flat = Affine3A::from_scale_rotation_translation(
+        Vec3::new(1.0, 0.0, 1.0),
+        Quat::IDENTITY,
+        Vec3::ONE,
+    );
+    let instances = [&Affine::IDENTITY, &flat].map(|world_from_model| PosedInstance {
+        posed,
+        world_from_model,
+    });
+    let wrong = Error::Each {
+        what: "instance",
+        index: 1,
+        why: Box::new(invalid("world_from_model", "can't be inverted")),
+    };
+    assert_eq!(pick_many(&instances, &good, Faces::Both), Err(wrong));
+    // The tiniest and the longest directions have one all the same.
+    for length in [1e-38, 1e38] {
+        let ray = Ray {
+            direction: Vec3::X * length,
+            ..good
+        };
+        assert!(pick(&posed, &ray, Faces::Both).unwrap().unwrap().distance < 2.0);
+    }
+}

@@ -1,0 +1,357 @@
+//! The swapchain, in a real window. Where there is no display this says so, and
+//! fails if `THRONG_REQUIRE_DISPLAY` is set.
+//!
+//! A single test, because a process can have one event loop only.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use throng::ash::{khr, vk};
+use throng::standalone::{
+    Acquire, Begin, Context, ContextDesc, Frames, PATIENCE, StandaloneError, Swapchain,
+    SwapchainDesc, Validation,
+};
+use winit::application::ApplicationHandler;
+use winit::dpi::PhysicalSize;
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::platform::pump_events::EventLoopExtPumpEvents;
+use winit::window::{Window, WindowAttributes, WindowId};
+
+const FIRST: vk::Extent2D = vk::Extent2D {
+    width: 320,
+    height: 240,
+};
+const NONE: vk::Extent2D = vk::Extent2D {
+    width: 0,
+    height: 0,
+};
+
+/// Why there is no window to test with.
+fn no_display() -> Option<&'static str> {
+    if !cfg!(target_os = "linux") {
+        return Some("it opens its window on Linux only");
+    }
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if set("DISPLAY") || set("WAYLAND_DISPLAY") {
+        return None;
+    }
+    Some("neither DISPLAY nor WAYLAND_DISPLAY is set (xvfb-run gives one)")
+}
+
+#[cfg(target_os = "linux")]
+fn event_loop() -> EventLoop<()> {
+    use winit::platform::wayland::EventLoopBuilderExtWayland;
+    use winit::platform::x11::EventLoopBuilderExtX11;
+    let mut builder = EventLoop::builder();
+    // Tests run on threads of their own.
+    EventLoopBuilderExtX11::with_any_thread(&mut builder, true);
+    EventLoopBuilderExtWayland::with_any_thread(&mut builder, true);
+    builder.build().expect("an event loop")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn event_loop() -> EventLoop<()> {
+    unreachable!("no_display says so first")
+}
+
+#[derive(Default)]
+struct App {
+    window: Option<Arc<Window>>,
+    size: vk::Extent2D,
+}
+
+impl ApplicationHandler for App {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        let size = PhysicalSize::new(FIRST.width, FIRST.height);
+        let attributes = WindowAttributes::default()
+            .with_title("throng: window test")
+            .with_inner_size(size);
+        let window = event_loop.create_window(attributes).expect("a window");
+        self.size = extent(window.inner_size());
+        self.window = Some(Arc::new(window));
+    }
+
+    fn window_event(&mut self, _: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        if let WindowEvent::Resized(size) = event {
+            self.size = extent(size);
+        }
+    }
+}
+
+fn extent(size: PhysicalSize<u32>) -> vk::Extent2D {
+    let PhysicalSize { width, height } = size;
+    vk::Extent2D { width, height }
+}
+
+/// The window, what is drawn to it, and the loop that its events come from.
+struct Scene {
+    event_loop: EventLoop<()>,
+    app: App,
+    context: Context,
+    frames: Frames,
+    swapchain: Swapchain,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let mut event_loop = event_loop();
+        let mut app = App::default();
+        pump(&mut event_loop, &mut app, |app| app.window.is_some());
+        let window = app.window.clone().expect("a window");
+        let desc = ContextDesc {
+            app_name: "window test",
+            validation: Validation::On,
+            ..ContextDesc::default()
+        };
+        let (mut context, surface) = Context::for_window(&desc, window).expect("a context");
+        assert!(context.across_submits, "see .cargo/config.toml");
+        let frames = Frames::new(&context, 2).expect("slots");
+        let desc = SwapchainDesc::default();
+        let swapchain = Swapchain::new(&mut context, surface, app.size, &desc).expect("images");
+        Self {
+            event_loop,
+            app,
+            context,
+            frames,
+            swapchain,
+        }
+    }
+
+    /// Draws one frame as for a window of this size; whether there was an image.
+    fn frame(&mut self, size: vk::Extent2D) -> bool {
+        let context = &mut self.context;
+        let frame = self.frames.begin(context).expect("a frame");
+        // SAFETY: the frame is new, and the image is submitted and presented below.
+        let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
+            Ok(Acquire::Image(image)) => image,
+            Ok(Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady) => return false,
+            Err(error) => panic!("{error}"),
+        };
+        let begin = Begin {
+            color: [0.1, 0.2, 0.4, 1.0],
+            ..Begin::default()
+        };
+        // SAFETY: in the order that each asks for.
+        unsafe {
+            self.swapchain
+                .begin(&context.device, frame.cmd, &image, &begin);
+            self.swapchain.suspend(&context.device, frame.cmd);
+            let flags = vk::RenderingFlags::empty();
+            self.swapchain
+                .resume(&context.device, frame.cmd, &image, flags);
+            self.swapchain.end(&context.device, frame.cmd, &image);
+            self.frames
+                .submit(context, frame, Some(&image))
+                .expect("submitted");
+            self.swapchain.present(context, image).expect("presented");
+        }
+        true
+    }
+
+    /// Holds back every image that there is to be had, and is told that there is no
+    /// more; as many frames later there are again.
+    fn exhaust(&mut self) {
+        let size = self.app.size;
+        let most = self.swapchain.present_semaphores().len();
+        // Slots of their own: one more than there are images.
+        let context = &mut self.context;
+        let mut frames = Frames::new(context, most + 1).expect("slots");
+        let mut held = Vec::new();
+        let started = Instant::now();
+        loop {
+            let frame = frames.begin(context).expect("a frame");
+            // SAFETY: the frame is new, and each image is submitted and presented in
+            // the order of acquisition; to hold several is Vulkan's to refuse.
+            let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
+                Ok(Acquire::Image(image)) => image,
+                Ok(Acquire::NotReady) => break,
+                other => panic!("{other:?}"),
+            };
+            assert!(held.len() < most, "more images than there are");
+            // SAFETY: in the order that each asks for.
+            unsafe {
+                self.swapchain
+                    .begin(&context.device, frame.cmd, &image, &Begin::default());
+                self.swapchain.end(&context.device, frame.cmd, &image);
+                frames
+                    .submit(context, frame, Some(&image))
+                    .expect("submitted");
+            }
+            held.push(image);
+        }
+        // A driver may say so at once, or when the time is over.
+        assert!(started.elapsed() < PATIENCE * 20);
+        for image in held {
+            // SAFETY: it was acquired and submitted, and not presented.
+            unsafe { self.swapchain.present(context, image) }.expect("presented");
+        }
+        // The frame that was given no image is begun again, with its semaphore.
+        std::mem::swap(&mut self.frames, &mut frames);
+        self.draw(most + 2);
+        std::mem::swap(&mut self.frames, &mut frames);
+        frames.destroy(&mut self.context);
+    }
+
+    fn draw(&mut self, count: usize) {
+        let size = self.app.size;
+        for number in 0..count {
+            assert!(self.frame(size), "frame {number} had no image");
+        }
+    }
+
+    /// Resizes the window, and waits until it says so.
+    fn resize(&mut self, to: vk::Extent2D) {
+        let window = self.app.window.as_ref().expect("a window");
+        let _ = window.request_inner_size(PhysicalSize::new(to.width, to.height));
+        pump(&mut self.event_loop, &mut self.app, |app| app.size == to);
+    }
+
+    /// Every image has a present semaphore of its own.
+    fn check_semaphores(&self) {
+        let loader = khr::swapchain::Device::new(&self.context.instance, &self.context.device);
+        // SAFETY: the swapchain is alive.
+        let images = unsafe { loader.get_swapchain_images(self.swapchain.handle()) };
+        let images = images.expect("images").len();
+        let semaphores = self.swapchain.present_semaphores();
+        assert_eq!(semaphores.len(), images);
+        assert_eq!(semaphores.into_iter().collect::<HashSet<_>>().len(), images);
+    }
+
+    /// The same window with another swapchain, told of no area at first.
+    fn replace(&mut self, desc: &SwapchainDesc) {
+        let window = self.app.window.clone().expect("a window");
+        // A window has one swapchain at a time: the old one goes first.
+        let context = &mut self.context;
+        let next = context.surface(window).expect("a second surface");
+        let next = Swapchain::new(context, next, NONE, desc).expect("a swapchain of no area");
+        assert_eq!(next.handle(), vk::SwapchainKHR::null());
+        assert_eq!((next.extent(), next.present_semaphores().len()), (NONE, 0));
+        std::mem::replace(&mut self.swapchain, next).destroy(context);
+    }
+}
+
+fn pump(event_loop: &mut EventLoop<()>, app: &mut App, done: impl Fn(&App) -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !done(app) {
+        assert!(Instant::now() < end, "the window system says nothing");
+        let _ = event_loop.pump_app_events(Some(Duration::from_millis(10)), app);
+    }
+}
+
+fn minimise(scene: &mut Scene) {
+    let before = scene.swapchain.handle();
+    assert!(!scene.frame(NONE));
+    assert!(!scene.frame(vk::Extent2D {
+        width: 300,
+        height: 0
+    }));
+    assert!(
+        !scene
+            .swapchain
+            .recreate(&mut scene.context, NONE)
+            .expect("no call")
+    );
+    assert_eq!(scene.swapchain.handle(), before);
+    scene.draw(3);
+}
+
+fn resize(scene: &mut Scene) {
+    let told = vk::Extent2D {
+        width: 480,
+        height: 200,
+    };
+    scene.resize(told);
+    scene.draw(5);
+    assert_eq!(
+        (scene.swapchain.extent(), scene.swapchain.recreations()),
+        (told, 1)
+    );
+    scene.check_semaphores();
+    // Not told: the window system says that the images are out of date.
+    let untold = vk::Extent2D {
+        width: 200,
+        height: 333,
+    };
+    scene.resize(untold);
+    for _ in 0..5 {
+        scene.frame(told);
+    }
+    assert_eq!(
+        (scene.swapchain.extent(), scene.swapchain.recreations()),
+        (untold, 2)
+    );
+    scene.check_semaphores();
+}
+
+fn change_kind(scene: &mut Scene) {
+    for present_mode in [vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE] {
+        scene.replace(&SwapchainDesc {
+            samples: vk::SampleCountFlags::TYPE_4,
+            present_mode,
+            ..SwapchainDesc::default()
+        });
+        let taken = scene.swapchain.present_mode();
+        assert!([present_mode, vk::PresentModeKHR::FIFO].contains(&taken));
+        scene.draw(4);
+        scene.check_semaphores();
+    }
+}
+
+/// A context that was made without a window says that it can't show one.
+/// And no other context can use the swapchain.
+fn refuse_without_window(scene: &mut Scene) {
+    let mut context = Context::new(&ContextDesc::default()).expect("a context");
+    let error = context.surface(scene.app.window.clone().expect("a window"));
+    assert!(
+        matches!(error, Err(StandaloneError::MissingInstanceExtension { .. })),
+        "{error:?}"
+    );
+    let before = scene.swapchain.handle();
+    let error = scene.swapchain.recreate(&mut context, FIRST);
+    assert!(
+        matches!(error, Err(StandaloneError::ForeignContext { .. })),
+        "{error:?}"
+    );
+    assert_eq!(scene.swapchain.handle(), before);
+}
+
+#[test]
+fn presents_resizes_and_minimises() {
+    if let Some(why) = no_display() {
+        assert!(
+            std::env::var_os("THRONG_REQUIRE_DISPLAY").is_none(),
+            "no display: {why}"
+        );
+        // Past the test harness, which shows nothing of a test that passes.
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nNOT TESTED: the swapchain, because {why}\n"
+        );
+        return;
+    }
+    let _turn = crate::alone();
+    let mut scene = Scene::new();
+    assert_eq!(scene.swapchain.extent(), FIRST);
+    scene.check_semaphores();
+    scene.draw(6);
+    assert_eq!(scene.swapchain.recreations(), 0);
+    resize(&mut scene);
+    minimise(&mut scene);
+    change_kind(&mut scene);
+    scene.exhaust();
+    refuse_without_window(&mut scene);
+    let Scene {
+        mut context,
+        frames,
+        swapchain,
+        ..
+    } = scene;
+    swapchain.destroy(&mut context);
+    frames.destroy(&mut context);
+    let messages = context.messages();
+    drop(context);
+    assert!(messages.is_empty(), "{}", messages.report());
+}
