@@ -13,6 +13,7 @@ mod support;
 
 mod animator;
 mod attachments;
+mod compiled_shaders;
 mod expected;
 mod getters;
 mod hidden_parts;
@@ -25,7 +26,6 @@ mod motion;
 mod parts;
 mod passes;
 mod pictures;
-mod shaders;
 mod skin_stage;
 mod slots;
 mod sockets;
