@@ -156,7 +156,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             )?;
         }
 
-        // One frame. An engine would have waited for the fence of slot 0 before.
+        // One frame. An engine would have waited for the fence of frame in flight 0 before.
         let eye = glam::vec3(1.2, 1.5, 4.2);
         let view_from_world = rh::view::look_at_mat4(eye, glam::vec3(0.0, 0.9, 0.0), glam::Vec3::Y);
         let aspect = EXTENT.width as f32 / EXTENT.height as f32;

@@ -16,14 +16,14 @@ use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3, vec4};
-use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::{GpuInstance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, PrimitiveDraw, RingMemory, SetBuffers, SetLayout,
     SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::mesh::Material;
-use throng::palette::{Mat3x4, Method};
+use throng::palette::{Mat3x4, SkinningMethod};
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
 };
@@ -35,8 +35,8 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
 };
 static VERTEX: &[u8] = include_bytes!("../shaders/spv/example/own.vert.spv");
 static FRAGMENT: &[u8] = include_bytes!("../shaders/spv/example/own.frag.spv");
-/// Frames in flight. This program draws one frame, in slot 0.
-const SLOTS: u32 = 2;
+/// Frames in flight. This program draws one frame, in frame in flight 0.
+const FRAMES_IN_FLIGHT: u32 = 2;
 const SLOT: u32 = 0;
 /// How many dance in the ring.
 const COUNT: u32 = 12;
@@ -95,10 +95,10 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         let device = Device::new(&gpu)?;
         let mut set_layout = SetLayout::new(&device)?;
         let mut upload = Upload::new();
-        let method = Method::Linear;
+        let method = SkinningMethod::Linear;
         let mut mesh = SkinnedMesh::new(&device, allocator, &mut upload, &mannequin, method)?;
         let ring = PaletteRingDesc {
-            slots: SLOTS,
+            frames_in_flight: FRAMES_IN_FLIGHT,
             entries: entries * COUNT,
             memory: RingMemory::Auto,
             min_offset_alignment: 0,
@@ -130,7 +130,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         }
         let pipeline = Pipeline::new(&context.device, set_layout.handle(), target)?;
 
-        // Every frame, when the slot's last work has ended: poses, straight into mapped memory.
+        // Every frame, when the frame's last work has ended: poses, straight into mapped memory.
         pose(&mannequin, &mut ring)?;
         let offsets = [0, ring.dynamic_offset(SLOT), 0, 0];
         context.submit_and_wait(|raw, cmd| {
@@ -180,7 +180,7 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
         let outwards = Affine3A::from_rotation_y(turn);
         let place = outwards * Affine3A::from_translation(vec3(0.0, 0.0, 2.0));
         let hue = |offset: f32| 0.6 + 0.4 * (turn + offset).cos();
-        Instance {
+        GpuInstance {
             world_from_model: Mat3x4::from_affine(&place),
             tint: [hue(0.0), hue(2.1), hue(4.2), 1.0],
             // In rows of 16 bytes: an entry of the linear method has 3.
@@ -195,14 +195,14 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
         }
     };
     let dancers = (0..COUNT).map(instance);
-    let ground = Instance {
+    let ground = GpuInstance {
         world_from_model: Mat3x4::from_affine(&Affine3A::IDENTITY),
         tint: [1.0; 4],
         palette_base: 0,
         source: SOURCE_RESIDENT,
         ..instance(0)
     };
-    let instances: Vec<Instance> = dancers.chain([ground]).collect();
+    let instances: Vec<GpuInstance> = dancers.chain([ground]).collect();
     let bytes = bytemuck::cast_slice(&instances);
     let mut buffer = Buffer::new(
         context,
@@ -228,7 +228,7 @@ fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
 /// Writes everyone's palette: the same clip, each a twelfth of it later.
 ///
 /// # Safety
-/// The slot's last work has ended.
+/// The frame in flight's last work has ended.
 unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<dyn Error>> {
     let run = character.clip("Run")?;
     let duration_s = character.clips()[run.index()].duration_s();

@@ -213,9 +213,9 @@ fn draw(
     };
     let layout = crowd.pass_layout(passes.people)?;
     let mut frames = Frames::new(context, 1)?;
-    let slot = frames.begin(context)?;
-    let (device, cmd) = (context.device.clone(), slot.cmd);
-    // SAFETY: the slot was just begun, the recording is submitted below.
+    let frame_index = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), frame_index.cmd);
+    // SAFETY: the frame in flight was just begun, the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.25)?;
         let views = frame.record_prepare(cmd, &[people, ground, shadow.view()])?;
@@ -229,7 +229,7 @@ fn draw(
         frame.record_draw(cmd, views[0], passes.people)?;
         frame.record_draw(cmd, views[1], passes.ground)?;
         target.end(&device, cmd);
-        frames.submit(context, slot, None)?;
+        frames.submit(context, frame_index, None)?;
     }
     context.wait_idle()?;
     frames.destroy(context);

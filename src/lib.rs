@@ -34,7 +34,7 @@
 //!
 //! # Safety
 //! `unsafe` marks what the type system can't see: that Vulkan handles are valid and belong
-//! together, that a slot's earlier work has ended, and in which state a command buffer is.
+//! together, that a frame's earlier work has ended, and in which state a command buffer is.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
@@ -110,10 +110,11 @@ pub use ash;
 pub use crowd::{
     AnimationEvent, AnimationEventKind, AttachEnd, Attachment, BlendSpaceRef, Capacity,
     CharacterDesc, CharacterId, CharacterLoad, ClipRef, CpuTimes, CrowdDesc, DepthBias,
-    DrawInstances, Frame, IkReport, IkSolver, IkTarget, Inputs, InstanceEvent, InstanceId,
-    JointRef, Lighting, ListId, MATERIAL_PUSH_OFFSET, MAX_SLOTS, MAX_VIEWS, MaskRef, MaterialDesc,
-    PassDesc, PassId, PassKind, Play, Playing, RootMotionMode, Shadow, ShadowMap, ShowPose,
-    SkinMode, Skinned, SolverId, Spawn, Stats, View, ViewId, Viewport, Views,
+    DrawBindings, DrawInstances, Frame, IkReport, IkSolver, IkTarget, InstanceEvent, InstanceId,
+    JointRef, Lighting, ListId, MATERIAL_PUSH_OFFSET, MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, MaskRef,
+    MaterialDesc, PassDesc, PassId, PassKind, Play, Playing, RootMotionMode, Shadow, ShadowMap,
+    ShowPose, SkinnedVertices, SkinningStage, SolverId, Spawn, Stats, View, ViewId, Viewport,
+    Views,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -9,7 +9,7 @@ use throng::ids::ParameterId;
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Gpu, IkSolver, IkTarget, InstanceId,
-    Play, SkinMode, Spawn,
+    Play, SkinningStage, Spawn,
 };
 
 /// How long the cross-fade of [`Kind::Fade`] takes, in seconds: longer than any run.
@@ -88,10 +88,10 @@ impl Load {
             character: &character,
             desc: CharacterDesc::default(),
             instances: count,
-            skin: SkinMode::Vertex,
+            skin: SkinningStage::Vertex,
         };
         let desc = CrowdDesc {
-            slots: 1,
+            frames_in_flight: 1,
             capacity: Capacity::for_characters(&[load], 1)?,
             ..CrowdDesc::default()
         };

@@ -92,7 +92,7 @@ impl<'a> Load<'a> {
         )?;
         let mut ring = |memory| {
             let desc = PaletteRingDesc {
-                slots: 1,
+                frames_in_flight: 1,
                 entries: entries as u32,
                 memory,
                 ..PaletteRingDesc::default()
@@ -205,7 +205,10 @@ impl<'a> Load<'a> {
 
     /// In parts of `entries`.
     fn memcpy(&mut self, entries: usize) -> Outcome {
-        let to = self.ring.mapped_start(SLOT).ok_or("the ring has no slot")?;
+        let to = self
+            .ring
+            .mapped_start(SLOT)
+            .ok_or("the ring has no frame_index")?;
         let to = to.cast::<Mat3x4>();
         let parts = black_box(&self.finished).chunks_exact(entries).enumerate();
         for (number, part) in parts {

@@ -4,10 +4,10 @@
 use crate::Outcome;
 use crate::load::Load;
 use std::time::Instant;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::{Mat4, Vec3};
 use throng::ids::ClipId;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skin::SkinnedLayout;
 use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
@@ -16,7 +16,11 @@ use throng::{
 
 /// Influences a vertex.
 const COUNTS: [usize; 3] = [1, 4, 8];
-const METHODS: [Method; 3] = [Method::Linear, Method::QuatOffset, Method::DualQuat];
+const METHODS: [SkinningMethod; 3] = [
+    SkinningMethod::Linear,
+    SkinningMethod::QuatOffset,
+    SkinningMethod::DualQuat,
+];
 const INSTANCES: u32 = 24;
 
 /// One method and number of influences.
@@ -66,14 +70,14 @@ fn row(
     context: &mut Context,
     target: &Target,
     load: &Load,
-    method: Method,
+    method: SkinningMethod,
     rounds: usize,
 ) -> Outcome<Row> {
     let vertices = load.vertices() as f64 * f64::from(INSTANCES);
     let mut times = [Vec::new(), Vec::new()];
     let mut stages = [Vec::new(), Vec::new()];
     let mut scenes = Vec::new();
-    for skin in [SkinMode::Vertex, SkinMode::Compute] {
+    for skin in [SkinningStage::Vertex, SkinningStage::Compute] {
         scenes.push(scene(context, target, load, method, skin)?);
     }
     for round in 0..rounds.min(9) + 2 {
@@ -121,12 +125,12 @@ fn scene(
     context: &mut Context,
     target: &Target,
     load: &Load,
-    method: Method,
-    skin: SkinMode,
+    method: SkinningMethod,
+    skin: SkinningStage,
 ) -> Outcome<Scene> {
     let character = &load.character;
     let desc = CrowdDesc {
-        slots: 1,
+        frames_in_flight: 1,
         capacity: Capacity {
             instances: INSTANCES,
             palette_entries: INSTANCES * character.palette().len() as u32,

@@ -154,9 +154,9 @@ fn frame(
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;
-    let slot = frames.begin(context)?;
-    let (device, cmd) = (context.device.clone(), slot.cmd);
-    // SAFETY: the slot was just begun, the recording is submitted below.
+    let frame_index = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), frame_index.cmd);
+    // SAFETY: the frame in flight was just begun, the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator, 0, shot.time_s)?;
         let views = frame.record_prepare(cmd, &[view, shadow.view()])?;
@@ -166,7 +166,7 @@ fn frame(
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], drawn.pass)?;
         target.end(&device, cmd);
-        frames.submit(context, slot, None)?;
+        frames.submit(context, frame_index, None)?;
     }
     context.wait_idle()?;
     frames.destroy(context);

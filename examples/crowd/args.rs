@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use clap::{Parser, ValueEnum};
 use throng::ash::vk;
-use throng::crowd::SkinMode;
-use throng::palette::Method;
+use throng::crowd::SkinningStage;
+use throng::palette::SkinningMethod;
 
 /// The keys of the window: printed at its start and at the end of `--help`.
 pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
@@ -107,7 +107,7 @@ pub(crate) enum Skin {
     Cpu,
 }
 
-impl From<Skin> for SkinMode {
+impl From<Skin> for SkinningStage {
     fn from(skin: Skin) -> Self {
         match skin {
             Skin::Vertex => Self::Vertex,
@@ -130,7 +130,7 @@ pub(crate) enum MethodArg {
     QuatOffset,
 }
 
-impl From<MethodArg> for Method {
+impl From<MethodArg> for SkinningMethod {
     fn from(method: MethodArg) -> Self {
         match method {
             MethodArg::Linear => Self::Linear,

@@ -13,7 +13,7 @@ use super::moving_picture::MovingPicture;
 use super::picture::write_rgba;
 use super::progress::Progress;
 use super::scene::Scene;
-use super::show::{self, Canvas, DEPTH, SLOTS, Show};
+use super::show::{self, Canvas, DEPTH, FRAMES_IN_FLIGHT, Show};
 use super::stats::{self, Log};
 use super::{Result, check_validation, say, scenery};
 
@@ -97,7 +97,7 @@ fn draw(
     scene: Scene,
 ) -> Result<(Scene, Log, Vec<u8>)> {
     let mut show = Show::new(context, scene, target.formats(), args)?;
-    let frames = Frames::new(context, SLOTS as usize);
+    let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
     let drawn = frames.map_err(Into::into).and_then(|mut frames| {
         let drawn = draw_frames(args, context, target, &mut show, &mut frames);
         frames.destroy(context);
@@ -125,14 +125,14 @@ fn draw_frames(
     let mut moving = moving.transpose()?;
     // The first frame uploads the models.
     let mut log = Log::new(1);
-    let mut slots = Vec::new();
+    let mut frames_in_flight = Vec::new();
     let mut ends = Ends::new();
     let (begun, mut number) = (Instant::now(), 0);
     while number < count {
         let started = Instant::now();
         let frame = frames.begin(context)?;
         let waited = Instant::now();
-        if ends.pending == SLOTS {
+        if ends.pending == FRAMES_IN_FLIGHT {
             ends.ended(waited);
         }
         let canvas = Canvas::Picture(target);
@@ -146,7 +146,7 @@ fn draw_frames(
         entry.cpu.submit = show::ms(recorded, Instant::now());
         ends.pending += 1;
         log.add(entry);
-        slots.push(frame.slot as u32);
+        frames_in_flight.push(frame.frame_index as u32);
         progress.set(number + 1);
         number += 1;
         if let Some(moving) = &mut moving {
@@ -168,7 +168,9 @@ fn draw_frames(
     log.set_frame_ms(ends.times_ms);
     moving.map_or(Ok(()), MovingPicture::finish)?;
     // Oldest first.
-    let pending = &slots[slots.len().saturating_sub(SLOTS as usize)..];
+    let pending = &frames_in_flight[frames_in_flight
+        .len()
+        .saturating_sub(FRAMES_IN_FLIGHT as usize)..];
     for times in show.last_gpu_times(context, pending)? {
         log.add_gpu(times);
     }
@@ -202,10 +204,10 @@ impl Ends {
 
     /// Waits for each pending frame, by beginning (and submitting) an empty one in its place.
     fn drain(&mut self, context: &mut Context, frames: &mut Frames) -> Result<()> {
-        for number in 0..SLOTS {
+        for number in 0..FRAMES_IN_FLIGHT {
             let frame = frames.begin(context)?;
-            // With fewer frames than slots, the first slots were free.
-            if self.pending >= SLOTS - number {
+            // With fewer frames than frames in flight, the first frames in flight were free.
+            if self.pending >= FRAMES_IN_FLIGHT - number {
                 self.ended(Instant::now());
             }
             // SAFETY: the frame was just begun, and nothing is recorded in it.

@@ -2,10 +2,10 @@
 
 use std::f32::consts::TAU;
 
-use throng::crowd::{ClipRef, InstanceEvent, Play, SkinMode};
+use throng::crowd::{ClipRef, InstanceEvent, Play, SkinningStage};
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::gpu_allocator::vulkan::Allocator;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::skin::SkinnedLayout;
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Spawn};
@@ -43,9 +43,9 @@ pub(crate) struct Scene {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Skinning {
     /// Where.
-    pub(crate) mode: SkinMode,
+    pub(crate) mode: SkinningStage,
     /// By which method.
-    pub(crate) method: Method,
+    pub(crate) method: SkinningMethod,
 }
 
 impl Scene {
@@ -161,8 +161,8 @@ impl Scene {
             // Both views may sort everyone.
             blended: (self.layout.persons.len() as u32).max(1) * 2,
             morph_weights: u32::try_from(weights).unwrap_or(u32::MAX),
-            skinned_words: words(self.skinning.mode != SkinMode::Vertex),
-            cpu_skinned_words: words(self.skinning.mode == SkinMode::Cpu),
+            skinned_words: words(self.skinning.mode != SkinningStage::Vertex),
+            cpu_skinned_words: words(self.skinning.mode == SkinningStage::Cpu),
             ..Capacity::default()
         })
     }
@@ -187,7 +187,7 @@ impl Scene {
     ) -> Result<()> {
         let desc = CharacterDesc {
             method: self.skinning.method,
-            cpu_skinning: self.skinning.mode == SkinMode::Cpu,
+            cpu_skinning: self.skinning.mode == SkinningStage::Cpu,
         };
         for model in &self.models {
             let added = crowd.add_character_with(allocator, &model.character, &desc);

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use throng::ash::{self, vk};
 use throng::standalone::{
-    Begin, Context, ContextDesc, Formats, Frame, Swapchain, SwapchainImage, Target, Validation,
+    Begin, Context, ContextDesc, Formats, FrameCommands, Swapchain, SwapchainImage, Target,
+    Validation,
 };
 use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 
@@ -19,7 +20,7 @@ use super::stats::{FrameLog, Stages};
 use super::{Result, say, scenery};
 
 /// Frames in flight.
-pub(crate) const SLOTS: u32 = 2;
+pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
 pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
 /// What is drawn into.
@@ -112,7 +113,7 @@ impl Show {
         args: &Args,
     ) -> Result<Self> {
         let desc = CrowdDesc {
-            slots: SLOTS,
+            frames_in_flight: FRAMES_IN_FLIGHT,
             capacity: scene.capacity()?,
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
@@ -217,7 +218,7 @@ impl Show {
     }
 
     /// Records everything of one frame. Returns what it took; the GPU's times are those of the
-    /// frame that the slot had before.
+    /// frame that the frame in flight had before.
     ///
     /// # Safety
     /// `frame` was begun and is submitted next, on the context's queue; the canvas was made with
@@ -225,7 +226,7 @@ impl Show {
     pub(crate) unsafe fn record(
         &mut self,
         context: &mut Context,
-        frame: &Frame,
+        frame: &FrameCommands,
         canvas: &Canvas<'_>,
         view: View,
         time_s: f64,
@@ -246,12 +247,12 @@ impl Show {
             .collect();
         let (gpu, allocator) = context.parts();
         let (device, cmd) = (gpu.device, frame.cmd);
-        let slot = frame.slot as u32;
-        // SAFETY: the slot has ended since it was begun; the rest is the caller's word.
+        let frame_index = frame.frame_index as u32;
+        // SAFETY: the frame in flight has ended since it was begun; the rest is the caller's word.
         unsafe {
-            let mut crowd = self.crowd.begin_frame(allocator, slot, time_s)?;
+            let mut crowd = self.crowd.begin_frame(allocator, frame_index, time_s)?;
             self.scene.hear(crowd.events());
-            let mut around = self.scenery.begin_frame(allocator, slot, time_s)?;
+            let mut around = self.scenery.begin_frame(allocator, frame_index, time_s)?;
             let views = crowd.record_prepare(cmd, &lit)?;
             let prepared = Instant::now();
             let around_views = around.record_prepare(cmd, &[view])?;
@@ -287,13 +288,16 @@ impl Show {
     pub(crate) fn last_gpu_times(
         &mut self,
         context: &mut Context,
-        slots: &[u32],
+        frames_in_flight: &[u32],
     ) -> Result<Vec<Vec<throng::gpu::ScopeTime>>> {
         context.wait_idle()?;
         let mut times = Vec::new();
-        for slot in slots {
+        for frame_index in frames_in_flight {
             // SAFETY: everything has ended, and nothing is recorded.
-            let frame = unsafe { self.crowd.begin_frame(&mut context.allocator, *slot, 0.0)? };
+            let frame = unsafe {
+                self.crowd
+                    .begin_frame(&mut context.allocator, *frame_index, 0.0)?
+            };
             times.push(frame.crowd().gpu_times().to_vec());
         }
         Ok(times)

@@ -13,7 +13,7 @@ use super::{Result, say};
 /// CPU milliseconds of the parts of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stages {
-    /// Waiting for the frame that had the slot before.
+    /// Waiting for the frame that had the frame in flight before.
     pub(crate) wait: f64,
     /// Telling people what to do, and moving those who go.
     pub(crate) direct: f64,

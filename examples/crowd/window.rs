@@ -22,7 +22,7 @@ use super::args::{Args, KEYS};
 use super::camera::Camera;
 use super::headless::{check_writable, write_picture};
 use super::scene::Scene;
-use super::show::{self, Canvas, DEPTH, SLOTS, Show, ms};
+use super::show::{self, Canvas, DEPTH, FRAMES_IN_FLIGHT, Show, ms};
 use super::stats::{self, Log, Stages};
 use super::{Result, check_validation, say, scenery};
 
@@ -248,7 +248,7 @@ impl Stage {
         };
         let size = extent(window.inner_size());
         let mut swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
-        let mut frames = Frames::new(&context, SLOTS as usize)?;
+        let mut frames = Frames::new(&context, FRAMES_IN_FLIGHT as usize)?;
         let made = sky(&mut context, &mut frames, &mut swapchain, size)
             .and_then(|()| Show::new(&mut context, scene, swapchain.formats(), args));
         let show = match made {
@@ -275,7 +275,7 @@ impl Stage {
                 last: now,
             },
             // Until a frame waits for another one, the time between frames says nothing.
-            log: Log::new(SLOTS as usize + 1),
+            log: Log::new(FRAMES_IN_FLIGHT as usize + 1),
             title: Title::new(now),
             started: now - LEAST_FRAME,
             adapted_at: 0,
@@ -354,8 +354,8 @@ impl Stage {
     /// stays usable.
     fn adapt(&mut self, gpu_ms: f64) -> Result<()> {
         let shown = self.show.scene.shown();
-        // The figure is of the frame that had the slot before.
-        let is_known = self.log.frames() > self.adapted_at + u64::from(SLOTS);
+        // The figure is of the frame that had the frame in flight before.
+        let is_known = self.log.frames() > self.adapted_at + u64::from(FRAMES_IN_FLIGHT);
         if !is_known || gpu_ms < SLOW_MS || shown <= FEWEST {
             return Ok(());
         }

@@ -6,11 +6,11 @@ use throng::character::Character;
 use throng::ids::ClipId;
 use throng::motion::LoopMode;
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
-    WriteOnly, check_method,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
+    SkinningMethod, WriteOnly, check_method,
 };
 use throng::skeleton::Affine;
-use throng::skin::{PosedVertices, skin, turned_triangles};
+use throng::skin::{PosedVertices, flipped_triangles, skin};
 
 /// What holds a model at a moment: the clip stands still there.
 pub(super) fn play(moment: Moment) -> Play<'static> {
@@ -26,7 +26,7 @@ pub(super) fn play(moment: Moment) -> Play<'static> {
 pub(super) fn on_cpu(
     model: &Character,
     moment: Moment,
-    method: Method,
+    method: SkinningMethod,
 ) -> Result<Vec<PosedVertices>, Failure> {
     match check_method(model, method)? {
         PaletteFormat::Mat3x4 => by::<Mat3x4>(model, moment),
@@ -62,10 +62,10 @@ fn by<E: PaletteEntry>(model: &Character, moment: Moment) -> Result<Vec<PosedVer
 pub(super) fn turned(
     model: &Character,
     moment: Moment,
-    method: Method,
+    method: SkinningMethod,
 ) -> Result<Vec<Vec<bool>>, Failure> {
     let parts = model.primitives();
-    if method != Method::Linear {
+    if method != SkinningMethod::Linear {
         // The other methods hold no mirror.
         let none = parts.iter().map(|part| vec![false; part.indices.len() / 3]);
         return Ok(none.collect());
@@ -73,6 +73,6 @@ pub(super) fn turned(
     let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
     let (mut animator, actor) = actor(model, moment)?;
     animator.palettes(&[actor], WriteOnly::over(&mut palette))?;
-    let turned = |part| Ok(turned_triangles(model, part, PaletteRef::from(&*palette))?);
+    let turned = |part| Ok(flipped_triangles(model, part, PaletteRef::from(&*palette))?);
     parts.iter().map(turned).collect()
 }

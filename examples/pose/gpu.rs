@@ -5,12 +5,12 @@ use super::picture::write_rgba;
 use super::{Failure, Moment};
 use std::path::Path;
 use throng::character::Character;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, Vec4};
 use throng::gpu::SkinnedStream;
 use throng::mesh::Aabb;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skin::{PosedVertices, SkinnedLayout};
 use throng::standalone::{
     Begin, Context, ContextDesc, StandaloneError, Target, TargetDesc, read_buffer,
@@ -35,7 +35,7 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
 pub(super) struct Subject<'a> {
     pub(super) model: &'a Character,
     pub(super) moment: Moment,
-    pub(super) method: Method,
+    pub(super) method: SkinningMethod,
 }
 
 /// Every primitive's vertices, in the file's world space, from the buffer of the skin stage.
@@ -43,8 +43,8 @@ pub(super) fn deformed(subject: Subject<'_>) -> Result<Vec<PosedVertices>, Failu
     if subject.model.primitives().is_empty() {
         return Ok(Vec::new());
     }
-    with_crowd(subject, SkinMode::Compute, |context, crowd, id| {
-        // SAFETY: nothing was submitted with the slot before.
+    with_crowd(subject, SkinningStage::Compute, |context, crowd, id| {
+        // SAFETY: nothing was submitted with the frame in flight before.
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
         // SAFETY: the command buffer is recording, and is submitted and waited for at once.
         context.submit_and_wait(|_, cmd| unsafe { frame.record_prepare(cmd, &[]) })??;
@@ -86,7 +86,7 @@ fn vectors(bytes: &[u8], stride: usize, count: usize) -> impl Iterator<Item = Ve
 /// Draws the model as it is posed, `bounds` being the box around it, and writes the picture.
 pub(super) fn picture(
     subject: Subject<'_>,
-    skin: SkinMode,
+    skin: SkinningStage,
     bounds: Aabb,
     path: &Path,
 ) -> Result<(), Failure> {
@@ -124,7 +124,7 @@ fn shoot(
         color: [0.62, 0.66, 0.70, 1.0],
         ..Begin::default()
     };
-    // SAFETY: nothing was submitted with the slot before.
+    // SAFETY: nothing was submitted with the frame in flight before.
     let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
     context.submit_and_wait(|device, cmd| {
         // SAFETY: the command buffer is recording, and is submitted and waited for at once.
@@ -167,7 +167,7 @@ fn view(bounds: Aabb) -> View {
 /// Makes a device, and a crowd of the one model in its pose.
 fn with_crowd<T>(
     subject: Subject<'_>,
-    skin: SkinMode,
+    skin: SkinningStage,
     use_it: impl FnOnce(&mut Context, &mut Crowd, InstanceId) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let mut context = Context::new(&ContextDesc {
@@ -177,7 +177,7 @@ fn with_crowd<T>(
     let model = subject.model;
     let words = SkinnedLayout::new(model)?.words;
     let desc = CrowdDesc {
-        slots: 1,
+        frames_in_flight: 1,
         capacity: Capacity {
             instances: 1,
             palette_entries: (model.palette().len() as u32).max(1),
@@ -204,11 +204,11 @@ fn spawn(
     context: &mut Context,
     crowd: &mut Crowd,
     subject: Subject<'_>,
-    skin: SkinMode,
+    skin: SkinningStage,
 ) -> Result<InstanceId, Failure> {
     let desc = CharacterDesc {
         method: subject.method,
-        cpu_skinning: skin == SkinMode::Cpu,
+        cpu_skinning: skin == SkinningStage::Cpu,
     };
     let character = crowd.add_character_with(&mut context.allocator, subject.model, &desc)?;
     let play = play(subject.moment);

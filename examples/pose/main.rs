@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::builtin;
 use throng::character::Character;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::import::{self, ImportOptions, Imported};
 use throng::mesh::Aabb;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 
 /// Poses a model: lists its skins, joints, clips, primitives, morph weights, materials and repairs,
 /// writes the posed mesh as Wavefront OBJ, and draws it.
@@ -107,7 +107,7 @@ pub enum MethodArg {
     QuatOffset,
 }
 
-impl From<MethodArg> for Method {
+impl From<MethodArg> for SkinningMethod {
     fn from(method: MethodArg) -> Self {
         match method {
             MethodArg::Linear => Self::Linear,
@@ -237,9 +237,9 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
 /// The picture of the posed model.
 fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failure> {
     let skin = match args.skin {
-        Skin::Vertex => SkinMode::Vertex,
-        Skin::Compute => SkinMode::Compute,
-        Skin::Cpu => SkinMode::Cpu,
+        Skin::Vertex => SkinningStage::Vertex,
+        Skin::Compute => SkinningStage::Compute,
+        Skin::Cpu => SkinningStage::Cpu,
     };
     let deformed = deform::on_cpu(subject.model, subject.moment, subject.method)?;
     let points = deformed.iter().flat_map(|part| &part.positions);

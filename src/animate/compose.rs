@@ -112,7 +112,7 @@ impl Locals<'_> {
                     self.value::<W, ROW>(size, 9),
                 ];
                 for row in &mut axes {
-                    *row = [row[0].times(s[0]), row[1].times(s[1]), row[2].times(s[2])];
+                    *row = [row[0].mul(s[0]), row[1].mul(s[1]), row[2].mul(s[2])];
                 }
             }
             let [[a, b, c], [d, e, f], [g, h, i]] = axes;
@@ -133,18 +133,18 @@ const LOCAL: usize = WIDTH * super::kernel::GROUP;
 unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
     // SAFETY: the caller's contract.
     let (one, two) = unsafe { (W::splat(1.0), W::splat(2.0)) };
-    let square = x.times_plus(x, y.times(y));
-    let square = square.plus(z.times_plus(z, w.times(w)));
-    let factor = two.over(square);
-    let (fx, fy, fz) = (x.times(factor), y.times(factor), z.times(factor));
-    let (wx, wy, wz) = (w.times(fx), w.times(fy), w.times(fz));
-    let (yy, zz) = (y.times(fy), z.times(fz));
-    let (xy, xz, yz) = (y.times(fx), z.times(fx), z.times(fy));
-    let without_x = x.times_from(fx, one);
+    let square = x.mul_add(x, y.mul(y));
+    let square = square.add(z.mul_add(z, w.mul(w)));
+    let factor = two.div(square);
+    let (fx, fy, fz) = (x.mul(factor), y.mul(factor), z.mul(factor));
+    let (wx, wy, wz) = (w.mul(fx), w.mul(fy), w.mul(fz));
+    let (yy, zz) = (y.mul(fy), z.mul(fz));
+    let (xy, xz, yz) = (y.mul(fx), z.mul(fx), z.mul(fy));
+    let without_x = x.neg_mul_add(fx, one);
     [
-        [one.minus(yy.plus(zz)), xy.minus(wz), xz.plus(wy)],
-        [xy.plus(wz), without_x.minus(zz), yz.minus(wx)],
-        [xz.minus(wy), yz.plus(wx), without_x.minus(yy)],
+        [one.sub(yy.add(zz)), xy.sub(wz), xz.add(wy)],
+        [xy.add(wz), without_x.sub(zz), yz.sub(wx)],
+        [xz.sub(wy), yz.add(wx), without_x.sub(yy)],
     ]
 }
 
@@ -194,9 +194,9 @@ fn product<W: Wide>(a: [[W; 4]; 3], b: [[W; 4]; 3]) -> [[W; 4]; 3] {
 
 #[inline(always)]
 fn product_row<W: Wide>([x, y, z, t]: [W; 4], b: [[W; 4]; 3]) -> [W; 4] {
-    let a = z.times_plus(b[2][0], y.times_plus(b[1][0], x.times(b[0][0])));
-    let c = z.times_plus(b[2][1], y.times_plus(b[1][1], x.times(b[0][1])));
-    let d = z.times_plus(b[2][2], y.times_plus(b[1][2], x.times(b[0][2])));
-    let e = z.times_plus(b[2][3], y.times_plus(b[1][3], x.times_plus(b[0][3], t)));
+    let a = z.mul_add(b[2][0], y.mul_add(b[1][0], x.mul(b[0][0])));
+    let c = z.mul_add(b[2][1], y.mul_add(b[1][1], x.mul(b[0][1])));
+    let d = z.mul_add(b[2][2], y.mul_add(b[1][2], x.mul(b[0][2])));
+    let e = z.mul_add(b[2][3], y.mul_add(b[1][3], x.mul_add(b[0][3], t)));
     [a, c, d, e]
 }

@@ -71,10 +71,10 @@ unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L
         let slerp = &played.place.slerp;
         // As `Slerp::part`.
         let one = L::splat(1.0);
-        let w = a[1].times_from(b[1], a[0].times_from(b[0], one));
-        let w = a[3].times_from(b[3], a[2].times_from(b[2], w));
-        let more = w.times_plus(L::splat(slerp.two), L::splat(slerp.one));
-        let u = w.times_plus(more, L::splat(played.place.u));
+        let w = a[1].neg_mul_add(b[1], a[0].neg_mul_add(b[0], one));
+        let w = a[3].neg_mul_add(b[3], a[2].neg_mul_add(b[2], w));
+        let more = w.mul_add(L::splat(slerp.two), L::splat(slerp.one));
+        let u = w.mul_add(more, L::splat(played.place.u));
         [
             between(a[0], b[0], u),
             between(a[1], b[1], u),
@@ -178,7 +178,7 @@ unsafe fn ends<L: Eight, const N: usize>(
 
 #[inline(always)]
 fn between<L: Eight>(a: L, b: L, u: L) -> L {
-    b.minus(a).times_plus(u, a)
+    b.sub(a).mul_add(u, a)
 }
 
 /// # Safety

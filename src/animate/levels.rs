@@ -61,7 +61,7 @@ impl Levels<'_> {
                 None => weight,
                 Some(mask) => {
                     let rows = self.masks.get_unchecked(usize::from(mask));
-                    weight.times(L::load(rows.as_ptr().add(self.block).cast()))
+                    weight.mul(L::load(rows.as_ptr().add(self.block).cast()))
                 }
             }
         }
@@ -78,13 +78,13 @@ impl Levels<'_> {
             let (mut sum, mut covers) = (L::splat(0.0), false);
             for played in level {
                 if !played.clip.additive {
-                    sum = sum.plus(self.weight(played));
+                    sum = sum.add(self.weight(played));
                     covers = true;
                 }
             }
             Weighing {
                 covers,
-                below: threshold.minus(sum).max(L::splat(0.0)),
+                below: threshold.sub(sum).max(L::splat(0.0)),
                 divisor: sum.max(threshold),
             }
         }
@@ -148,19 +148,19 @@ unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [
         }
         let mut sum = below;
         for component in &mut sum {
-            *component = component.times(weighing.below);
+            *component = component.mul(weighing.below);
         }
         for played in level.iter().filter(|played| !played.clip.additive) {
             let next = fetch4::<L>(played, levels.block);
-            let weight = levels.weight::<L>(played).times(inverse_length(next));
+            let weight = levels.weight::<L>(played).mul(inverse_length(next));
             let weight = weight.flipped_by(dot(sum, next));
             for (sum, component) in sum.iter_mut().zip(&next) {
-                *sum = component.times_plus(weight, *sum);
+                *sum = component.mul_add(weight, *sum);
             }
         }
         // So that squares of huge or tiny weights neither overflow nor vanish.
         for component in &mut sum {
-            *component = component.over(weighing.divisor);
+            *component = component.div(weighing.divisor);
         }
         unit(sum)
     }
@@ -173,9 +173,9 @@ unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [
 #[inline(always)]
 unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
     // SAFETY: the caller's contract.
-    let inverse = unsafe { L::splat(1.0) }.over(dot(q, q).root());
+    let inverse = unsafe { L::splat(1.0) }.div(dot(q, q).sqrt());
     for component in &mut q {
-        *component = component.times(inverse);
+        *component = component.mul(inverse);
     }
     q
 }
@@ -192,25 +192,25 @@ unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
     // SAFETY: the caller's contract.
     unsafe {
         let one = L::splat(1.0);
-        let over = one.over(weight.max(one).min(L::splat(1e12)));
+        let over = one.div(weight.max(one).min(L::splat(1e12)));
         let weight = weight.min(one);
         let short = weight.flipped_by(w);
-        let real = w.flipped_by(w).minus(one).times_plus(weight, over);
-        unit([x.times(short), y.times(short), z.times(short), real])
+        let real = w.flipped_by(w).sub(one).mul_add(weight, over);
+        unit([x.mul(short), y.mul(short), z.mul(short), real])
     }
 }
 
 /// The turn `a`, of the turn `b` before it.
 #[inline(always)]
 fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
-    let x = ax.times_plus(bw, aw.times(bx));
-    let x = az.times_from(by, ay.times_plus(bz, x));
-    let y = ay.times_plus(bw, aw.times(by));
-    let y = ax.times_from(bz, az.times_plus(bx, y));
-    let z = az.times_plus(bw, aw.times(bz));
-    let z = ay.times_from(bx, ax.times_plus(by, z));
-    let w = ax.times_from(bx, aw.times(bw));
-    let w = az.times_from(bz, ay.times_from(by, w));
+    let x = ax.mul_add(bw, aw.mul(bx));
+    let x = az.neg_mul_add(by, ay.mul_add(bz, x));
+    let y = ay.mul_add(bw, aw.mul(by));
+    let y = ax.neg_mul_add(bz, az.mul_add(bx, y));
+    let z = az.mul_add(bw, aw.mul(bz));
+    let z = ay.neg_mul_add(bx, ax.mul_add(by, z));
+    let w = ax.neg_mul_add(bx, aw.mul(bw));
+    let w = az.neg_mul_add(bz, ay.neg_mul_add(by, w));
     [x, y, z, w]
 }
 
@@ -242,9 +242,9 @@ pub(super) unsafe fn vector<L: Eight>(levels: &Levels<'_>, property: Property) -
                     *now = match property {
                         Property::Scale => {
                             let one = L::splat(1.0);
-                            now.times(change.minus(one).times_plus(weight, one))
+                            now.mul(change.sub(one).mul_add(weight, one))
                         }
-                        _ => change.times_plus(weight, *now),
+                        _ => change.mul_add(weight, *now),
                     };
                 }
             }
@@ -273,17 +273,17 @@ unsafe fn covered3<L: Eight>(
         }
         let mut sum = below;
         for component in &mut sum {
-            *component = component.times(weighing.below);
+            *component = component.mul(weighing.below);
         }
         for played in level.iter().filter(|played| !played.clip.additive) {
             let next = fetch3::<L>(played, levels.block, property);
             let weight = levels.weight::<L>(played);
             for (sum, component) in sum.iter_mut().zip(&next) {
-                *sum = component.times_plus(weight, *sum);
+                *sum = component.mul_add(weight, *sum);
             }
         }
         for component in &mut sum {
-            *component = component.over(weighing.divisor);
+            *component = component.div(weighing.divisor);
         }
         sum
     }

@@ -71,7 +71,7 @@ impl LaneFormat for DualQuatStretch {
                 degenerate,
             } = split(matrix);
             let dual = half_product(translation, rotation);
-            let stretch = [x.root(), y.root(), z.root(), W::splat(0.0)];
+            let stretch = [x.sqrt(), y.sqrt(), z.sqrt(), W::splat(0.0)];
             ([rotation, dual, stretch], degenerate)
         }
     }
@@ -90,8 +90,8 @@ impl LaneFormat for QuatOffset {
                 squares,
                 degenerate,
             } = split(matrix);
-            let sum = squares[0].root().plus(squares[1].root());
-            let scale = sum.plus(squares[2].root()).over(W::splat(3.0));
+            let sum = squares[0].sqrt().add(squares[1].sqrt());
+            let scale = sum.add(squares[2].sqrt()).div(W::splat(3.0));
             let offset = [x, y, z, scale];
             ([rotation, offset, offset], degenerate)
         }
@@ -128,26 +128,26 @@ unsafe fn split<W: Wide>([i, j, k]: &Rows<W>) -> Split<W> {
         let [a, b, c] = [[i[0], j[0], k[0]], [i[1], j[1], k[1]], [i[2], j[2], k[2]]];
         let translation = [i[3], j[3], k[3]];
         let squares = [dot(a, a), dot(b, b), dot(c, c)];
-        let x = scaled(a, one.over(squares[0].root()));
+        let x = scaled(a, one.div(squares[0].sqrt()));
         let along = dot(x, b);
         let b = [
-            x[0].times_from(along, b[0]),
-            x[1].times_from(along, b[1]),
-            x[2].times_from(along, b[2]),
+            x[0].neg_mul_add(along, b[0]),
+            x[1].neg_mul_add(along, b[1]),
+            x[2].neg_mul_add(along, b[2]),
         ];
         let across = dot(b, b);
-        let y = scaled(b, one.over(across.root()));
+        let y = scaled(b, one.div(across.sqrt()));
         let z = [
-            x[2].times_from(y[1], x[1].times(y[2])),
-            x[0].times_from(y[2], x[2].times(y[0])),
-            x[1].times_from(y[0], x[0].times(y[1])),
+            x[2].neg_mul_add(y[1], x[1].mul(y[2])),
+            x[0].neg_mul_add(y[2], x[2].mul(y[0])),
+            x[1].neg_mul_add(y[0], x[0].mul(y[1])),
         ];
         // Not a number in any part is one in the sum, and is below nothing.
-        let far = dot(translation, translation).times(W::splat(1e-30));
-        let sum = squares[0].plus(squares[1]).plus(squares[2]).plus(far);
+        let far = dot(translation, translation).mul(W::splat(1e-30));
+        let sum = squares[0].add(squares[1]).add(squares[2]).add(far);
         let least = W::splat(LEAST);
-        let enough = squares[1].times(W::splat(ACROSS)).max(least);
-        let spare = squares[0].minus(least).min(across.minus(enough));
+        let enough = squares[1].mul(W::splat(ACROSS)).max(least);
+        let spare = squares[0].sub(least).min(across.sub(enough));
         let valid = sum.below(W::splat(MOST)) & zero.below(spare);
         Split {
             rotation: quaternion([x, y, z]),
@@ -169,29 +169,29 @@ unsafe fn quaternion<W: Wide>([x, y, z]: [[W; 3]; 3]) -> [W; 4] {
     // SAFETY: the caller's contract.
     let (zero, one) = unsafe { (W::splat(0.0), W::splat(1.0)) };
     // Which pair has the largest component, zw or xy, and then which of them.
-    let upper = zero.minus(z[2]);
-    let (sum, difference) = (y[1].plus(x[0]), y[1].minus(x[0]));
+    let upper = zero.sub(z[2]);
+    let (sum, difference) = (y[1].add(x[0]), y[1].sub(x[0]));
     let inner = upper.choose(sum, difference);
-    let second = zero.minus(inner);
-    let four = one.plus(z[2].flipped_by(z[2]));
-    let four = four.plus(inner.flipped_by(inner));
-    let (xy, yx) = (x[1].plus(y[0]), x[1].minus(y[0]));
-    let (xz, zx) = (x[2].plus(z[0]), z[0].minus(x[2]));
-    let (yz, zy) = (y[2].plus(z[1]), y[2].minus(z[1]));
+    let second = zero.sub(inner);
+    let four = one.add(z[2].flipped_by(z[2]));
+    let four = four.add(inner.flipped_by(inner));
+    let (xy, yx) = (x[1].add(y[0]), x[1].sub(y[0]));
+    let (xz, zx) = (x[2].add(z[0]), z[0].sub(x[2]));
+    let (yz, zy) = (y[2].add(z[1]), y[2].sub(z[1]));
     let q = [
         upper.choose(second.choose(zy, xz), second.choose(xy, four)),
         upper.choose(second.choose(zx, yz), second.choose(four, xy)),
         upper.choose(second.choose(yx, four), second.choose(yz, xz)),
         upper.choose(second.choose(four, yx), second.choose(zx, zy)),
     ];
-    let low = q[0].times_plus(q[0], q[1].times(q[1]));
-    let high = q[2].times_plus(q[2], q[3].times(q[3]));
-    let inverse = one.over(low.plus(high).root());
+    let low = q[0].mul_add(q[0], q[1].mul(q[1]));
+    let high = q[2].mul_add(q[2], q[3].mul(q[3]));
+    let inverse = one.div(low.add(high).sqrt());
     [
-        q[0].times(inverse),
-        q[1].times(inverse),
-        q[2].times(inverse),
-        q[3].times(inverse),
+        q[0].mul(inverse),
+        q[1].mul(inverse),
+        q[2].mul(inverse),
+        q[3].mul(inverse),
     ]
 }
 
@@ -205,21 +205,21 @@ unsafe fn half_product<W: Wide>(t: [W; 3], [x, y, z, w]: [W; 4]) -> [W; 4] {
     let (zero, half) = unsafe { (W::splat(0.0), W::splat(0.5)) };
     let [a, b, c] = scaled(t, half);
     [
-        c.times_from(y, b.times_plus(z, a.times(w))),
-        a.times_from(z, c.times_plus(x, b.times(w))),
-        b.times_from(x, a.times_plus(y, c.times(w))),
-        c.times_from(z, b.times_from(y, a.times_from(x, zero))),
+        c.neg_mul_add(y, b.mul_add(z, a.mul(w))),
+        a.neg_mul_add(z, c.mul_add(x, b.mul(w))),
+        b.neg_mul_add(x, a.mul_add(y, c.mul(w))),
+        c.neg_mul_add(z, b.neg_mul_add(y, a.neg_mul_add(x, zero))),
     ]
 }
 
 #[inline(always)]
 fn dot<W: Wide>(a: [W; 3], b: [W; 3]) -> W {
-    a[2].times_plus(b[2], a[1].times_plus(b[1], a[0].times(b[0])))
+    a[2].mul_add(b[2], a[1].mul_add(b[1], a[0].mul(b[0])))
 }
 
 #[inline(always)]
 fn scaled<W: Wide>([x, y, z]: [W; 3], by: W) -> [W; 3] {
-    [x.times(by), y.times(by), z.times(by)]
+    [x.mul(by), y.mul(by), z.mul(by)]
 }
 
 /// The entries of matrices, and of degenerate ones what [`PaletteEntry::project`] makes of them.
@@ -314,10 +314,10 @@ pub(super) unsafe fn skinning_row<W: Wide, const ROW: usize>(
 pub(super) fn product_row<W: Wide>([x, y, z, t]: [W; 4], [a, b, c]: &Rows<W>) -> [W; 4] {
     let mut out = [t; 4];
     for (column, out) in out.iter_mut().enumerate() {
-        let first = x.times(a[column]);
-        let two = y.times_plus(b[column], first);
-        *out = z.times_plus(c[column], two);
+        let first = x.mul(a[column]);
+        let two = y.mul_add(b[column], first);
+        *out = z.mul_add(c[column], two);
     }
-    out[3] = out[3].plus(t);
+    out[3] = out[3].add(t);
     out
 }

@@ -71,7 +71,7 @@ impl Library<'_> {
         let mut samples = 0;
         for index in first..first + count {
             let all = list.samples(index);
-            self.check(all).map_err(|why| Error::Each {
+            self.check(all).map_err(|why| Error::At {
                 what: "instance",
                 index: index as u64,
                 why: Box::new(why),

@@ -39,7 +39,7 @@ use crate::threads::Threads;
 ///     crowd.push([ClipSample::new(walk, 0.01 * f64::from(instance))]);
 /// }
 /// let mut palettes = vec![Mat3x4::IDENTITY; crowd.len() * character.palette().len()];
-/// poser.palettes(character.clips(), &crowd, WriteOnly::over(&mut palettes))?;
+/// poser.palettes(character.clips(), &crowd, WriteOnly::div(&mut palettes))?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -59,7 +59,7 @@ use crate::threads::Threads;
 /// let mut models = vec![Affine::IDENTITY; crowd.len() * character.skeleton().len()];
 /// poser.model_poses(&[], &crowd, &mut models)?;
 /// models[0].translation += Vec3A::Y;
-/// poser.finish(&models, WriteOnly::over(&mut palettes))?;
+/// poser.finish(&models, WriteOnly::div(&mut palettes))?;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug)]
@@ -91,13 +91,13 @@ impl BatchPoser {
     /// The same with masks for [`ClipSample::mask`](crate::motion::ClipSample::mask).
     ///
     /// # Errors
-    /// [`Error::Each`] with the first mask that does not have one weight a joint.
+    /// [`Error::At`] with the first mask that does not have one weight a joint.
     pub fn with_masks(mut self, masks: &[Mask]) -> Result<Self> {
         self.masks.clear();
         for (index, mask) in masks.iter().enumerate() {
             let weights = mask.weights();
             let same = expect_len("weights", weights.len(), self.rig.joints.len());
-            same.map_err(|why| Error::Each {
+            same.map_err(|why| Error::At {
                 what: "mask",
                 index: index as u64,
                 why: Box::new(why),
@@ -161,7 +161,7 @@ impl BatchPoser {
     /// read.
     ///
     /// # Errors
-    /// [`Error::Each`] with the first instance that plays a clip or has a mask that does not exist
+    /// [`Error::At`] with the first instance that plays a clip or has a mask that does not exist
     /// ([`Error::NotFound`]), or a clip of another skeleton, or has a weight that is negative or
     /// not finite, or a level that descends ([`Error::Argument`]); [`Error::Argument`] if `out` is
     /// not as long as all palettes. Nothing is written then.

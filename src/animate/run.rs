@@ -232,14 +232,14 @@ impl BatchPoser {
     }
 
     /// A scratch for groups of up to `samples` samples.
-    fn lend(&self, samples: usize) -> Lent<'_> {
+    fn lend(&self, samples: usize) -> Borrowed<'_> {
         let spare = self.spare.lock().list.pop();
         let mut scratch = spare.unwrap_or_else(|| {
             self.spare.lock().made += 1;
             Scratch::new(&self.rig)
         });
         scratch.reserve(samples);
-        Lent {
+        Borrowed {
             scratch: Some(scratch),
             spare: &self.spare,
         }
@@ -261,17 +261,17 @@ impl Scratch {
 
 /// What is kept from call to call.
 #[derive(Debug, Default)]
-pub(crate) struct Spare(Mutex<Kept>);
+pub(crate) struct Spare(Mutex<SparePool>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct SparePool {
     list: Vec<Box<Scratch>>,
     /// How many there are, with those that are lent.
     made: usize,
 }
 
 impl Spare {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, SparePool> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -292,12 +292,12 @@ impl Spare {
 }
 
 /// A scratch that goes back when it is dropped.
-struct Lent<'a> {
+struct Borrowed<'a> {
     scratch: Option<Box<Scratch>>,
     spare: &'a Spare,
 }
 
-impl Lent<'_> {
+impl Borrowed<'_> {
     /// # Safety
     /// As [`Job::run`].
     unsafe fn run<S: PlanSource>(&mut self, job: &Job<'_, S>, number: usize) {
@@ -308,7 +308,7 @@ impl Lent<'_> {
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
         self.spare.lock().list.extend(self.scratch.take());
     }

@@ -212,10 +212,10 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L
         };
         let weight = weighed(first, one, near);
         let mut sum = [
-            one[0].times(weight),
-            one[1].times(weight),
-            one[2].times(weight),
-            one[3].times(weight),
+            one[0].mul(weight),
+            one[1].mul(weight),
+            one[2].mul(weight),
+            one[3].mul(weight),
         ];
         for other in others {
             let next = fetch4::<L>(other, block);
@@ -224,7 +224,7 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L
                 weight = weight.flipped_by(dot(sum, next));
             }
             for (sum, component) in sum.iter_mut().zip(&next) {
-                *sum = component.times_plus(weight, *sum);
+                *sum = component.mul_add(weight, *sum);
             }
         }
         sum
@@ -241,9 +241,9 @@ unsafe fn weighed<L: Lanes>(played: &Played<'_>, rotation: [L; 4], near: bool) -
     unsafe {
         let weight = L::splat(played.weight);
         if near {
-            weight.times(near_inverse_length(rotation))
+            weight.mul(near_inverse_length(rotation))
         } else {
-            weight.times(inverse_length(rotation))
+            weight.mul(inverse_length(rotation))
         }
     }
 }
@@ -264,9 +264,9 @@ unsafe fn near_inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
             L::splat(0.377_149),
         ]
     };
-    let less = y.times_from(y, x.times_from(x, one));
-    let less = w.times_from(w, z.times_from(z, less));
-    less.times_plus(less.times_plus(c, b), a)
+    let less = y.neg_mul_add(y, x.neg_mul_add(x, one));
+    let less = w.neg_mul_add(w, z.neg_mul_add(z, less));
+    less.mul_add(less.mul_add(c, b), a)
 }
 
 /// One over the length of what lies between two neighbouring keys: a fit for lengths from that
@@ -287,17 +287,17 @@ pub(super) unsafe fn inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
             L::splat(0.391_362_5),
         ]
     };
-    let less = y.times_from(y, x.times_from(x, one));
-    let less = less.minus(z.times_plus(z, w.times(w)));
-    let slope = less.times_plus(less.times_plus(less.times_plus(d, c), b), a);
-    less.times_plus(slope, one)
+    let less = y.neg_mul_add(y, x.neg_mul_add(x, one));
+    let less = less.sub(z.mul_add(z, w.mul(w)));
+    let slope = less.mul_add(less.mul_add(less.mul_add(d, c), b), a);
+    less.mul_add(slope, one)
 }
 
 #[inline(always)]
 pub(super) fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
     let [x, y, z, w] = a;
-    let low = x.times_plus(b[0], y.times(b[1]));
-    low.plus(z.times_plus(b[2], w.times(b[3])))
+    let low = x.mul_add(b[0], y.mul(b[1]));
+    low.add(z.mul_add(b[2], w.mul(b[3])))
 }
 
 /// The blended translations or scales of a block's joints.
@@ -314,16 +314,12 @@ unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property)
             return sum;
         };
         let weight = L::splat(first.weight);
-        sum = [
-            sum[0].times(weight),
-            sum[1].times(weight),
-            sum[2].times(weight),
-        ];
+        sum = [sum[0].mul(weight), sum[1].mul(weight), sum[2].mul(weight)];
         for other in others {
             let next = fetch3::<L>(other, block, property);
             let weight = L::splat(other.weight);
             for (sum, component) in sum.iter_mut().zip(&next) {
-                *sum = component.times_plus(weight, *sum);
+                *sum = component.mul_add(weight, *sum);
             }
         }
         sum

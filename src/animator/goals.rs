@@ -13,7 +13,7 @@ impl Animator {
     /// the order in which they were added.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::Each`], naming the joint or the field,
+    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::At`], naming the joint or the field,
     /// if it does not fit the character; [`Error::Capacity`] beyond 65,535 solvers.
     pub fn add_solver(&mut self, solver: IkSolver) -> Result<SolverId> {
         let skeleton = &self.library.skeleton;

@@ -55,7 +55,7 @@ impl Animator {
     ///
     /// # Errors
     /// As [`Self::play`]; [`Error::Argument`] for another number of joints, and
-    /// [`Error::Each`] with the first joint that is not finite.
+    /// [`Error::At`] with the first joint that is not finite.
     #[doc(alias = "ragdoll")]
     pub fn show_pose(
         &mut self,
@@ -168,7 +168,7 @@ impl Animator {
         }
         match (0..got).find(|joint| !is_finite(*joint)) {
             None => Ok(()),
-            Some(joint) => Err(Error::Each {
+            Some(joint) => Err(Error::At {
                 what: "joint",
                 index: joint as u64,
                 why: Box::new(Error::Argument {

@@ -27,7 +27,7 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Each`] with the index of the clip in the list, around an [`Error::NotFound`] for a
+    /// [`Error::At`] with the index of the clip in the list, around an [`Error::NotFound`] for a
     /// joint or a morph weight that this character lacks.
     pub fn with_clips(self, clips: Vec<CurveClip>) -> Result<Self> {
         let clips = clips.into_iter().map(|clip| (clip, Vec::new()));
@@ -43,7 +43,7 @@ impl Character {
         clips: Vec<(CurveClip, NamedTimes)>,
     ) -> Result<Self> {
         for (index, (clip, _)) in clips.iter().enumerate() {
-            self.check_clip(clip).map_err(|why| Error::Each {
+            self.check_clip(clip).map_err(|why| Error::At {
                 what: "clip",
                 index: index as u64,
                 why: Box::new(why),

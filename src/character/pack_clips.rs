@@ -38,7 +38,7 @@ impl Clip {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::new`]; [`Error::Each`](crate::error::Error::Each) with the first joint that the clip
+    /// As [`Self::new`]; [`Error::At`](crate::error::Error::At) with the first joint that the clip
     /// drives and whose reference is not finite, or has a scale of 0 where the clip drives the
     /// scale; [`Error::Argument`](crate::error::Error::Argument) for a reference pose that does not have
     /// one transform a joint.

@@ -46,7 +46,7 @@ pub enum AdditiveReference {
 ///
 /// # Errors
 /// [`Error::Argument`] for slices of different lengths, and then nothing is written;
-/// [`Error::Each`] with the first joint whose reference has a scale of 0, or is not finite, or
+/// [`Error::At`] with the first joint whose reference has a scale of 0, or is not finite, or
 /// whose difference is not.
 pub fn difference(
     reference: &[Transform],
@@ -235,7 +235,7 @@ impl Origin {
 
 fn at_joint(joint: usize, what: &'static str, why: &'static str) -> Error {
     let why = ArgumentFault::Invalid(why);
-    Error::Each {
+    Error::At {
         what: "joint",
         index: joint as u64,
         why: Box::new(Error::Argument { what, why }),

@@ -83,7 +83,7 @@ fn joints(
         if least_cosine < LEAST_COSINE {
             continue;
         }
-        let mut times = measure.times(&clip);
+        let mut times = measure.mul(&clip);
         let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
         if let Some(worst) = worst {
             let clip = stored(clip, worst, measure, &mut times, options.packing);
@@ -107,7 +107,7 @@ fn joints(
         let made = make(model, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
-            let mut times = measure.times(&made);
+            let mut times = measure.mul(&made);
             return stored(made, worst, measure, &mut times, options.packing);
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {

@@ -145,7 +145,7 @@ impl PackedRow {
         // SAFETY: the caller's contract; rows are aligned.
         unsafe {
             let fields = L::fields(window, &self.bytes, &self.mask);
-            fields.times_plus(L::load(self.scale.as_ptr()), L::load(self.min.as_ptr()))
+            fields.mul_add(L::load(self.scale.as_ptr()), L::load(self.min.as_ptr()))
         }
     }
 }

@@ -129,7 +129,7 @@ impl<'a> Measure<'a> {
 
     /// The times to look at for a clip: what the file's keys ask for, the clip's frames, and
     /// between any two of them.
-    pub(super) fn times(&self, clip: &Clip) -> Times {
+    pub(super) fn mul(&self, clip: &Clip) -> Times {
         Times::new(&clip.timing, &self.keys)
     }
 
@@ -176,7 +176,7 @@ impl<'a> Measure<'a> {
     /// the one among it and its ancestors that moves its point the most.
     pub(super) fn blame(&self, clip: &Clip) -> (Worst, BTreeSet<u16>) {
         let limit = self.limit_m();
-        let times = self.times(clip);
+        let times = self.mul(clip);
         let made = Unpacked::new(clip, self.base);
         let mut errors = vec![Most::default(); self.skeleton.len()];
         let all = vec![true; errors.len()];

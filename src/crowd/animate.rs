@@ -3,7 +3,7 @@
 
 use super::buffers::Written;
 use super::characters::Entry;
-use super::instances::{Instances, SkinMode};
+use super::instances::{Instances, SkinningStage};
 use super::state::Crowd;
 use super::{Frame, InstanceId};
 use crate::animate::Starts;
@@ -162,7 +162,7 @@ impl Frame<'_> {
         crowd.deforms.clear();
         crowd.animated.any_in_ring = false;
         for character in 0..crowd.characters.len() {
-            crowd.animate(self.slot, character)?;
+            crowd.animate(self.frame_index, character)?;
         }
         written.morphs = u64::from(crowd.instances.morphs_end()) * 4;
         crowd.counters.cpu.animate_ms = started.elapsed().as_secs_f64() * 1e3;
@@ -185,11 +185,11 @@ impl Crowd {
             if !self.visibility.is_shown(*index) {
                 continue;
             }
-            let Some(instance) = self.instances.slot(*index) else {
+            let Some(instance) = self.instances.state(*index) else {
                 continue;
             };
             let (actor, row) = (instance.actor, instance.rows.start);
-            let deform = instance.skin == SkinMode::Cpu;
+            let deform = instance.skin == SkinningStage::Cpu;
             let rests = entry.animator.is_resting(actor.index);
             self.instances.set_in_ring(*index, !rests);
             animated.any_in_ring |= !rests;
@@ -278,7 +278,7 @@ impl Crowd {
             if !self.visibility.is_shown(*index) {
                 continue;
             }
-            let Some(instance) = self.instances.slot(*index) else {
+            let Some(instance) = self.instances.state(*index) else {
                 continue;
             };
             self.weights.resize(count, 0.0);

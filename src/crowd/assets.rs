@@ -10,7 +10,7 @@ use super::{Capacity, CharacterId, CrowdDesc, PassId, characters};
 use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, Upload};
-use crate::palette::Method;
+use crate::palette::SkinningMethod;
 use crate::pass::draw::{DrawPass, PassDesc};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
@@ -19,8 +19,8 @@ use gpu_allocator::vulkan::Allocator;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CharacterDesc {
     /// How vertices follow several joints, and the format of the palettes.
-    pub method: Method,
-    /// Keeps what it takes to skin instances on the CPU ([`SkinMode::Cpu`](super::SkinMode::Cpu)):
+    pub method: SkinningMethod,
+    /// Keeps what it takes to skin instances on the CPU ([`SkinningStage::Cpu`](super::SkinningStage::Cpu)):
     /// the streams, as a [`Skinner`](crate::skin::Skinner) has them.
     pub cpu_skinning: bool,
 }
@@ -82,7 +82,7 @@ impl Crowd {
             index: pass.0.into(),
             count,
         })?;
-        self.graveyard.bury(Retired::Pass(Box::new(pass)));
+        self.retire_queue.retire(Retired::Pass(Box::new(pass)));
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl Crowd {
     /// not drawn such a character before.
     ///
     /// # Errors
-    /// As [`Self::add_character`]; [`Error::Unheld`], naming joint, clip and time, if the method's
+    /// As [`Self::add_character`]; [`Error::Unrepresentable`], naming joint, clip and time, if the method's
     /// palettes can't hold the character's poses.
     pub fn add_character_with(
         &mut self,
@@ -120,13 +120,13 @@ impl Crowd {
         };
         let entry = made.map(Box::new).and_then(|mesh| {
             let (device, layout) = (&self.device, &self.set_layout);
-            let twin = desc.cpu_skinning;
+            let cpu_skin = desc.cpu_skinning;
             let made = Entry::new(
                 device,
                 layout,
                 &self.buffers,
                 mesh,
-                (character, twin),
+                (character, cpu_skin),
                 &self.desc.threads,
             );
             made.map_err(|(mut mesh, error)| {
@@ -199,10 +199,10 @@ impl Crowd {
             // What has not been recorded must not be: it would fill what is destroyed by then.
             if let Some(at) = self.uploads.iter().position(|(index, _)| *index == id.0) {
                 let (index, upload) = self.uploads.remove(at);
-                self.graveyard.bury(Retired::Upload(index, upload));
+                self.retire_queue.retire(Retired::Upload(index, upload));
             }
-            self.graveyard.bury(Retired::Pool(entry.pool));
-            self.graveyard.bury(Retired::Mesh(entry.mesh));
+            self.retire_queue.retire(Retired::Pool(entry.pool));
+            self.retire_queue.retire(Retired::Mesh(entry.mesh));
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Crowd {
     }
 
     /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
-    /// flight keep what they use; that is freed when each of their slots has begun again. What
+    /// flight keep what they use; that is freed when each of their frames in flight has begun again. What
     /// views keep in their histories stays: the next prepared frame copies it.
     ///
     /// # Errors
@@ -269,10 +269,10 @@ impl Crowd {
         if let Some(unneeded) = self.histories.grow(histories, &wanted) {
             replaced.history = unneeded;
         }
-        self.graveyard.bury(Retired::Buffers(replaced.into()));
+        self.retire_queue.retire(Retired::Buffers(replaced.into()));
         for (entry, (pool, sets)) in self.characters.iter_mut().flatten().zip(sets) {
-            self.graveyard
-                .bury(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));
+            self.retire_queue
+                .retire(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));
             entry.sets = sets;
         }
         self.desc = desc;

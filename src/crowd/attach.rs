@@ -258,8 +258,8 @@ impl Crowd {
         let world_from_child = above * model * attachment.socket_from_child;
         let node = self.attachments.nodes.get_mut(child.index as usize);
         let jumps = node.is_some_and(|node| core::mem::take(&mut node.jumps));
-        let slot = self.instances.get(child)?;
-        let same = slot.record.world_from_model == Mat3x4::from_affine(&world_from_child);
+        let instance = self.instances.get(child)?;
+        let same = instance.record.world_from_model == Mat3x4::from_affine(&world_from_child);
         if (same && !jumps) || !world_from_child.is_finite() {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use super::CrowdDesc;
 use super::history::HistoryBuffer;
 use super::view::VIEW_BYTES;
 use crate::error::Result;
-use crate::gpu::layout::Instance;
+use crate::gpu::layout::GpuInstance;
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
 use crate::palette::WriteOnly;
@@ -14,21 +14,21 @@ use ash::vk;
 use bytemuck::Pod;
 use gpu_allocator::vulkan::Allocator;
 
-/// A part of a slot: where it starts and how long it is, in bytes.
+/// A part of a frame in flight: where it starts and how long it is, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Section {
     pub(super) start: u64,
     pub(super) bytes: u64,
 }
 
-/// How a slot of the record ring is divided.
+/// How a frame in flight of the record ring is divided.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sections {
     pub(super) view_stride: u64,
     pub(super) views: Section,
     pub(super) visible: Section,
     pub(super) changes: Section,
-    pub(super) slots: Section,
+    pub(super) indices: Section,
     /// Active morph weights.
     pub(super) morphs: Section,
     /// The instances that the skin stage takes.
@@ -57,8 +57,8 @@ impl Sections {
         // A list for each view, if all differ.
         let lists = instances * u64::from(desc.capacity.views);
         let visible = section((lists + u64::from(desc.capacity.blended)) * 4);
-        let changes = section(instances * size_of::<Instance>() as u64);
-        let slots = section(instances * 4);
+        let changes = section(instances * size_of::<GpuInstance>() as u64);
+        let indices = section(instances * 4);
         let morphs = section(u64::from(desc.capacity.morph_words()) * 4);
         let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {
@@ -66,7 +66,7 @@ impl Sections {
             views,
             visible,
             changes,
-            slots,
+            indices,
             morphs,
             listed,
             deformed,
@@ -81,7 +81,7 @@ impl Sections {
             (self.views, bytes.views),
             (self.visible, bytes.visible),
             (self.changes, bytes.changes),
-            (self.slots, bytes.slots),
+            (self.indices, bytes.indices),
             (self.morphs, bytes.morphs),
             (self.listed, bytes.listed),
         ]
@@ -94,7 +94,7 @@ pub(super) struct Written {
     pub(super) views: u64,
     pub(super) visible: u64,
     pub(super) changes: u64,
-    pub(super) slots: u64,
+    pub(super) indices: u64,
     pub(super) morphs: u64,
     pub(super) listed: u64,
     pub(super) deformed: u64,
@@ -105,7 +105,7 @@ impl Written {
         self.views
             + self.visible
             + self.changes
-            + self.slots
+            + self.indices
             + self.morphs
             + self.listed
             + self.deformed
@@ -164,7 +164,7 @@ impl FrameBuffers {
         desc: &CrowdDesc,
     ) -> Result<()> {
         let palettes = PaletteRingDesc {
-            slots: desc.slots,
+            frames_in_flight: desc.frames_in_flight,
             entries: desc.capacity.palette_entries,
             memory: desc.ring,
             min_offset_alignment: desc.min_offset_alignment,
@@ -177,7 +177,7 @@ impl FrameBuffers {
         self.sections = Sections::new(desc, alignment);
         let records = RingDesc {
             name: "throng records (ring)",
-            slots: desc.slots,
+            frames_in_flight: desc.frames_in_flight,
             slot_bytes: self.sections.end,
             alignment,
             usage: vk::BufferUsageFlags::STORAGE_BUFFER
@@ -186,7 +186,7 @@ impl FrameBuffers {
             memory: desc.ring,
         };
         self.records = Ring::new(device, allocator, &records)?;
-        let bytes = u64::from(desc.capacity.instances) * size_of::<Instance>() as u64;
+        let bytes = u64::from(desc.capacity.instances) * size_of::<GpuInstance>() as u64;
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
         let usage = storage | vk::BufferUsageFlags::TRANSFER_SRC;
         self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
@@ -204,7 +204,7 @@ impl FrameBuffers {
         self.history = HistoryBuffer::new(device, allocator, &desc.capacity)?;
         let buffers = ScatterBuffers {
             changes: self.record_range(self.sections.changes.bytes),
-            slots: self.record_range(self.sections.slots.bytes),
+            indices: self.record_range(self.sections.indices.bytes),
             table: self.instances(),
         };
         (self.scatter_pool, self.scatter_set) = scatter.make_set(device, &buffers)?;
@@ -243,50 +243,50 @@ impl FrameBuffers {
         }
     }
 
-    /// The buffer behind the records' sections, and where a section of `slot` starts in it.
-    pub(super) fn source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
-        let start = u64::from(self.records.offset(slot)) + section.start;
+    /// The buffer behind the records' sections, and where a section of `frame_index` starts in it.
+    pub(super) fn source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
+        let start = u64::from(self.records.offset(frame_index)) + section.start;
         (self.records.buffer(), start)
     }
 
-    /// The buffer into which the CPU writes the records' sections, and where a section of `slot`
+    /// The buffer into which the CPU writes the records' sections, and where a section of `frame_index`
     /// starts in it.
-    pub(super) fn host_source(&self, slot: u32, section: Section) -> (vk::Buffer, u64) {
-        let start = u64::from(self.records.offset(slot)) + section.start;
+    pub(super) fn host_source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
+        let start = u64::from(self.records.offset(frame_index)) + section.start;
         (self.records.host_buffer(), start)
     }
 
     /// What histories are written from, and from which byte on: table, palettes, morph weights and
     /// deformed vertices.
-    pub(super) fn present(&self, slot: u32) -> [(vk::Buffer, u64); 4] {
+    pub(super) fn present(&self, frame_index: u32) -> [(vk::Buffer, u64); 4] {
         let palettes = self.palettes.descriptor().buffer;
         [
             (self.table.handle, 0),
-            (palettes, self.palettes.dynamic_offset(slot).into()),
-            self.source(slot, self.sections.morphs),
+            (palettes, self.palettes.dynamic_offset(frame_index).into()),
+            self.source(frame_index, self.sections.morphs),
             (self.skinned.handle, 0),
         ]
     }
 
-    /// The dynamic offset of a section of `slot`.
-    pub(super) fn offset(&self, slot: u32, section: Section) -> u32 {
-        self.records.offset(slot) + section.start as u32
+    /// The dynamic offset of a section of `frame_index`.
+    pub(super) fn offset(&self, frame_index: u32, section: Section) -> u32 {
+        self.records.offset(frame_index) + section.start as u32
     }
 
-    /// `count` elements of a section of `slot`, to be written in order; `None` past its end.
+    /// `count` elements of a section of `frame_index`, to be written in order; `None` past its end.
     ///
     /// # Safety
-    /// The GPU has finished the slot's earlier work.
+    /// The GPU has finished the frame's earlier work.
     pub(super) unsafe fn write<T: Pod>(
         &mut self,
-        slot: u32,
+        frame_index: u32,
         section: Section,
         at: u64,
         count: usize,
     ) -> Option<WriteOnly<'_, T>> {
         let bytes = count as u64 * size_of::<T>() as u64;
         let inside = at.checked_add(bytes)? <= section.bytes;
-        let place = self.records.place(slot, section.start + at, bytes)?;
+        let place = self.records.place(frame_index, section.start + at, bytes)?;
         // SAFETY: the range lies in the section; sections are aligned to at least 16; the borrow is
         // exclusive on the CPU, and the caller vouches for the GPU.
         inside.then(|| unsafe { WriteOnly::from_raw(place.as_ptr().cast(), count) })
@@ -300,21 +300,21 @@ impl FrameBuffers {
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
-        slot: u32,
+        frame_index: u32,
         written: [(Section, u64); SECTIONS],
     ) -> bool {
         let parts = written.map(|(section, bytes)| (section.start, bytes.min(section.bytes)));
-        // SAFETY: the caller's word; the parts lie in the slot.
-        unsafe { self.records.record_upload(device, cmd, slot, &parts) }
+        // SAFETY: the caller's word; the parts lie in the frame in flight.
+        unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }
     }
 
-    /// Fills `slot` of both rings with `byte`.
-    pub(super) fn poison(&mut self, slot: u32, byte: u8) -> Result<()> {
+    /// Fills `frame_index` of both rings with `byte`.
+    pub(super) fn poison(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         let entries = self.palettes.entries();
         // SAFETY: a test's business; nothing reads through the CPU.
-        let palettes = unsafe { self.palettes.writer(slot, 0, entries)? };
+        let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
         palettes.poison(byte);
-        if let Some(place) = self.records.place(slot, 0, self.sections.end) {
+        if let Some(place) = self.records.place(frame_index, 0, self.sections.end) {
             // SAFETY: `place` checked the range.
             unsafe { place.as_ptr().write_bytes(byte, self.sections.end as usize) };
         }

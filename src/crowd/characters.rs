@@ -1,7 +1,7 @@
 //! The characters of a crowd: their data on the GPU, their sets, their instances.
 
 use super::buffers::FrameBuffers;
-use super::deform::Twin;
+use super::deform::CpuSkin;
 use super::view::VIEW_BYTES;
 use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
@@ -49,7 +49,7 @@ pub(super) struct Entry {
     pub(super) instance_of_actor: Vec<u32>,
     /// How many instances follow their root motion.
     pub(super) rooted: usize,
-    /// The instances, as slots of the instance table.
+    /// The instances, as frames in flight of the instance table.
     pub(super) members: Vec<u32>,
     /// How many of them have a transform that mirrors.
     pub(super) mirrored: usize,
@@ -58,7 +58,7 @@ pub(super) struct Entry {
     /// What is drawn of each primitive.
     pub(super) primitives: Vec<Drawn>,
     /// For instances that are skinned on the CPU.
-    pub(super) twin: Option<Twin>,
+    pub(super) cpu_skin: Option<CpuSkin>,
     /// The middle of the rest pose, by which blended instances are sorted.
     pub(super) center: glam::Vec3,
 }
@@ -73,9 +73,9 @@ impl Entry {
         (character, cpu_skinning): (&Character, bool),
         threads: &Threads,
     ) -> core::result::Result<Self, (Box<SkinnedMesh>, Error)> {
-        let twin = cpu_skinning.then(|| Twin::new(character, mesh.format()));
-        let twin = match twin.transpose() {
-            Ok(twin) => twin,
+        let cpu_skin = cpu_skinning.then(|| CpuSkin::new(character, mesh.format()));
+        let cpu_skin = match cpu_skin.transpose() {
+            Ok(cpu_skin) => cpu_skin,
             Err(error) => return Err((mesh, error)),
         };
         let desc = AnimatorDesc {
@@ -133,7 +133,7 @@ impl Entry {
             mirrored: 0,
             hiding: 0,
             primitives,
-            twin,
+            cpu_skin,
             center: bounds.center(),
         })
     }

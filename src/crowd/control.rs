@@ -24,9 +24,9 @@ pub struct InstanceEvent {
 
 impl Crowd {
     pub(super) fn actor(&self, id: InstanceId) -> Result<(&Animator, ActorId)> {
-        let slot = self.instances.get(id)?;
-        let entry = self.entry(CharacterId(slot.record.character))?;
-        Ok((&entry.animator, slot.actor))
+        let instance = self.instances.get(id)?;
+        let entry = self.entry(CharacterId(instance.record.character))?;
+        Ok((&entry.animator, instance.actor))
     }
 
     pub(super) fn with_actor<R>(
@@ -34,8 +34,8 @@ impl Crowd {
         id: InstanceId,
         change: impl FnOnce(&mut Animator, ActorId) -> Result<R>,
     ) -> Result<R> {
-        let slot = self.instances.get(id)?;
-        let (character, actor) = (slot.record.character, slot.actor);
+        let instance = self.instances.get(id)?;
+        let (character, actor) = (instance.record.character, instance.actor);
         let count = self.characters.len() as u64;
         let entry = self.characters.get_mut(character as usize);
         let entry = entry.and_then(Option::as_mut).ok_or(Error::NotFound {
@@ -365,8 +365,8 @@ impl Crowd {
             events.filter_map(move |event| {
                 let entry = entry.as_ref()?;
                 let instance = entry.instance(&self.instances, event.actor.index)?;
-                let slot = self.instances.get(instance).ok()?;
-                let same = slot.record.character == character && slot.actor == event.actor;
+                let state = self.instances.get(instance).ok()?;
+                let same = state.record.character == character && state.actor == event.actor;
                 same.then_some(InstanceEvent {
                     instance,
                     character: CharacterId(character),

@@ -1,8 +1,8 @@
-//! Skinning on the CPU: the instances of [`SkinMode::Cpu`](super::SkinMode), on all cores, into the
+//! Skinning on the CPU: the instances of [`SkinningStage::Cpu`](super::SkinningStage), on all cores, into the
 //! frame ring.
 
 use super::characters::Entry;
-use super::instances::Twins;
+use super::instances::CpuSkinned;
 use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes;
@@ -15,13 +15,13 @@ use core::ops::Range;
 
 /// What a character keeps on the CPU for its instances to be skinned there.
 #[derive(Debug)]
-pub(super) struct Twin {
+pub(super) struct CpuSkin {
     skinner: Skinner,
     /// The rest pose's palette.
     rest: Vec<Row>,
 }
 
-impl Twin {
+impl CpuSkin {
     pub(super) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
         // Starts the threads now, and not while a frame is recorded.
         let _ = rayon::current_num_threads();
@@ -55,14 +55,14 @@ pub(super) struct Deforms {
 
 impl Deforms {
     /// So that nothing is allocated while a frame is recorded.
-    pub(super) fn make_room(&mut self, twins: &Twins) {
+    pub(super) fn make_room(&mut self, cpu_skinned: &CpuSkinned) {
         fn reserve<T>(list: &mut Vec<T>, all: u32) {
             list.reserve((all as usize).saturating_sub(list.len()));
         }
-        reserve(&mut self.jobs, twins.count);
-        reserve(&mut self.regions, twins.count);
-        reserve(&mut self.rows, twins.rows);
-        reserve(&mut self.weights, twins.weights);
+        reserve(&mut self.jobs, cpu_skinned.count);
+        reserve(&mut self.regions, cpu_skinned.count);
+        reserve(&mut self.rows, cpu_skinned.rows);
+        reserve(&mut self.weights, cpu_skinned.weights);
     }
 
     pub(super) fn clear(&mut self) {
@@ -180,15 +180,15 @@ impl Deforms {
         let Some(entry) = entry.and_then(Option::as_ref) else {
             return Ok(());
         };
-        let Some(twin) = &entry.twin else {
+        let Some(cpu_skin) = &entry.cpu_skin else {
             return Ok(());
         };
         let rows = match &job.rows {
             Some(range) => self.rows.get(range.clone()).unwrap_or_default(),
-            None => &twin.rest,
+            None => &cpu_skin.rest,
         };
         let palette: PaletteRef<'_> = palettes::as_ref(entry.mesh.format(), rows);
         let weights = self.weights.get(job.weights.clone()).unwrap_or_default();
-        twin.skinner.skin(palette, weights, out)
+        cpu_skin.skinner.skin(palette, weights, out)
     }
 }

@@ -8,7 +8,7 @@ use crate::pass::scatter::MAX_CHANGES;
 use ash::vk;
 
 /// The most frames that can be in flight.
-pub const MAX_SLOTS: u32 = 16;
+pub const MAX_FRAMES_IN_FLIGHT: u32 = 16;
 /// The largest offset alignment that can be asked for; devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
@@ -20,22 +20,22 @@ pub struct Capacity {
     pub instances: u32,
     /// Palette entries of all instances together: the sum of each one's
     /// [`Character::palette`](crate::character::Character::palette) length. 48 bytes each, in every
-    /// slot.
+    /// frame in flight.
     pub palette_entries: u32,
     /// Views of one frame, at most [`MAX_VIEWS`].
     pub views: u32,
     /// Morph weights of all instances together: the sum of each one's
     /// [`Character::morph_weights`](crate::character::Character::morph_weights) length. 12 bytes
-    /// each, in every slot.
+    /// each, in every frame in flight.
     pub morph_weights: u32,
     /// Instances with blended materials, counted once for each view of a frame. 4 bytes each, in
-    /// every slot.
+    /// every frame in flight.
     pub blended: u32,
     /// Words (of 4 bytes) of the deformed vertices of all instances that are skinned by compute or
     /// on the CPU: the sum of each one's
     /// [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
     pub skinned_words: u32,
-    /// Of these, words of those that are skinned on the CPU; in every slot, too.
+    /// Of these, words of those that are skinned on the CPU; in every frame in flight, too.
     pub cpu_skinned_words: u32,
     /// Views that keep a history for motion vectors ([`View::history`](super::View::history)). Each
     /// holds all of the above twice.
@@ -55,7 +55,7 @@ impl Capacity {
         histories: 0,
     };
 
-    /// Words of a slot's morph weights: a count for each instance, and two for each weight.
+    /// Words of a frame's morph weights: a count for each instance, and two for each weight.
     pub(super) fn morph_words(&self) -> u32 {
         self.morph_weights.saturating_mul(3).max(4)
     }
@@ -70,8 +70,8 @@ impl Default for Capacity {
 /// What a [`Crowd`](super::state::Crowd) is made for.
 #[derive(Debug, Clone)]
 pub struct CrowdDesc {
-    /// Frames in flight, 1 to [`MAX_SLOTS`].
-    pub slots: u32,
+    /// Frames in flight, 1 to [`MAX_FRAMES_IN_FLIGHT`].
+    pub frames_in_flight: u32,
     /// Room to begin with.
     pub capacity: Capacity,
     /// The threads that poses are evaluated on.
@@ -96,7 +96,7 @@ pub struct CrowdDesc {
 impl Default for CrowdDesc {
     fn default() -> Self {
         Self {
-            slots: 2,
+            frames_in_flight: 2,
             capacity: Capacity::default(),
             threads: Threads::One,
             ring: RingMemory::Auto,
@@ -120,8 +120,12 @@ pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {
             Ok(())
         }
     };
-    least("CrowdDesc::slots", desc.slots)?;
-    limit("slots", desc.slots.into(), MAX_SLOTS.into())?;
+    least("CrowdDesc::frames_in_flight", desc.frames_in_flight)?;
+    limit(
+        "frames_in_flight",
+        desc.frames_in_flight.into(),
+        MAX_FRAMES_IN_FLIGHT.into(),
+    )?;
     least("Capacity::instances", desc.capacity.instances)?;
     least("Capacity::palette_entries", desc.capacity.palette_entries)?;
     least("Capacity::views", desc.capacity.views)?;

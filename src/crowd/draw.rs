@@ -67,22 +67,22 @@ impl Frame<'_> {
     pub(super) fn prepared_view(&self, view: ViewId) -> Result<&Prepared> {
         let why = ArgumentFault::Invalid("was not prepared in this frame");
         let prepared = self.crowd.views.get(view.index as usize);
-        let current = self.prepared && view.frame == self.crowd.graveyard.frame();
+        let current = self.prepared && view.frame == self.crowd.retire_queue.frame();
         let prepared = prepared.filter(|_| current);
         prepared.ok_or(Error::Argument { what: "view", why })
     }
 
-    /// Where the slot's view, palettes, visible list and morph weights start, for the dynamic
+    /// Where the frame's view, palettes, visible list and morph weights start, for the dynamic
     /// offsets of set 0.
     pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 4] {
         let buffers = &self.crowd.buffers;
         let sections = &buffers.sections;
-        let views = buffers.offset(self.slot, sections.views);
+        let views = buffers.offset(self.frame_index, sections.views);
         [
             views + view.index * sections.view_stride as u32,
-            buffers.palettes.dynamic_offset(self.slot),
-            buffers.offset(self.slot, sections.visible),
-            buffers.offset(self.slot, sections.morphs),
+            buffers.palettes.dynamic_offset(self.frame_index),
+            buffers.offset(self.frame_index, sections.visible),
+            buffers.offset(self.frame_index, sections.morphs),
         ]
     }
 }

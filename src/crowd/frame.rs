@@ -7,7 +7,7 @@ use super::retire::Retired;
 use super::state::Crowd;
 use super::view::{Prepared, VIEW_BYTES, View};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout::Instance;
+use crate::gpu::layout::GpuInstance;
 use crate::gpu::{Scope, limit};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
@@ -61,7 +61,7 @@ impl Deref for Views {
 #[derive(Debug)]
 pub struct Frame<'a> {
     pub(super) crowd: &'a mut Crowd,
-    pub(super) slot: u32,
+    pub(super) frame_index: u32,
     pub(super) prepared: bool,
 }
 
@@ -73,10 +73,10 @@ pub(super) const SHADERS: Stage = Stage::from_raw(
 );
 
 impl<'a> Frame<'a> {
-    pub(super) fn new(crowd: &'a mut Crowd, slot: u32) -> Self {
+    pub(super) fn new(crowd: &'a mut Crowd, frame_index: u32) -> Self {
         Self {
             crowd,
-            slot,
+            frame_index,
             prepared: false,
         }
     }
@@ -94,13 +94,13 @@ impl<'a> Frame<'a> {
     /// Only instances that a view shows are evaluated; without views, all that are visible.
     ///
     /// Nothing waits and nothing is allocated, but for instances of
-    /// [`SkinMode::Cpu`](super::SkinMode::Cpu): they are skinned meanwhile, on the threads of
+    /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu): they are skinned meanwhile, on the threads of
     /// rayon's pool.
     ///
     /// # Errors
     /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more views
     /// than there is room for, and for more instances with blended materials, counted once for each
-    /// view, than [`Capacity::blended`](super::Capacity::blended). [`Error::Each`], by the view's
+    /// view, than [`Capacity::blended`](super::Capacity::blended). [`Error::At`], by the view's
     /// index, with the reason: [`Error::Argument`] for a view that makes no sense or keeps the
     /// history of an earlier one or whose list is not of this frame, [`Error::NotFound`] for a
     /// history that does not exist. Nothing is recorded then.
@@ -131,7 +131,7 @@ impl<'a> Frame<'a> {
         crowd.counters.upload_bytes += written.total();
         crowd.counters.cpu.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         self.prepared = true;
-        Ok(Views::new(self.crowd.graveyard.frame(), views.len()))
+        Ok(Views::new(self.crowd.retire_queue.frame(), views.len()))
     }
 
     fn check(&self, views: &[View]) -> Result<()> {
@@ -148,9 +148,9 @@ impl<'a> Frame<'a> {
         views.iter().enumerate().try_for_each(|(index, view)| {
             let checked = view.check(limits);
             let checked = checked.and_then(|()| histories.check(views, index));
-            let frame = self.crowd.graveyard.frame();
+            let frame = self.crowd.retire_queue.frame();
             let checked = checked.and_then(|()| self.crowd.visibility.check(view, frame));
-            checked.map_err(|why| Error::Each {
+            checked.map_err(|why| Error::At {
                 what: "view",
                 index: index as u64,
                 why: Box::new(why),
@@ -163,28 +163,31 @@ impl<'a> Frame<'a> {
         let crowd = &mut *self.crowd;
         let (visibility, instances) = (&mut crowd.visibility, &mut crowd.instances);
         visibility.decide(views);
-        visibility.mark_shown(crowd.graveyard.frame(), |index| instances.restamp(index));
+        visibility.mark_shown(crowd.retire_queue.frame(), |index| instances.restamp(index));
         visibility.make_lists(&crowd.characters, |index| instances.is_mirrored(index));
     }
 
-    /// Views, visible lists and changed records, each in order into its section of the slot.
+    /// Views, visible lists and changed records, each in order into its section of the frame in flight.
     fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
-        let (crowd, slot) = (&mut *self.crowd, self.slot);
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let sections = crowd.buffers.sections;
         let full = || Error::Capacity {
             what: "records",
             asked: u64::MAX,
-            cap: sections.slots.bytes / 4,
+            cap: sections.indices.bytes / 4,
         };
         crowd.views.clear();
         for (number, view) in (0..).zip(views) {
             crowd.views.push(Prepared::new(view));
             let past = crowd.histories.past(view.history, &crowd.buffers.history);
-            // SAFETY: the slot has ended, by the contract of `begin_frame`.
+            // SAFETY: the frame in flight has ended, by the contract of `begin_frame`.
             let out = unsafe {
-                crowd
-                    .buffers
-                    .write(slot, sections.views, number * sections.view_stride, 1)
+                crowd.buffers.write(
+                    frame_index,
+                    sections.views,
+                    number * sections.view_stride,
+                    1,
+                )
             };
             let record = view.record(&past, crowd.shadow.edge);
             out.ok_or_else(full)?.fill_with([record].into_iter())?;
@@ -200,7 +203,7 @@ impl<'a> Frame<'a> {
                 let start = at * 4;
                 crowd
                     .buffers
-                    .write::<u32>(slot, sections.visible, start, list.len())
+                    .write::<u32>(frame_index, sections.visible, start, list.len())
             };
             out.ok_or_else(full)?.copy_from(list)?;
             at += list.len() as u64;
@@ -210,7 +213,7 @@ impl<'a> Frame<'a> {
         let out = unsafe {
             crowd
                 .buffers
-                .write::<Instance>(slot, sections.changes, 0, changed.len())
+                .write::<GpuInstance>(frame_index, sections.changes, 0, changed.len())
         };
         out.ok_or_else(full)?
             .fill_with(changed.iter().map(|index| crowd.instances.record(*index)))?;
@@ -218,7 +221,7 @@ impl<'a> Frame<'a> {
         let out = unsafe {
             crowd
                 .buffers
-                .write::<u32>(slot, sections.slots, 0, changed.len())
+                .write::<u32>(frame_index, sections.indices, 0, changed.len())
         };
         out.ok_or_else(full)?.copy_from(changed)?;
         crowd.counters.changes = changed.len() as u32;
@@ -229,8 +232,8 @@ impl<'a> Frame<'a> {
                 (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES
             },
             visible: at * 4,
-            changes: changed.len() as u64 * size_of::<Instance>() as u64,
-            slots: changed.len() as u64 * 4,
+            changes: changed.len() as u64 * size_of::<GpuInstance>() as u64,
+            indices: changed.len() as u64 * 4,
             ..*written
         };
         Ok(())
@@ -273,7 +276,7 @@ impl<'a> Frame<'a> {
     /// # Safety
     /// As [`Self::record_prepare`].
     unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &Written) {
-        let (crowd, slot) = (&mut *self.crowd, self.slot);
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let device = &crowd.device;
         let parts = crowd.buffers.sections.written(written);
         let entries = crowd.rows_in_use().div_ceil(3);
@@ -282,20 +285,20 @@ impl<'a> Frame<'a> {
             for (index, mut upload) in crowd.uploads.drain(..) {
                 crowd.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
-                crowd.graveyard.bury(Retired::Upload(index, upload));
+                crowd.retire_queue.retire(Retired::Upload(index, upload));
             }
             if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
-                // Each slot has its own part of the copy. But a layer that knows nothing of dynamic
-                // offsets takes every frame for a reader of the first slot's, and would report a
+                // Each frame in flight has its own part of the copy. But a layer that knows nothing of dynamic
+                // offsets takes every frame for a reader of the first frame in flight's, and would report a
                 // hazard.
                 let (none, copy) = (Access::NONE, Stage::COPY);
                 device.barrier(cmd, (SHADERS, none), (copy, none));
             }
-            let records = crowd.buffers.record_upload(device, cmd, slot, parts);
+            let records = crowd.buffers.record_upload(device, cmd, frame_index, parts);
             let palettes = crowd
                 .buffers
                 .palettes
-                .record_upload(device, cmd, slot, entries);
+                .record_upload(device, cmd, frame_index, entries);
             if records || palettes {
                 let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
                 device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
@@ -309,11 +312,11 @@ impl<'a> Frame<'a> {
     /// # Safety
     /// As [`Self::record_prepare`].
     unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
-        let (crowd, slot) = (&*self.crowd, self.slot);
+        let (crowd, frame_index) = (&*self.crowd, self.frame_index);
         let (device, sections) = (&crowd.device, &crowd.buffers.sections);
         let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
-        let offsets =
-            [sections.changes, sections.slots].map(|part| crowd.buffers.offset(slot, part));
+        let offsets = [sections.changes, sections.indices]
+            .map(|part| crowd.buffers.offset(frame_index, part));
         let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
         // SAFETY: the caller's word; set and buffers are this crowd's and alive.
         unsafe {
@@ -339,12 +342,12 @@ impl<'a> Frame<'a> {
         let crowd = &mut *self.crowd;
         let (instances, rows) = (&crowd.instances, crowd.rows_in_use());
         let words = words_in_use(
-            instances.slots.len(),
+            instances.states.len(),
             rows,
             instances.morphs_end(),
             instances.skinned_end(),
         );
-        let sources = (crowd.buffers.present(self.slot), words);
+        let sources = (crowd.buffers.present(self.frame_index), words);
         let (device, buffer) = (&crowd.device, &crowd.buffers.history);
         let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         // SAFETY: the caller's word; buffers are this crowd's and alive.
@@ -352,10 +355,10 @@ impl<'a> Frame<'a> {
             let written = Access::SHADER_STORAGE_WRITE | write;
             device.barrier(cmd, (SHADERS | copy, written), (copy, read | write));
             device.begin_label(cmd, c"throng history");
-            let (to, graveyard) = ((device, cmd), &mut crowd.graveyard);
+            let (to, retire_queue) = ((device, cmd), &mut crowd.retire_queue);
             crowd
                 .histories
-                .record(to, buffer, graveyard, sources, views);
+                .record(to, buffer, retire_queue, sources, views);
             device.end_label(cmd);
             device.barrier(cmd, (copy, write), (SHADERS, Access::SHADER_STORAGE_READ));
         }

@@ -12,8 +12,8 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn transform(&self, id: InstanceId) -> Result<Affine> {
-        let slot = self.instances.get(id)?;
-        Ok(slot.record.world_from_model.to_affine())
+        let instance = self.instances.get(id)?;
+        Ok(instance.record.world_from_model.to_affine())
     }
 
     /// What [`Self::set_tint`] set: linear RGBA.
@@ -21,7 +21,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn tint(&self, id: InstanceId) -> Result<[f32; 4]> {
-        self.instances.get(id).map(|slot| slot.record.tint)
+        self.instances.get(id).map(|instance| instance.record.tint)
     }
 
     /// What [`Self::set_user`] set.
@@ -29,7 +29,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn user(&self, id: InstanceId) -> Result<u32> {
-        self.instances.get(id).map(|slot| slot.record.user)
+        self.instances.get(id).map(|instance| instance.record.user)
     }
 
     /// What [`Self::set_visible`] set. Something that it is attached to may hide the instance all
@@ -71,13 +71,13 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn character_of(&self, id: InstanceId) -> Result<CharacterId> {
-        let slot = self.instances.get(id)?;
-        Ok(CharacterId(slot.record.character))
+        let instance = self.instances.get(id)?;
+        Ok(CharacterId(instance.record.character))
     }
 
     /// All instances that are alive, in the order of the instance table.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> + '_ {
-        let all = 0..self.instances.slots.len() as u32;
+        let all = 0..self.instances.states.len() as u32;
         all.filter_map(|index| self.instances.id(index))
     }
 

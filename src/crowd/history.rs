@@ -6,17 +6,17 @@
 //! rates don't meet, and what was between two frames of a view is of no concern.
 
 use super::Capacity;
-use super::retire::{Graveyard, Retired};
+use super::retire::{RetireQueue, Retired};
 use super::view::{Past, View};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout::Instance;
+use crate::gpu::layout::GpuInstance;
 use crate::gpu::{Buffer, Device, limit};
 use ash::vk;
 use glam::Mat4;
 use gpu_allocator::vulkan::Allocator;
 
 /// Words of a record of the instance table.
-const RECORD_WORDS: u64 = size_of::<Instance>() as u64 / 4;
+const RECORD_WORDS: u64 = size_of::<GpuInstance>() as u64 / 4;
 /// Words of a palette entry of the ring.
 const ENTRY_WORDS: u64 = 12;
 
@@ -217,7 +217,7 @@ impl Histories {
         &mut self,
         (device, cmd): (&Device, vk::CommandBuffer),
         buffer: &HistoryBuffer,
-        graveyard: &mut Graveyard,
+        retire_queue: &mut RetireQueue,
         (sources, words): ([(vk::Buffer, u64); 4], Words),
         views: &[View],
     ) {
@@ -238,7 +238,7 @@ impl Histories {
                     }
                 }
             }
-            graveyard.bury(Retired::History(old));
+            retire_queue.retire(Retired::History(old));
             self.moved = true;
         }
         for view in views {
@@ -286,17 +286,17 @@ impl Histories {
     }
 
     /// The frame begun last is never submitted: it read and wrote nothing.
-    pub(super) fn abandon_frame(&mut self, graveyard: &mut Graveyard) {
+    pub(super) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
         for (history, last) in self.replaced.drain(..).rev() {
             if let Some(slot) = self.last.get_mut(history as usize) {
                 *slot = last;
             }
         }
         if core::mem::take(&mut self.moved)
-            && let Some(old) = graveyard.exhume_history()
+            && let Some(old) = retire_queue.exhume_history()
             && let Some(never_filled) = self.old.replace(old)
         {
-            graveyard.bury(Retired::History(never_filled));
+            retire_queue.retire(Retired::History(never_filled));
         }
     }
 

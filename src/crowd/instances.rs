@@ -1,10 +1,12 @@
 //! Instances: their table's mirror on the CPU, what changed of it, and where their palettes lie.
 
 use super::Capacity;
+use super::instance_state::weights_in;
+pub(super) use super::instance_state::{
+    Allocation, CpuSkinned, InstanceState, SkinningStage, morph_words,
+};
 use super::load::Need;
-use super::room::Room;
-use super::slot::weights_in;
-pub(super) use super::slot::{Share, SkinMode, Slot, Twins, morph_words};
+use super::range_allocator::RangeAllocator;
 use crate::error::{Error, Result};
 use crate::gpu::layout;
 use crate::gpu::limit;
@@ -20,21 +22,21 @@ pub struct InstanceId {
 /// The instance table's mirror.
 #[derive(Debug)]
 pub(super) struct Instances {
-    pub(super) slots: Vec<Slot>,
+    pub(super) states: Vec<InstanceState>,
     free: Vec<u32>,
     changed: Vec<u32>,
     /// What [`Self::settle`] found changed last.
     settled: Vec<u32>,
     capacity: Capacity,
-    /// Rows of a slot of the palette ring.
-    rows: Room,
-    /// Words of a slot's morph weights.
-    morphs: Room,
+    /// Rows of a frame in flight of the palette ring.
+    rows: RangeAllocator,
+    /// Words of a frame's morph weights.
+    morphs: RangeAllocator,
     /// Morph weights of all instances together.
     weights: u32,
     /// Words of the deformed vertices.
-    skinned: Room,
-    twins: Twins,
+    skinned: RangeAllocator,
+    cpu_skinned: CpuSkinned,
     /// The last stamp given.
     stamp: u32,
     /// Whether ranges were given anew since [`Self::take_moved`].
@@ -47,23 +49,23 @@ const ENTRY_ROWS: u32 = 3;
 impl Instances {
     pub(super) fn new(capacity: &Capacity) -> Self {
         Self {
-            slots: Vec::new(),
+            states: Vec::new(),
             free: Vec::new(),
             changed: Vec::with_capacity(capacity.instances as usize),
             settled: Vec::with_capacity(capacity.instances as usize),
             capacity: *capacity,
-            rows: Room::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
-            morphs: Room::new(capacity.morph_words()),
+            rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
+            morphs: RangeAllocator::new(capacity.morph_words()),
             weights: 0,
-            skinned: Room::new(capacity.skinned_words),
-            twins: Twins::default(),
+            skinned: RangeAllocator::new(capacity.skinned_words),
+            cpu_skinned: CpuSkinned::default(),
             stamp: 0,
             moved: false,
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.states.len() - self.free.len()
     }
 
     /// More room, over a table that holds nothing yet: every record counts as changed, those of the
@@ -80,21 +82,21 @@ impl Instances {
             .reserve(instances.saturating_sub(self.changed.len()));
         self.settled
             .reserve(instances.saturating_sub(self.settled.len()));
-        for index in 0..self.slots.len() as u32 {
+        for index in 0..self.states.len() as u32 {
             self.touch(index);
         }
     }
 
     fn touch(&mut self, index: u32) {
-        if let Some(slot) = self.slots.get_mut(index as usize)
-            && !slot.dirty
+        if let Some(instance) = self.states.get_mut(index as usize)
+            && !instance.dirty
         {
-            slot.dirty = true;
+            instance.dirty = true;
             self.changed.push(index);
         }
     }
 
-    /// The table indices of the records that changed since [`Self::settle`]. A slot that died in
+    /// The table indices of the records that changed since [`Self::settle`]. A frame in flight that died in
     /// between may be among them; its record does no harm.
     pub(super) fn changed(&self) -> &[u32] {
         &self.changed
@@ -105,19 +107,19 @@ impl Instances {
         self.settled.clear();
         core::mem::swap(&mut self.changed, &mut self.settled);
         for index in &self.settled {
-            if let Some(slot) = self.slots.get_mut(*index as usize) {
-                slot.dirty = false;
+            if let Some(instance) = self.states.get_mut(*index as usize) {
+                instance.dirty = false;
             }
         }
     }
 
     /// Says whether an instance's palette lies in the ring.
     pub(super) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
-        if let Some(slot) = self.slots.get_mut(index as usize)
-            && slot.in_ring != in_ring
+        if let Some(instance) = self.states.get_mut(index as usize)
+            && instance.in_ring != in_ring
         {
-            slot.in_ring = in_ring;
-            slot.place_shares();
+            instance.in_ring = in_ring;
+            instance.place_shares();
             self.touch(index);
         }
     }
@@ -136,26 +138,26 @@ impl Instances {
         self.settled.reserve(self.capacity.instances as usize);
     }
 
-    pub(super) fn record(&self, index: u32) -> layout::Instance {
-        self.slots
+    pub(super) fn record(&self, index: u32) -> layout::GpuInstance {
+        self.states
             .get(index as usize)
-            .map_or_else(layout::Instance::zeroed, |slot| slot.record)
+            .map_or_else(layout::GpuInstance::zeroed, |instance| instance.record)
     }
 
     pub(super) fn is_mirrored(&self, index: u32) -> bool {
-        self.slots
+        self.states
             .get(index as usize)
-            .is_some_and(|slot| slot.mirrored)
+            .is_some_and(|instance| instance.mirrored)
     }
 
-    pub(super) fn skin(&self, index: u32) -> SkinMode {
-        self.slots
+    pub(super) fn skin(&self, index: u32) -> SkinningStage {
+        self.states
             .get(index as usize)
-            .map_or(SkinMode::Vertex, |slot| slot.skin)
+            .map_or(SkinningStage::Vertex, |instance| instance.skin)
     }
 
-    pub(super) fn slot(&self, index: u32) -> Option<&Slot> {
-        self.slots.get(index as usize)
+    pub(super) fn state(&self, index: u32) -> Option<&InstanceState> {
+        self.states.get(index as usize)
     }
 
     /// One past the last row of the palette ring that an instance may write.
@@ -182,24 +184,24 @@ impl Instances {
     /// Gives an instance another stamp: no motion connects it with earlier frames.
     pub(super) fn restamp(&mut self, index: u32) {
         let stamp = self.new_stamp();
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.record.stamp = stamp;
+        if let Some(instance) = self.states.get_mut(index as usize) {
+            instance.record.stamp = stamp;
         }
         self.touch(index);
     }
 
     /// The id of the instance at a table index, if one is alive there.
     pub(super) fn id(&self, index: u32) -> Option<InstanceId> {
-        let slot = self.slot(index).filter(|slot| slot.alive);
-        slot.map(|_| self.any_id(index))
+        let instance = self.state(index).filter(|instance| instance.alive);
+        instance.map(|_| self.any_id(index))
     }
 
     /// The id of whatever is or was last at a table index.
     pub(super) fn any_id(&self, index: u32) -> InstanceId {
-        let slot = self.slots.get(index as usize);
+        let instance = self.states.get(index as usize);
         InstanceId {
             index,
-            generation: slot.map_or(0, |slot| slot.generation),
+            generation: instance.map_or(0, |instance| instance.generation),
         }
     }
 
@@ -211,35 +213,39 @@ impl Instances {
             morph_weights: self.weights.into(),
             blended: 0,
             skinned_words: self.skinned.used().into(),
-            cpu_skinned_words: self.twins.words.into(),
+            cpu_skinned_words: self.cpu_skinned.words.into(),
         }
     }
 
-    pub(super) fn get(&self, id: InstanceId) -> Result<&Slot> {
-        let count = self.slots.len() as u64;
+    pub(super) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
+        let count = self.states.len() as u64;
         let missing = Error::NotFound {
             what: "instance",
             index: id.index.into(),
             count,
         };
-        let slot = self.slots.get(id.index as usize).ok_or(missing)?;
-        if slot.alive && slot.generation == id.generation {
-            return Ok(slot);
+        let instance = self.states.get(id.index as usize).ok_or(missing)?;
+        if instance.alive && instance.generation == id.generation {
+            return Ok(instance);
         }
         let (index, generation) = (id.index, id.generation);
         Err(Error::Stale {
             what: "instance",
             index,
             generation,
-            alive: slot.generation,
+            alive: instance.generation,
         })
     }
 
     /// Changes an instance and marks its record as changed.
-    pub(super) fn change(&mut self, id: InstanceId, change: impl FnOnce(&mut Slot)) -> Result<()> {
+    pub(super) fn change(
+        &mut self,
+        id: InstanceId,
+        change: impl FnOnce(&mut InstanceState),
+    ) -> Result<()> {
         self.get(id)?;
-        if let Some(slot) = self.slots.get_mut(id.index as usize) {
-            change(slot);
+        if let Some(instance) = self.states.get_mut(id.index as usize) {
+            change(instance);
         }
         self.touch(id.index);
         Ok(())
@@ -252,21 +258,25 @@ impl Instances {
         self.rows.clear();
         self.morphs.clear();
         self.skinned.clear();
-        for index in 0..self.slots.len() as u32 {
-            let Some(slot) = self.slots.get_mut(index as usize).filter(|slot| slot.alive) else {
+        for index in 0..self.states.len() as u32 {
+            let Some(instance) = self
+                .states
+                .get_mut(index as usize)
+                .filter(|instance| instance.alive)
+            else {
                 continue;
             };
-            let before = slot.record;
-            for (room, share) in [
-                (&mut self.rows, &mut slot.rows),
-                (&mut self.morphs, &mut slot.morphs),
-                (&mut self.skinned, &mut slot.skinned),
+            let before = instance.record;
+            for (room, allocation) in [
+                (&mut self.rows, &mut instance.rows),
+                (&mut self.morphs, &mut instance.morphs),
+                (&mut self.skinned, &mut instance.skinned),
             ] {
                 // There was room for all, so there is without gaps.
-                share.start = room.take(share.size).unwrap_or(share.start);
+                allocation.start = room.take(allocation.size).unwrap_or(allocation.start);
             }
-            slot.place_shares();
-            if slot.record != before {
+            instance.place_shares();
+            if instance.record != before {
                 self.touch(index);
             }
         }
@@ -281,7 +291,7 @@ impl Instances {
         &self,
         rows: u32,
         morphs: u32,
-        skinned: (SkinMode, u32),
+        skinned: (SkinningStage, u32),
     ) -> Result<()> {
         let instances = self.capacity.instances;
         limit("instances", self.len() as u64 + 1, instances.into())?;
@@ -291,7 +301,7 @@ impl Instances {
         // What fits by number fits in words: each instance has a weight at least.
         let asked = u64::from(self.weights) + u64::from(weights_in(morphs));
         limit("morph weights", asked, self.capacity.morph_weights.into())?;
-        self.check_skinned(skinned, (SkinMode::Vertex, 0))
+        self.check_skinned(skinned, (SkinningStage::Vertex, 0))
     }
 
     /// Whether there is room for the deformed vertices of an instance, its mode and words, in place
@@ -301,16 +311,16 @@ impl Instances {
     /// [`Error::Capacity`].
     pub(super) fn check_skinned(
         &self,
-        (skin, words): (SkinMode, u32),
-        before: (SkinMode, u32),
+        (skin, words): (SkinningStage, u32),
+        before: (SkinningStage, u32),
     ) -> Result<()> {
         let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
         let asked = more(self.skinned.used(), before.1);
         let cap = self.skinned.capacity();
         limit("words of deformed vertices", asked, cap.into())?;
-        if skin == SkinMode::Cpu {
+        if skin == SkinningStage::Cpu {
             let own = if before.0 == skin { before.1 } else { 0 };
-            let asked = more(self.twins.words, own);
+            let asked = more(self.cpu_skinned.words, own);
             let cap = self.capacity.cpu_skinned_words;
             limit("words of vertices deformed on the CPU", asked, cap.into())?;
         }
@@ -318,48 +328,52 @@ impl Instances {
     }
 
     /// What the instances that are skinned on the CPU need together.
-    pub(super) fn twins(&self) -> &Twins {
-        &self.twins
+    pub(super) fn cpu_skinned(&self) -> &CpuSkinned {
+        &self.cpu_skinned
     }
 
     /// Adds an instance that there is room for.
-    pub(super) fn add(&mut self, mut slot: Slot) -> InstanceId {
-        slot.record.stamp = self.new_stamp();
-        let index = self.free.pop().unwrap_or(self.slots.len() as u32);
-        match self.slots.get_mut(index as usize) {
+    pub(super) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
+        instance.record.stamp = self.new_stamp();
+        let index = self.free.pop().unwrap_or(self.states.len() as u32);
+        match self.states.get_mut(index as usize) {
             Some(old) => {
-                (slot.generation, slot.dirty) = (old.generation, old.dirty);
-                *old = slot.clone();
+                (instance.generation, instance.dirty) = (old.generation, old.dirty);
+                *old = instance.clone();
             }
-            None => self.slots.push(slot.clone()),
+            None => self.states.push(instance.clone()),
         }
-        self.twins.count(&slot, true);
-        self.weights += weights_in(slot.morphs.size);
+        self.cpu_skinned.count(&instance, true);
+        self.weights += weights_in(instance.morphs.size);
         self.take_shares(index, [true; 3]);
         self.touch(index);
         InstanceId {
             index,
-            generation: slot.generation,
+            generation: instance.generation,
         }
     }
 
     /// Takes ranges of the sizes that an instance says, for which there is room: rows, morph
     /// weights, deformed vertices.
     fn take_shares(&mut self, index: u32, wanted: [bool; 3]) {
-        let Some(slot) = self.slots.get_mut(index as usize) else {
+        let Some(instance) = self.states.get_mut(index as usize) else {
             return;
         };
         let rooms = [&mut self.rows, &mut self.morphs, &mut self.skinned];
-        let shares = [&mut slot.rows, &mut slot.morphs, &mut slot.skinned];
+        let shares = [
+            &mut instance.rows,
+            &mut instance.morphs,
+            &mut instance.skinned,
+        ];
         let mut fits = true;
-        for ((room, share), _) in rooms.into_iter().zip(shares).zip(wanted).filter(|of| of.1) {
-            match room.take(share.size) {
-                Some(start) => share.start = start,
+        for ((room, allocation), _) in rooms.into_iter().zip(shares).zip(wanted).filter(|of| of.1) {
+            match room.take(allocation.size) {
+                Some(start) => allocation.start = start,
                 None => fits = false,
             }
         }
         if fits {
-            slot.place_shares();
+            instance.place_shares();
         } else {
             self.compact();
         }
@@ -367,22 +381,27 @@ impl Instances {
 
     /// Gives an instance another mode of skinning, for which there is room: `words` of deformed
     /// vertices.
-    pub(super) fn set_skin(&mut self, id: InstanceId, skin: SkinMode, words: u32) -> Result<()> {
+    pub(super) fn set_skin(
+        &mut self,
+        id: InstanceId,
+        skin: SkinningStage,
+        words: u32,
+    ) -> Result<()> {
         self.get(id)?;
-        let Some(slot) = self.slots.get_mut(id.index as usize) else {
+        let Some(instance) = self.states.get_mut(id.index as usize) else {
             return Ok(());
         };
-        self.twins.count(slot, false);
-        let before = slot.skinned;
-        slot.skin = skin;
+        self.cpu_skinned.count(instance, false);
+        let before = instance.skinned;
+        instance.skin = skin;
         if before.size != words {
             self.skinned.give_back(before.start, before.size);
-            slot.skinned = Share {
+            instance.skinned = Allocation {
                 start: 0,
                 size: words,
             };
         }
-        self.twins.count(slot, true);
+        self.cpu_skinned.count(instance, true);
         if before.size != words {
             self.take_shares(id.index, [false, false, true]);
             self.touch(id.index);
@@ -393,25 +412,25 @@ impl Instances {
     /// Ends an instance; returns its character and its place among the members.
     pub(super) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
         self.get(id)?;
-        let count = self.slots.len() as u64;
+        let count = self.states.len() as u64;
         let missing = Error::NotFound {
             what: "instance",
             index: id.index.into(),
             count,
         };
-        let slot = self.slots.get_mut(id.index as usize).ok_or(missing)?;
-        self.twins.count(slot, false);
-        slot.alive = false;
-        slot.generation = slot.generation.wrapping_add(1);
-        self.weights -= weights_in(slot.morphs.size);
-        for (room, share) in [
-            (&mut self.rows, slot.rows),
-            (&mut self.morphs, slot.morphs),
-            (&mut self.skinned, slot.skinned),
+        let instance = self.states.get_mut(id.index as usize).ok_or(missing)?;
+        self.cpu_skinned.count(instance, false);
+        instance.alive = false;
+        instance.generation = instance.generation.wrapping_add(1);
+        self.weights -= weights_in(instance.morphs.size);
+        for (room, allocation) in [
+            (&mut self.rows, instance.rows),
+            (&mut self.morphs, instance.morphs),
+            (&mut self.skinned, instance.skinned),
         ] {
-            room.give_back(share.start, share.size);
+            room.give_back(allocation.start, allocation.size);
         }
         self.free.push(id.index);
-        Ok((slot.record.character, slot.place))
+        Ok((instance.record.character, instance.place))
     }
 }

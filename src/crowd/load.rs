@@ -1,7 +1,7 @@
 //! How much room a crowd of known characters needs.
 
 use super::state::Crowd;
-use super::{Capacity, CharacterDesc, CharacterId, SkinMode};
+use super::{Capacity, CharacterDesc, CharacterId, SkinningStage};
 use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes;
@@ -20,7 +20,7 @@ pub struct CharacterLoad<'a> {
     /// How many instances of it will be alive at the same time, at most.
     pub instances: u32,
     /// Where their vertices are deformed.
-    pub skin: SkinMode,
+    pub skin: SkinningStage,
 }
 
 /// What instances need together.
@@ -73,7 +73,7 @@ impl Capacity {
     /// histories, which the caller may set.
     ///
     /// ```
-    /// use throng::{Capacity, CharacterDesc, SkinMode};
+    /// use throng::{Capacity, CharacterDesc, SkinningStage};
     /// use throng::crowd::CharacterLoad;
     ///
     /// let mannequin = throng::builtin::mannequin()?;
@@ -81,7 +81,7 @@ impl Capacity {
     ///     character: &mannequin,
     ///     desc: CharacterDesc::default(),
     ///     instances: 500,
-    ///     skin: SkinMode::Vertex,
+    ///     skin: SkinningStage::Vertex,
     /// };
     /// let capacity = Capacity { histories: 1, ..Capacity::for_characters(&[load], 2)? };
     /// assert_eq!(capacity.palette_entries as usize, 500 * mannequin.palette().len());
@@ -89,7 +89,7 @@ impl Capacity {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unheld`](crate::Error::Unheld) if the method's palettes can't hold a character's
+    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palettes can't hold a character's
     /// poses; [`Error::Capacity`](crate::Error::Capacity) for a character of 2³² words or more of
     /// deformed vertices.
     pub fn for_characters(loads: &[CharacterLoad<'_>], views: u32) -> Result<Self> {
@@ -98,8 +98,10 @@ impl Capacity {
             let character = load.character;
             let format = check_method(character, load.desc.method)?;
             let words = match load.skin {
-                SkinMode::Vertex => 0,
-                SkinMode::Compute | SkinMode::Cpu => SkinnedLayout::new(character)?.words.into(),
+                SkinningStage::Vertex => 0,
+                SkinningStage::Compute | SkinningStage::Cpu => {
+                    SkinnedLayout::new(character)?.words.into()
+                }
             };
             let blends = character.primitives().iter().any(|primitive| {
                 let material = character.materials().get(primitive.material as usize);
@@ -111,7 +113,11 @@ impl Capacity {
                 morph_weights: character.morph_weights().len() as u64,
                 blended: blends.into(),
                 skinned_words: words,
-                cpu_skinned_words: if load.skin == SkinMode::Cpu { words } else { 0 },
+                cpu_skinned_words: if load.skin == SkinningStage::Cpu {
+                    words
+                } else {
+                    0
+                },
             };
             need.add(&one, load.instances);
         }
@@ -130,7 +136,7 @@ impl Crowd {
         &mut self,
         allocator: &mut Allocator,
         more: &[(CharacterId, u32)],
-        skin: SkinMode,
+        skin: SkinningStage,
     ) -> Result<()> {
         let mut need = self.instances.need();
         for entry in self.characters.iter().flatten() {
@@ -140,8 +146,10 @@ impl Crowd {
         for (character, count) in more {
             let entry = self.entry(*character)?;
             let words = match skin {
-                SkinMode::Vertex => 0,
-                SkinMode::Compute | SkinMode::Cpu => entry.mesh.skinned_layout().words.into(),
+                SkinningStage::Vertex => 0,
+                SkinningStage::Compute | SkinningStage::Cpu => {
+                    entry.mesh.skinned_layout().words.into()
+                }
             };
             let rows = entry.rig.palette().len() as u64 * u64::from(entry.mesh.entry_rows());
             let one = Need {
@@ -150,7 +158,7 @@ impl Crowd {
                 morph_weights: entry.rig.morph_weights().len() as u64,
                 blended: u64::from(entry.solid < entry.draws.len()),
                 skinned_words: words,
-                cpu_skinned_words: if skin == SkinMode::Cpu { words } else { 0 },
+                cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
             };
             need.add(&one, *count);
         }

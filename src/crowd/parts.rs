@@ -40,7 +40,7 @@ impl Crowd {
     /// hide nothing cost what they did before. For each set of hidden parts that occurs among the
     /// instances of a character, the primitives in question take up to one more draw call. Its
     /// deformed vertices are computed all the same in
-    /// [`SkinMode::Compute`](super::SkinMode::Compute) and [`SkinMode::Cpu`](super::SkinMode::Cpu),
+    /// [`SkinningStage::Compute`](super::SkinningStage::Compute) and [`SkinningStage::Cpu`](super::SkinningStage::Cpu),
     /// so a part that is shown again has the right motion at once.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Crowd {
 
 impl Frame<'_> {
     /// Which instances of `character` a draw of the primitive of this index takes in `view`, for
-    /// pipelines of the engine's own: [`Inputs`](super::Inputs) without those that hide it.
+    /// pipelines of the engine's own: [`DrawBindings`](super::DrawBindings) without those that hide it.
     /// Instances of one range are drawn by one call.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::show_model_pose`](crate::animator::Animator::show_model_pose);
-    /// [`Error::Unheld`](crate::Error::Unheld) if the character's method cannot represent the pose.
+    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the character's method cannot represent the pose.
     /// The instance stays as it was then.
     #[doc(alias = "ragdoll")]
     pub fn show_model_pose(

@@ -40,22 +40,22 @@ impl Retired {
     }
 }
 
-/// Counts the frames begun, and knows in which of them each slot was begun last.
+/// Counts the frames begun, and knows in which of them each frame in flight was begun last.
 ///
 /// A thing retired after frame `n` may be used by every frame up to `n`. Those frames have ended
-/// when every slot that was ever begun has been begun again after `n`.
+/// when every frame in flight that was ever begun has been begun again after `n`.
 #[derive(Debug)]
-pub(super) struct Graveyard {
-    /// The frame in which each slot was begun last, counted from 1; 0: never.
+pub(super) struct RetireQueue {
+    /// The frame in which each frame in flight was begun last, counted from 1; 0: never.
     begun: Vec<u64>,
     frame: u64,
     graves: Vec<(u64, Retired)>,
 }
 
-impl Graveyard {
-    pub(super) fn new(slots: u32) -> Self {
+impl RetireQueue {
+    pub(super) fn new(frames_in_flight: u32) -> Self {
         Self {
-            begun: vec![0; slots as usize],
+            begun: vec![0; frames_in_flight as usize],
             frame: 0,
             graves: Vec::new(),
         }
@@ -71,7 +71,7 @@ impl Graveyard {
         self.graves.reserve(more);
     }
 
-    pub(super) fn bury(&mut self, retired: Retired) {
+    pub(super) fn retire(&mut self, retired: Retired) {
         self.graves.push((self.frame, retired));
     }
 
@@ -103,13 +103,18 @@ impl Graveyard {
         }
     }
 
-    /// Begins `slot`, and destroys what no frame can use any more.
+    /// Begins `frame_index`, and destroys what no frame can use any more.
     ///
     /// # Safety
-    /// The slot's earlier work has ended.
-    pub(super) unsafe fn begin(&mut self, device: &Device, allocator: &mut Allocator, slot: u32) {
+    /// The frame in flight's earlier work has ended.
+    pub(super) unsafe fn begin(
+        &mut self,
+        device: &Device,
+        allocator: &mut Allocator,
+        frame_index: u32,
+    ) {
         self.frame += 1;
-        if let Some(begun) = self.begun.get_mut(slot as usize) {
+        if let Some(begun) = self.begun.get_mut(frame_index as usize) {
             *begun = self.frame;
         }
         let ended = self
@@ -121,7 +126,7 @@ impl Graveyard {
             .unwrap_or(0);
         for (frame, retired) in &mut self.graves {
             if *frame < ended {
-                // SAFETY: every slot begun up to that frame has been begun again, so its work has
+                // SAFETY: every frame in flight begun up to that frame has been begun again, so its work has
                 // ended.
                 unsafe { retired.destroy(device, allocator) };
             }

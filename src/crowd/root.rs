@@ -39,13 +39,13 @@ impl Crowd {
     pub fn set_root_motion(&mut self, id: InstanceId, mode: RootMotionMode) -> Result<()> {
         self.with_actor(id, |animator, actor| animator.set_root_motion(actor, mode))?;
         let applies = mode == RootMotionMode::Apply;
-        let slot = self.instances.get(id)?;
-        let (was, character) = (slot.rooted.is_some(), slot.record.character);
+        let instance = self.instances.get(id)?;
+        let (was, character) = (instance.rooted.is_some(), instance.record.character);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
             entry.rooted = entry.rooted + usize::from(applies) - usize::from(was);
         }
-        if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
-            slot.rooted = None;
+        if let Some(instance) = self.instances.states.get_mut(id.index as usize) {
+            instance.rooted = None;
         }
         if applies {
             self.root_at(id)?;
@@ -80,8 +80,8 @@ impl Crowd {
         self.with_actor(id, |animator, actor| {
             animator.set_place(actor, place, scale)
         })?;
-        if let Some(slot) = self.instances.slots.get_mut(id.index as usize) {
-            slot.rooted = Some(Rooted { rest });
+        if let Some(instance) = self.instances.states.get_mut(id.index as usize) {
+            instance.rooted = Some(Rooted { rest });
         }
         Ok(())
     }
@@ -102,15 +102,15 @@ impl Crowd {
             else {
                 continue;
             };
-            let slot = self.instances.get(id)?;
-            let Some(Rooted { rest }) = slot.rooted else {
+            let instance = self.instances.get(id)?;
+            let Some(Rooted { rest }) = instance.rooted else {
                 continue;
             };
             // What it is attached to gives its place.
             if self.attachments.of(id.index).is_some() {
                 continue;
             }
-            let actor = slot.actor;
+            let actor = instance.actor;
             if entry.animator.root_delta(actor)? == RootDelta::IDENTITY {
                 continue;
             }

@@ -168,7 +168,7 @@ impl Crowd {
         }
         let bound = bind(&self.device, self.shadow.layout(), map)?;
         if let Some(before) = self.shadow.bound.replace(bound) {
-            self.graveyard.bury(Retired::Shadow(before));
+            self.retire_queue.retire(Retired::Shadow(before));
         }
         self.shadow.edge = map.edge;
         Ok(())

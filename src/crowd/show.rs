@@ -63,7 +63,7 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more lists
-    /// than [`Capacity::views`](super::Capacity::views); [`Error::Each`], by the place in the list,
+    /// than [`Capacity::views`](super::Capacity::views); [`Error::At`], by the place in the list,
     /// for an instance that is not alive ([`Error::Stale`] or [`Error::NotFound`]), and for one
     /// that stands there twice ([`Error::Argument`]).
     pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
@@ -76,7 +76,7 @@ impl Frame<'_> {
         let number = visibility.lists;
         let cap = crowd.desc.capacity.views.min(MAX_LISTS);
         limit("lists", u64::from(number) + 1, cap.into())?;
-        visibility.listed.resize(crowd.instances.slots.len(), 0);
+        visibility.listed.resize(crowd.instances.states.len(), 0);
         for (place, id) in instances.iter().enumerate() {
             let marked = crowd.instances.get(*id).and_then(|_| {
                 let index = id.index as usize;
@@ -99,7 +99,7 @@ impl Frame<'_> {
                 for listed in &mut visibility.listed {
                     *listed &= !(1 << number);
                 }
-                return Err(Error::Each {
+                return Err(Error::At {
                     what: "instance",
                     index: place as u64,
                     why: Box::new(why),
@@ -108,7 +108,7 @@ impl Frame<'_> {
         }
         visibility.lists += 1;
         Ok(ListId {
-            frame: crowd.graveyard.frame(),
+            frame: crowd.retire_queue.frame(),
             index: number,
         })
     }

@@ -2,7 +2,7 @@
 
 use super::buffers::Written;
 use super::characters::Entry;
-use super::instances::SkinMode;
+use super::instances::SkinningStage;
 use super::state::Crowd;
 use super::{CharacterId, Frame, InstanceId};
 use crate::error::{ArgumentFault, Error, Result};
@@ -20,27 +20,27 @@ pub(super) struct Listed {
 }
 
 impl Crowd {
-    /// Says where an instance's vertices are deformed from the next frame on. [`SkinMode::Compute`]
-    /// and [`SkinMode::Cpu`] pay where it is drawn in several passes, and give the engine its
+    /// Says where an instance's vertices are deformed from the next frame on. [`SkinningStage::Compute`]
+    /// and [`SkinningStage::Cpu`] pay where it is drawn in several passes, and give the engine its
     /// deformed vertices ([`Frame::skinned`]); they take room of
     /// [`Capacity::skinned_words`](crate::Capacity::skinned_words).
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Capacity`] when there
     /// is no room for its deformed vertices (see [`Self::reserve`]); [`Error::Argument`] for
-    /// [`SkinMode::Cpu`] where its character was added without
+    /// [`SkinningStage::Cpu`] where its character was added without
     /// [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning). The instance is then as
     /// it was.
-    pub fn set_skin(&mut self, id: InstanceId, skin: SkinMode) -> Result<()> {
-        let slot = self.instances.get(id)?;
-        let entry = self.entry(CharacterId(slot.record.character))?;
+    pub fn set_skin(&mut self, id: InstanceId, skin: SkinningStage) -> Result<()> {
+        let instance = self.instances.get(id)?;
+        let entry = self.entry(CharacterId(instance.record.character))?;
         let words = skinned_words(entry, skin)?;
-        let before = (slot.skin, slot.skinned.size);
+        let before = (instance.skin, instance.skinned.size);
         self.instances.check_skinned((skin, words), before)?;
         self.instances.set_skin(id, skin, words)?;
-        self.deforms.make_room(self.instances.twins());
+        self.deforms.make_room(self.instances.cpu_skinned());
         self.animated
-            .make_room_deformed(self.instances.twins().count as usize);
+            .make_room_deformed(self.instances.cpu_skinned().count as usize);
         Ok(())
     }
 
@@ -48,8 +48,8 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn skin_mode(&self, id: InstanceId) -> Result<SkinMode> {
-        self.instances.get(id).map(|slot| slot.skin)
+    pub fn skin_mode(&self, id: InstanceId) -> Result<SkinningStage> {
+        self.instances.get(id).map(|instance| instance.skin)
     }
 }
 
@@ -57,16 +57,16 @@ impl Crowd {
 ///
 /// # Errors
 /// [`Error::Argument`] if the character can't be skinned so.
-pub(super) fn skinned_words(entry: &Entry, skin: SkinMode) -> Result<u32> {
+pub(super) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
     match skin {
-        SkinMode::Vertex => Ok(0),
-        SkinMode::Cpu if entry.twin.is_none() => {
+        SkinningStage::Vertex => Ok(0),
+        SkinningStage::Cpu if entry.cpu_skin.is_none() => {
             let why = ArgumentFault::Invalid(
                 "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
             );
             Err(Error::Argument { what: "skin", why })
         }
-        SkinMode::Compute | SkinMode::Cpu => Ok(entry.mesh.skinned_layout().words),
+        SkinningStage::Compute | SkinningStage::Cpu => Ok(entry.mesh.skinned_layout().words),
     }
 }
 
@@ -74,7 +74,7 @@ impl Frame<'_> {
     /// Lists the instances that the GPU deforms, character by character, and deforms those of the
     /// CPU.
     pub(super) fn write_skinned(&mut self, written: &mut Written) -> Result<()> {
-        let (crowd, slot) = (&mut *self.crowd, self.slot);
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         crowd.listed.clear();
         if crowd.instances.skinned_end() == 0 {
             return Ok(());
@@ -91,7 +91,7 @@ impl Frame<'_> {
             let instances = &crowd.instances;
             let visibility = &crowd.visibility;
             let wanted = |index: &u32| {
-                instances.skin(*index) == SkinMode::Compute && visibility.is_shown(*index)
+                instances.skin(*index) == SkinningStage::Compute && visibility.is_shown(*index)
             };
             let members = || entry.members.iter().copied().filter(wanted);
             let count = members().count();
@@ -99,8 +99,12 @@ impl Frame<'_> {
                 continue;
             }
             let start = u64::from(at) * 4;
-            // SAFETY: the slot has ended, by the contract of `begin_frame`.
-            let out = unsafe { crowd.buffers.write(slot, sections.listed, start, count) };
+            // SAFETY: the frame in flight has ended, by the contract of `begin_frame`.
+            let out = unsafe {
+                crowd
+                    .buffers
+                    .write(frame_index, sections.listed, start, count)
+            };
             let mut out = out.ok_or_else(|| full(sections.listed))?;
             out.fill_from(members())?;
             let range = at..at + count as u32;
@@ -110,7 +114,11 @@ impl Frame<'_> {
         let started = Instant::now();
         let words = crowd.deforms.words();
         // SAFETY: as above.
-        let out = unsafe { crowd.buffers.write(slot, sections.deformed, 0, words) };
+        let out = unsafe {
+            crowd
+                .buffers
+                .write(frame_index, sections.deformed, 0, words)
+        };
         let out = out.ok_or_else(|| full(sections.deformed))?;
         crowd.deforms.run(&crowd.characters, out)?;
         crowd.counters.cpu.skin_ms = started.elapsed().as_secs_f64() * 1e3;
@@ -164,7 +172,7 @@ impl Frame<'_> {
     /// As [`Frame::record_prepare`].
     unsafe fn record_copies(&self, cmd: vk::CommandBuffer, regions: &[vk::BufferCopy]) {
         let buffers = &self.crowd.buffers;
-        let (from, start) = buffers.host_source(self.slot, buffers.sections.deformed);
+        let (from, start) = buffers.host_source(self.frame_index, buffers.sections.deformed);
         let to = buffers.skinned().buffer;
         // The regions count from the section's start.
         let mut some = [vk::BufferCopy::default(); 64];
@@ -190,13 +198,13 @@ impl Frame<'_> {
             return;
         };
         let Some(set) = entry.set(0) else { return };
-        let (buffers, slot) = (&crowd.buffers, self.slot);
+        let (buffers, frame_index) = (&crowd.buffers, self.frame_index);
         let sections = &buffers.sections;
         let offsets = [
-            buffers.offset(slot, sections.views),
-            buffers.palettes.dynamic_offset(slot),
-            buffers.offset(slot, sections.listed),
-            buffers.offset(slot, sections.morphs),
+            buffers.offset(frame_index, sections.views),
+            buffers.palettes.dynamic_offset(frame_index),
+            buffers.offset(frame_index, sections.listed),
+            buffers.offset(frame_index, sections.morphs),
         ];
         let range = listed.range.clone();
         // SAFETY: the caller's word; what was listed lies in the table, and the set is written.

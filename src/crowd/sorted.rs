@@ -92,8 +92,11 @@ impl Sorted {
         self.depths.clear();
         let distance = view.distance();
         self.depths.extend(shown.map(|index| {
-            let place = instances.slot(index).map_or(Vec3::ZERO, |slot| {
-                slot.record.world_from_model.transform_point(entry.center)
+            let place = instances.state(index).map_or(Vec3::ZERO, |instance| {
+                instance
+                    .record
+                    .world_from_model
+                    .transform_point(entry.center)
             });
             (distance.dot(place.extend(1.0)), index)
         }));

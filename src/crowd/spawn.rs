@@ -1,6 +1,6 @@
 //! What the engine does with instances: spawn, play, move, despawn.
 
-use super::instances::{Share, SkinMode, Slot, morph_words};
+use super::instances::{Allocation, InstanceState, SkinningStage, morph_words};
 use super::skin::skinned_words;
 use super::state::Crowd;
 use super::{CharacterId, InstanceId};
@@ -28,7 +28,7 @@ pub struct Spawn<'a> {
     /// What becomes of the root motion of its clips.
     pub root_motion: RootMotionMode,
     /// Where its vertices are deformed.
-    pub skin: SkinMode,
+    pub skin: SkinningStage,
 }
 
 impl Default for Spawn<'_> {
@@ -40,7 +40,7 @@ impl Default for Spawn<'_> {
             play: Play::REST,
             driven: false,
             root_motion: RootMotionMode::Ignore,
-            skin: SkinMode::Vertex,
+            skin: SkinningStage::Vertex,
         }
     }
 }
@@ -73,7 +73,7 @@ impl Crowd {
     /// [`Error::NotFound`] for a character or clip that does not exist, [`Error::UnknownName`]
     /// likewise; [`Error::Capacity`] when there is no room for another instance, its palette, morph
     /// weights or deformed vertices (see [`Crowd::reserve`]); [`Error::Argument`] for values that
-    /// are not finite, and for [`SkinMode::Cpu`] where the character was added without
+    /// are not finite, and for [`SkinningStage::Cpu`] where the character was added without
     /// [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let entry = self.entry(character)?;
@@ -87,9 +87,9 @@ impl Crowd {
             .check_room(rows, morphs, (spawn.skin, skinned))?;
         let actor = self.add_actor(character, spawn)?;
         let mirrored = is_mirrored(&spawn.world_from_model);
-        let share = |size| Share { start: 0, size };
-        let id = self.instances.add(Slot {
-            record: layout::Instance {
+        let allocation = |size| Allocation { start: 0, size };
+        let id = self.instances.add(InstanceState {
+            record: layout::GpuInstance {
                 world_from_model: Mat3x4::from_affine(&spawn.world_from_model),
                 tint: spawn.tint,
                 character: character.0,
@@ -105,9 +105,9 @@ impl Crowd {
             mirrored,
             place,
             skin: spawn.skin,
-            rows: share(rows),
-            morphs: share(morphs),
-            skinned: share(skinned),
+            rows: allocation(rows),
+            morphs: allocation(morphs),
+            skinned: allocation(skinned),
         });
         if let Some(Some(entry)) = self.characters.get_mut(character.0 as usize) {
             entry.members.push(id.index);
@@ -123,9 +123,9 @@ impl Crowd {
         if spawn.root_motion != RootMotionMode::Ignore {
             self.set_root_motion(id, spawn.root_motion)?;
         }
-        self.deforms.make_room(self.instances.twins());
+        self.deforms.make_room(self.instances.cpu_skinned());
         self.animated
-            .make_room_deformed(self.instances.twins().count as usize);
+            .make_room_deformed(self.instances.cpu_skinned().count as usize);
         Ok(id)
     }
 
@@ -168,8 +168,8 @@ impl Crowd {
     fn remove(&mut self, id: InstanceId) -> Result<()> {
         let mirrored = self.instances.get(id)?.mirrored;
         let hides = self.visibility.hidden(id.index) != 0;
-        let slot = self.instances.get(id)?;
-        let (actor, rooted) = (slot.actor, slot.rooted.is_some());
+        let instance = self.instances.get(id)?;
+        let (actor, rooted) = (instance.actor, instance.rooted.is_some());
         let (character, place) = self.instances.remove(id)?;
         self.visibility.despawned(id.index);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
@@ -179,9 +179,9 @@ impl Crowd {
             entry.animator.remove(actor)?;
             entry.members.swap_remove(place as usize);
             if let Some(moved) = entry.members.get(place as usize)
-                && let Some(slot) = self.instances.slots.get_mut(*moved as usize)
+                && let Some(instance) = self.instances.states.get_mut(*moved as usize)
             {
-                slot.place = place;
+                instance.place = place;
             }
         }
         Ok(())
@@ -193,7 +193,7 @@ impl Crowd {
         self.instances.get(id).is_ok()
     }
 
-    /// The instance's slot in the instance table, for shaders of the engine's own.
+    /// The instance's frame in flight in the instance table, for shaders of the engine's own.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -205,10 +205,10 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn instance(&self, id: InstanceId) -> Result<layout::Instance> {
-        let slot = self.instances.get(id)?;
+    pub fn instance(&self, id: InstanceId) -> Result<layout::GpuInstance> {
+        let instance = self.instances.get(id)?;
         let (animator, actor) = self.actor(id)?;
-        let mut next = slot.clone();
+        let mut next = instance.clone();
         next.in_ring = !animator.is_resting(actor.index);
         next.place_shares();
         Ok(next.record)
@@ -255,19 +255,19 @@ impl Crowd {
         world_from_model: &Affine,
         jump: bool,
     ) -> Result<()> {
-        let slot = self.instances.get(id)?;
-        let (before, now) = (slot.mirrored, is_mirrored(world_from_model));
-        let character = slot.record.character;
+        let instance = self.instances.get(id)?;
+        let (before, now) = (instance.mirrored, is_mirrored(world_from_model));
+        let character = instance.record.character;
         if before != now
             && let Some(Some(entry)) = self.characters.get_mut(character as usize)
         {
             entry.mirrored = entry.mirrored + usize::from(now) - usize::from(before);
         }
         let stamp = jump.then(|| self.instances.new_stamp());
-        self.instances.change(id, |slot| {
-            slot.record.world_from_model = Mat3x4::from_affine(world_from_model);
-            slot.record.stamp = stamp.unwrap_or(slot.record.stamp);
-            slot.mirrored = now;
+        self.instances.change(id, |instance| {
+            instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
+            instance.record.stamp = stamp.unwrap_or(instance.record.stamp);
+            instance.mirrored = now;
         })
     }
 
@@ -279,7 +279,8 @@ impl Crowd {
     /// that are not finite.
     pub fn set_tint(&mut self, id: InstanceId, tint: [f32; 4]) -> Result<()> {
         check_tint(tint)?;
-        self.instances.change(id, |slot| slot.record.tint = tint)
+        self.instances
+            .change(id, |instance| instance.record.tint = tint)
     }
 
     /// Sets the word that the engine's own shaders read.
@@ -287,7 +288,8 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn set_user(&mut self, id: InstanceId, user: u32) -> Result<()> {
-        self.instances.change(id, |slot| slot.record.user = user)
+        self.instances
+            .change(id, |instance| instance.record.user = user)
     }
 }
 

@@ -8,7 +8,7 @@ use super::desc::check_desc;
 use super::history::Histories;
 use super::instances::Instances;
 use super::links::Attachments;
-use super::retire::Graveyard;
+use super::retire::RetireQueue;
 use super::shadow::ShadowInput;
 use super::sorted::Sorted;
 use super::stats::Counters;
@@ -30,8 +30,8 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 /// memory it takes from the engine's allocator, in the methods that are handed one.
 ///
 /// # Slots
-/// `slots` frames are in flight. The engine says at [`Crowd::begin_frame`] which one it begins, and
-/// by that promises that the work it last submitted with that slot has ended. All recorded work
+/// `frames_in_flight` frames are in flight. The engine says at [`Crowd::begin_frame`] which one it begins, and
+/// by that promises that the work it last submitted with that frame in flight has ended. All recorded work
 /// goes to one queue, in the order of the frames.
 ///
 /// # Spaces
@@ -51,7 +51,7 @@ pub struct Crowd {
     /// What the next prepared frame brings to the GPU, with the index of the character that it is
     /// for.
     pub(crate) uploads: Vec<(u32, Upload)>,
-    pub(super) graveyard: Graveyard,
+    pub(super) retire_queue: RetireQueue,
     pub(crate) profiler: Option<Profiler>,
     pub(super) counters: Counters,
     pub(super) views: Vec<super::view::Prepared>,
@@ -73,8 +73,8 @@ impl Crowd {
     /// Makes an empty crowd on the engine's device.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names what the device lacks; [`Error::Argument`] for no slots, no
-    /// views or an alignment that is no power of two; [`Error::Capacity`] for too many slots or
+    /// [`Error::Unsupported`] names what the device lacks; [`Error::Argument`] for no frames in flight, no
+    /// views or an alignment that is no power of two; [`Error::Capacity`] for too many frames in flight or
     /// views, or if the room asked for exceeds what the device can bind; [`Error::Memory`],
     /// [`Error::Vulkan`]. What was made until then is undone.
     ///
@@ -98,7 +98,7 @@ impl Crowd {
             characters: Vec::new(),
             instances: Instances::new(&desc.capacity),
             uploads: Vec::new(),
-            graveyard: Graveyard::new(desc.slots),
+            retire_queue: RetireQueue::new(desc.frames_in_flight),
             profiler: None,
             counters: Counters::default(),
             views: Vec::with_capacity(desc.capacity.views as usize),
@@ -108,7 +108,7 @@ impl Crowd {
             listed: Vec::new(),
             deforms: Deforms::default(),
             histories: Histories::new(),
-            animated: Animated::new(desc.slots),
+            animated: Animated::new(desc.frames_in_flight),
             weights: Vec::new(),
             scratch: Vec::new(),
             time_s: 0.0,
@@ -139,7 +139,7 @@ impl Crowd {
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
-                self.desc.slots,
+                self.desc.frames_in_flight,
                 PROFILER_SCOPES,
             )?);
         }
@@ -182,7 +182,7 @@ impl Crowd {
         self.counters.read(self.instances.len() as u32)
     }
 
-    /// GPU times of the frame that was recorded before in the slot begun last; empty without
+    /// GPU times of the frame that was recorded before in the frame in flight begun last; empty without
     /// [`CrowdDesc::profile`].
     #[must_use]
     pub fn gpu_times(&self) -> &[ScopeTime] {
@@ -195,7 +195,7 @@ impl Crowd {
         self.profiler.as_ref()
     }
 
-    /// Rows of this frame's slot of the palette ring that may be in use: none if nothing plays.
+    /// Rows of this frame's frame in flight of the palette ring that may be in use: none if nothing plays.
     pub(crate) fn rows_in_use(&self) -> u32 {
         if self.animated.any_in_ring() {
             self.instances.rows_end()
@@ -214,28 +214,28 @@ impl Crowd {
         })
     }
 
-    /// Begins the frame of `slot` at the engine's time `time_s`, in seconds from an origin of its
+    /// Begins the frame of `frame_index` at the engine's time `time_s`, in seconds from an origin of its
     /// choice. Frees what no frame in flight uses any more.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a slot past [`CrowdDesc::slots`], [`Error::Argument`] for a time
+    /// [`Error::NotFound`] for a frame in flight past [`CrowdDesc::frames_in_flight`], [`Error::Argument`] for a time
     /// that is not finite.
     ///
     /// # Safety
-    /// All work that was submitted with this slot has ended (its fence is signalled). What
+    /// All work that was submitted with this frame in flight has ended (its fence is signalled). What
     /// [`Frame::record_prepare`] recorded with it was submitted, or its frame given up by
     /// [`Self::abandon_frame`]; draws that were not submitted will never be.
     pub unsafe fn begin_frame(
         &mut self,
         allocator: &mut Allocator,
-        slot: u32,
+        frame_index: u32,
         time_s: f64,
     ) -> Result<Frame<'_>> {
-        if slot >= self.desc.slots {
+        if frame_index >= self.desc.frames_in_flight {
             return Err(Error::NotFound {
-                what: "slot",
-                index: slot.into(),
-                count: self.desc.slots.into(),
+                what: "frame_index",
+                index: frame_index.into(),
+                count: self.desc.frames_in_flight.into(),
             });
         }
         if !time_s.is_finite() {
@@ -245,20 +245,23 @@ impl Crowd {
             });
         }
         self.time_s = time_s;
-        // SAFETY: the caller's word about the slot.
-        unsafe { self.graveyard.begin(&self.device, allocator, slot) };
+        // SAFETY: the caller's word about the frame in flight.
+        unsafe {
+            self.retire_queue
+                .begin(&self.device, allocator, frame_index)
+        };
         // And the buffer of histories that growth left behind.
-        self.graveyard.make_room(self.uploads.len() + 1);
+        self.retire_queue.make_room(self.uploads.len() + 1);
         if let Some(profiler) = &mut self.profiler {
-            // SAFETY: the profiler is this device's; the caller's word about the slot.
-            unsafe { profiler.begin_frame(&self.device, slot) };
+            // SAFETY: the profiler is this device's; the caller's word about the frame in flight.
+            unsafe { profiler.begin_frame(&self.device, frame_index) };
         }
         self.counters = Counters::default();
         self.views.clear();
         self.histories.begin_frame();
         self.update_animators(time_s)?;
         self.visibility.begin_frame();
-        Ok(Frame::new(self, slot))
+        Ok(Frame::new(self, frame_index))
     }
 
     /// Takes back the frame begun last, prepared or not, whose commands will never be submitted
@@ -270,10 +273,10 @@ impl Crowd {
     pub unsafe fn abandon_frame(&mut self) {
         self.instances.unsettle();
         self.visibility.abandon_frame();
-        self.histories.abandon_frame(&mut self.graveyard);
+        self.histories.abandon_frame(&mut self.retire_queue);
         let characters = &self.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
-        let uploads = self.graveyard.exhume_uploads(alive);
+        let uploads = self.retire_queue.exhume_uploads(alive);
         for (index, mut upload) in uploads {
             upload.unrecord();
             self.uploads.push((index, upload));
@@ -284,18 +287,18 @@ impl Crowd {
         self.views.clear();
     }
 
-    /// Overwrites everything that the CPU wrote into `slot` of the ring with `byte`. For tests that
-    /// prove that slots are kept apart.
+    /// Overwrites everything that the CPU wrote into `frame_index` of the ring with `byte`. For tests that
+    /// prove that frames in flight are kept apart.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a slot that does not exist.
+    /// [`Error::NotFound`] for a frame in flight that does not exist.
     ///
     /// # Safety
-    /// What the GPU reads of the slot in the meantime may be any bytes.
+    /// What the GPU reads of the frame in flight in the meantime may be any bytes.
     #[doc(hidden)]
-    pub unsafe fn poison_slot(&mut self, slot: u32, byte: u8) -> Result<()> {
+    pub unsafe fn poison_slot(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         self.animated.forget();
-        self.buffers.poison(slot, byte)
+        self.buffers.poison(frame_index, byte)
     }
 
     /// Frees everything, in flight or not.
@@ -314,7 +317,7 @@ impl Crowd {
                 entry.pool.destroy(&self.device);
                 entry.mesh.destroy(&self.device, allocator);
             }
-            self.graveyard.destroy(&self.device, allocator);
+            self.retire_queue.destroy(&self.device, allocator);
             for mut pass in self.passes.drain(..).flatten() {
                 pass.destroy(&self.device);
             }

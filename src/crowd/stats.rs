@@ -10,7 +10,7 @@ pub struct CpuTimes {
     pub update_ms: f64,
     /// Clips to palettes in the ring, and morph weights.
     pub animate_ms: f64,
-    /// Skinning the instances of [`SkinMode::Cpu`](super::SkinMode::Cpu).
+    /// Skinning the instances of [`SkinningStage::Cpu`](super::SkinningStage::Cpu).
     pub skin_ms: f64,
     /// All of [`Frame::record_prepare`](super::Frame::record_prepare).
     pub prepare_ms: f64,

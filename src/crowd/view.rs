@@ -8,7 +8,7 @@ use ash::vk;
 use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 
 /// Bytes of a view's record.
-pub(super) const VIEW_BYTES: u64 = size_of::<layout::View>() as u64;
+pub(super) const VIEW_BYTES: u64 = size_of::<layout::GpuView>() as u64;
 
 /// One directional light and a sky. Colours are linear and include the intensity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -204,13 +204,13 @@ impl View {
     }
 
     /// `shadow_edge` is the width of the crowd's shadow map in texels; 0 if there is none.
-    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> layout::View {
+    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> layout::GpuView {
         let light = &self.lighting;
         let color = |color: Vec3| color.extend(0.0).to_array();
         let steady = self.clip_from_world.to_cols_array_2d();
         let jitter = Mat4::from_translation(self.jitter.extend(0.0));
         let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
-        layout::View {
+        layout::GpuView {
             clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
             steady_clip_from_world: steady,
             previous_clip_from_world: past
@@ -247,7 +247,7 @@ pub(super) struct Past {
     pub(super) clip_from_world: Option<Mat4>,
     /// How many records the instance table had.
     pub(super) instances: u32,
-    /// See [`layout::View::history`].
+    /// See [`layout::GpuView::history`].
     pub(super) words: [u32; 4],
 }
 

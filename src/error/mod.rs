@@ -7,7 +7,7 @@ mod names;
 mod range;
 mod saved;
 mod state_machine;
-mod unheld;
+mod unrepresentable;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -81,7 +81,7 @@ pub enum Error {
     },
     /// One of several things that a call was given is wrong.
     #[error("{what} {index}: {why}")]
-    Each {
+    At {
         /// What it is one of, such as `skin job`.
         what: &'static str,
         /// Which, in the order in which they were given.
@@ -130,8 +130,8 @@ pub enum Error {
     #[error(
         "joint {joint} \"{name}\" in {at}: its skinning matrix {why}, which {method} can't hold"
     )]
-    Unheld {
-        /// The name of the [`Method`](crate::palette::Method).
+    Unrepresentable {
+        /// The name of the [`SkinningMethod`](crate::palette::SkinningMethod).
         method: &'static str,
         /// The joint's index in the skeleton.
         joint: u16,
@@ -140,7 +140,7 @@ pub enum Error {
         /// In which pose.
         at: PoseAt,
         /// What the format can't hold.
-        why: Unheld,
+        why: Unrepresentable,
     },
     /// A state machine's data or text is not what it must be: which part, which line, and why.
     #[error("{0}")]
@@ -432,4 +432,4 @@ pub use desc::{DescError, DescFault};
 pub(crate) use names::listed;
 pub use saved::SavedFault;
 pub use state_machine::{StateMachineError, StateMachinePart};
-pub use unheld::{PoseAt, Unheld};
+pub use unrepresentable::{PoseAt, Unrepresentable};

@@ -17,7 +17,7 @@ pub(crate) const CHUNK: u32 = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Geometry {
     pub(crate) words: Vec<u32>,
-    pub(crate) primitives: Vec<layout::Primitive>,
+    pub(crate) primitives: Vec<layout::GpuPrimitive>,
     pub(crate) draws: Vec<(u32, DrawRange)>,
     /// The skin stage's work on one instance: (primitive, first vertex) from this word on.
     pub(crate) chunks: u32,
@@ -65,7 +65,7 @@ impl Geometry {
     ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
         let narrow_weights = narrow(&primitive.influences.weights);
-        let record = layout::Primitive {
+        let record = layout::GpuPrimitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
             influences: primitive.influences.per_vertex,

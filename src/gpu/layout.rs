@@ -8,28 +8,28 @@ use crate::palette::{Mat3x4, PaletteFormat};
 use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 
-/// [`Instance::source`]: the palette lies in the frame ring.
+/// [`GpuInstance::source`]: the palette lies in the frame ring.
 pub const SOURCE_RING: u32 = 0;
-/// [`Instance::source`]: the palette lies in the character's resident palettes.
+/// [`GpuInstance::source`]: the palette lies in the character's resident palettes.
 pub const SOURCE_RESIDENT: u32 = 1;
 
-/// [`Primitive::flags`]: joint indices have 16 bits, else 8.
+/// [`GpuPrimitive::flags`]: joint indices have 16 bits, else 8.
 pub const JOINTS_U16: u32 = 1;
-/// [`Primitive::flags`]: there are normals, else triangles are shaded flat.
+/// [`GpuPrimitive::flags`]: there are normals, else triangles are shaded flat.
 pub const HAS_NORMALS: u32 = 2;
-/// [`Primitive::flags`]: there are texture coordinates.
+/// [`GpuPrimitive::flags`]: there are texture coordinates.
 pub const HAS_UVS: u32 = 4;
-/// [`Primitive::flags`]: there are vertex colours.
+/// [`GpuPrimitive::flags`]: there are vertex colours.
 pub const HAS_COLORS: u32 = 8;
-/// [`Primitive::flags`]: weights have 8 bits, else 16.
+/// [`GpuPrimitive::flags`]: weights have 8 bits, else 16.
 pub const WEIGHTS_U8: u32 = 16;
-/// [`Primitive::flags`]: the vertex colour's alpha weighs the instance's tint.
+/// [`GpuPrimitive::flags`]: the vertex colour's alpha weighs the instance's tint.
 pub const TINT_BY_ALPHA: u32 = 32;
-/// [`Primitive::flags`]: there are tangents.
+/// [`GpuPrimitive::flags`]: there are tangents.
 pub const HAS_TANGENTS: u32 = 64;
-/// [`Primitive::flags`]: there is a second set of texture coordinates.
+/// [`GpuPrimitive::flags`]: there is a second set of texture coordinates.
 pub const HAS_UVS1: u32 = 128;
-/// [`Primitive::flags`]: from this bit on, two say the character's method ([`METHOD_LINEAR`] and its neighbours).
+/// [`GpuPrimitive::flags`]: from this bit on, two say the character's method ([`METHOD_LINEAR`] and its neighbours).
 pub const METHOD_SHIFT: u32 = 8;
 
 /// Palette entries are matrices of 3 rows.
@@ -55,13 +55,13 @@ pub const fn method_code(format: PaletteFormat) -> u32 {
 /// An offset that leads nowhere.
 pub const NONE: u32 = u32::MAX;
 
-/// [`Material::flags`]: the surface is there where alpha is at least the cutoff.
+/// [`GpuMaterial::flags`]: the surface is there where alpha is at least the cutoff.
 pub const ALPHA_MASK: u32 = 1;
-/// [`Material::flags`]: alpha says how much of what lies behind is covered.
+/// [`GpuMaterial::flags`]: alpha says how much of what lies behind is covered.
 pub const ALPHA_BLEND: u32 = 2;
-/// [`Material::flags`]: no light.
+/// [`GpuMaterial::flags`]: no light.
 pub const UNLIT: u32 = 4;
-/// [`Material::flags`]: from this bit on, five say which textures there are.
+/// [`GpuMaterial::flags`]: from this bit on, five say which textures there are.
 pub const TEXTURE_SHIFT: u32 = 8;
 
 /// Textures of a material: base colour, metallic-roughness, normal, occlusion, emissive.
@@ -72,7 +72,7 @@ pub const SHADOW_LAYERS: usize = 4;
 /// One character that stands in the world (`ThrongInstance`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Instance {
+pub struct GpuInstance {
     /// World from character space.
     pub world_from_model: Mat3x4,
     /// Linear RGBA, multiplies the base colour.
@@ -99,7 +99,7 @@ pub struct Instance {
 /// Where a primitive's streams lie in the geometry buffer, in 32-bit words (`ThrongPrimitive`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Primitive {
+pub struct GpuPrimitive {
     /// How many vertices.
     pub vertex_count: u32,
     /// First entry of its range of the character's palette.
@@ -146,13 +146,13 @@ pub struct Primitive {
     pub base_color: [f32; 4],
 }
 
-/// In [`Texture::uv_set`]: the texture coordinates are transformed.
+/// In [`GpuTexture::uv_set`]: the texture coordinates are transformed.
 pub const UV_TRANSFORMED: u32 = 2;
 
 /// A texture of a material (`ThrongTexture`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Texture {
+pub struct GpuTexture {
     /// Columns of the 2×2 matrix that texture coordinates go through.
     pub uv_matrix: [f32; 4],
     /// Added to them after that.
@@ -166,7 +166,7 @@ pub struct Texture {
 /// How a surface looks (`ThrongMaterial`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Material {
+pub struct GpuMaterial {
     /// Linear RGBA.
     pub base_color: [f32; 4],
     /// Linear RGB.
@@ -186,13 +186,13 @@ pub struct Material {
     /// Zero.
     pub reserved: [u32; 3],
     /// In the order of [`character::Material::textures`](crate::mesh::Material::textures).
-    pub textures: [Texture; TEXTURES],
+    pub textures: [GpuTexture; TEXTURES],
 }
 
 /// What a view's shaders need (`ThrongView`), std140.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct View {
+pub struct GpuView {
     /// Columns; with jitter.
     pub clip_from_world: [[f32; 4]; 4],
     /// Columns; without jitter.
@@ -226,29 +226,29 @@ pub struct View {
 
 const _: () = {
     assert!(size_of::<Mat3x4>() == 48);
-    assert!(size_of::<Instance>() == 96);
-    assert!(offset_of!(Instance, tint) == 48);
-    assert!(offset_of!(Instance, palette_base) == 64);
-    assert!(offset_of!(Instance, source) == 68);
-    assert!(offset_of!(Instance, stamp) == 80);
-    assert!(offset_of!(Instance, morphs) == 84);
-    assert!(offset_of!(Instance, skinned) == 88);
-    assert!(size_of::<Primitive>() == 96);
-    assert!(offset_of!(Primitive, flags) == 12);
-    assert!(offset_of!(Primitive, joints) == 20);
-    assert!(offset_of!(Primitive, normals) == 28);
-    assert!(offset_of!(Primitive, material) == 40);
-    assert!(offset_of!(Primitive, targets) == 52);
-    assert!(offset_of!(Primitive, skinned_positions) == 64);
-    assert!(offset_of!(Primitive, base_color) == 80);
-    assert!(size_of::<Texture>() == 32);
-    assert!(size_of::<Material>() == 224);
-    assert!(offset_of!(Material, metallic) == 32);
-    assert!(offset_of!(Material, flags) == 48);
-    assert!(offset_of!(Material, textures) == 64);
-    assert!(size_of::<View>() == 560);
-    assert!(offset_of!(View, eye) == 192);
-    assert!(offset_of!(View, history) == 272);
-    assert!(offset_of!(View, history_instances) == 288);
-    assert!(offset_of!(View, shadow_from_world) == 304);
+    assert!(size_of::<GpuInstance>() == 96);
+    assert!(offset_of!(GpuInstance, tint) == 48);
+    assert!(offset_of!(GpuInstance, palette_base) == 64);
+    assert!(offset_of!(GpuInstance, source) == 68);
+    assert!(offset_of!(GpuInstance, stamp) == 80);
+    assert!(offset_of!(GpuInstance, morphs) == 84);
+    assert!(offset_of!(GpuInstance, skinned) == 88);
+    assert!(size_of::<GpuPrimitive>() == 96);
+    assert!(offset_of!(GpuPrimitive, flags) == 12);
+    assert!(offset_of!(GpuPrimitive, joints) == 20);
+    assert!(offset_of!(GpuPrimitive, normals) == 28);
+    assert!(offset_of!(GpuPrimitive, material) == 40);
+    assert!(offset_of!(GpuPrimitive, targets) == 52);
+    assert!(offset_of!(GpuPrimitive, skinned_positions) == 64);
+    assert!(offset_of!(GpuPrimitive, base_color) == 80);
+    assert!(size_of::<GpuTexture>() == 32);
+    assert!(size_of::<GpuMaterial>() == 224);
+    assert!(offset_of!(GpuMaterial, metallic) == 32);
+    assert!(offset_of!(GpuMaterial, flags) == 48);
+    assert!(offset_of!(GpuMaterial, textures) == 64);
+    assert!(size_of::<GpuView>() == 560);
+    assert!(offset_of!(GpuView, eye) == 192);
+    assert!(offset_of!(GpuView, history) == 272);
+    assert!(offset_of!(GpuView, history_instances) == 288);
+    assert!(offset_of!(GpuView, shadow_from_world) == 304);
 };

@@ -7,7 +7,7 @@ use crate::mesh::{AlphaMode, TextureRef};
 pub(crate) fn material(
     material: &crate::mesh::Material,
     slots: [u32; layout::TEXTURES],
-) -> layout::Material {
+) -> layout::GpuMaterial {
     let textures = material.textures();
     let present = (0..).zip(&textures).fold(0, |bits, (at, texture)| {
         bits | u32::from(texture.is_some()) << at
@@ -18,7 +18,7 @@ pub(crate) fn material(
         AlphaMode::Blend => (layout::ALPHA_BLEND, 0.0),
     };
     let unlit = if material.unlit { layout::UNLIT } else { 0 };
-    layout::Material {
+    layout::GpuMaterial {
         base_color: material.base_color,
         emissive: material.emissive,
         alpha_cutoff,
@@ -32,10 +32,10 @@ pub(crate) fn material(
     }
 }
 
-fn texture(texture: Option<TextureRef>, slot: u32) -> layout::Texture {
+fn texture(texture: Option<TextureRef>, slot: u32) -> layout::GpuTexture {
     let texture = texture.unwrap_or(TextureRef::new(0));
     let transformed = texture.transform != glam::Affine2::IDENTITY;
-    layout::Texture {
+    layout::GpuTexture {
         uv_matrix: texture.transform.matrix2.to_cols_array(),
         uv_offset: texture.transform.translation.to_array(),
         uv_set: texture.uv_set

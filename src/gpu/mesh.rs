@@ -7,7 +7,7 @@ use super::textures::Textures;
 use super::{Buffer, Device, Upload, encode, layout, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
-use crate::palette::{Method, PaletteFormat, check_method};
+use crate::palette::{PaletteFormat, SkinningMethod, check_method};
 use crate::skin::SkinnedLayout;
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
@@ -16,7 +16,7 @@ use gpu_allocator::vulkan::Allocator;
 /// buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimitiveDraw {
-    /// Its number: what the vertex shader takes as the index of its [`super::layout::Primitive`].
+    /// Its number: what the vertex shader takes as the index of its [`super::layout::GpuPrimitive`].
     pub primitive: u32,
     /// Index of its material.
     pub material: u32,
@@ -69,7 +69,7 @@ impl SkinnedMesh {
     /// be used by what is submitted after [`Upload::record`]'s commands.
     ///
     /// # Errors
-    /// [`Error::Unheld`](crate::Error::Unheld) if the character's palettes don't fit `method`;
+    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the character's palettes don't fit `method`;
     /// [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds `maxStorageBufferRange`,
     /// or a set the textures that the device can bind; [`Error::Memory`](crate::Error::Memory),
     /// [`Error::Vulkan`](crate::Error::Vulkan). `upload` then copies what it did before, though it
@@ -82,7 +82,7 @@ impl SkinnedMesh {
         allocator: &mut Allocator,
         upload: &mut Upload,
         character: &Character,
-        method: Method,
+        method: SkinningMethod,
     ) -> Result<Self> {
         let format = check_method(character, method)?;
         let geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
@@ -132,7 +132,7 @@ impl SkinnedMesh {
         geometry: &Geometry,
     ) -> Result<()> {
         let rest = palettes::rest(character, self.format)?;
-        let materials: Vec<layout::Material> = (0..)
+        let materials: Vec<layout::GpuMaterial> = (0..)
             .zip(character.materials())
             .map(|(number, material)| {
                 super::material::material(material, self.textures.slots(number))
@@ -226,12 +226,12 @@ impl SkinnedMesh {
         whole(&self.geometry)
     }
 
-    /// For a storage buffer descriptor: [`super::layout::Primitive`]s.
+    /// For a storage buffer descriptor: [`super::layout::GpuPrimitive`]s.
     pub fn primitives(&self) -> vk::DescriptorBufferInfo {
         whole(&self.primitives)
     }
 
-    /// For a storage buffer descriptor: [`super::layout::Material`]s.
+    /// For a storage buffer descriptor: [`super::layout::GpuMaterial`]s.
     pub fn materials(&self) -> vk::DescriptorBufferInfo {
         whole(&self.materials)
     }
@@ -249,7 +249,7 @@ impl SkinnedMesh {
     }
 
     /// For an array of combined image samplers: all textures, which
-    /// [`super::layout::Texture::slot`] numbers.
+    /// [`super::layout::GpuTexture::slot`] numbers.
     pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
         self.textures.all()
     }

@@ -1,4 +1,4 @@
-//! Palettes that the CPU writes, one slot for each frame in flight.
+//! Palettes that the CPU writes, one frame in flight for each frame in flight.
 
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
@@ -12,8 +12,8 @@ use gpu_allocator::vulkan::Allocator;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaletteRingDesc {
     /// Frames in flight, at least 1.
-    pub slots: u32,
-    /// Palette entries of one slot, 48 bytes each.
+    pub frames_in_flight: u32,
+    /// Palette entries of one frame in flight, 48 bytes each.
     pub entries: u32,
     /// Where the memory lies.
     pub memory: RingMemory,
@@ -25,7 +25,7 @@ pub struct PaletteRingDesc {
 impl Default for PaletteRingDesc {
     fn default() -> Self {
         Self {
-            slots: 2,
+            frames_in_flight: 2,
             entries: 65_536,
             memory: RingMemory::Auto,
             min_offset_alignment: 0,
@@ -33,14 +33,14 @@ impl Default for PaletteRingDesc {
     }
 }
 
-/// A storage buffer of palettes in `slots` parts, mapped for as long as it lives.
+/// A storage buffer of palettes in `frames_in_flight` parts, mapped for as long as it lives.
 ///
-/// The CPU writes the slot of the frame that it is about to record, straight into the memory that
+/// The CPU writes the frame in flight of the frame that it is about to record, straight into the memory that
 /// the GPU reads (or into host memory that [`Self::record_upload`] copies from, where the device
-/// has no such memory). Shaders see the slot through a dynamic offset, so the descriptor is written
+/// has no such memory). Shaders see the frame in flight through a dynamic offset, so the descriptor is written
 /// once.
 ///
-/// It never waits: a slot may be written when the GPU has finished the work that last read it.
+/// It never waits: a frame in flight may be written when the GPU has finished the work that last read it.
 #[derive(Debug)]
 pub struct PaletteRing {
     ring: Ring,
@@ -53,8 +53,8 @@ impl PaletteRing {
     /// Allocates the ring.
     ///
     /// # Errors
-    /// [`Error::Argument`] for no slots or an alignment that is no power of two;
-    /// [`Error::Capacity`] if a slot exceeds `maxStorageBufferRange`, or the ring the 32 bits of a
+    /// [`Error::Argument`] for no frames in flight or an alignment that is no power of two;
+    /// [`Error::Capacity`] if a frame in flight exceeds `maxStorageBufferRange`, or the ring the 32 bits of a
     /// dynamic offset; [`Error::Memory`], [`Error::Vulkan`].
     ///
     /// # Safety
@@ -64,9 +64,9 @@ impl PaletteRing {
         allocator: &mut Allocator,
         desc: &PaletteRingDesc,
     ) -> Result<Self> {
-        if desc.slots == 0 {
+        if desc.frames_in_flight == 0 {
             return Err(Error::Argument {
-                what: "slots",
+                what: "frames_in_flight",
                 why: ArgumentFault::Invalid("must be at least 1"),
             });
         }
@@ -79,7 +79,7 @@ impl PaletteRing {
         }
         let ring = RingDesc {
             name: "throng palettes (ring)",
-            slots: desc.slots,
+            frames_in_flight: desc.frames_in_flight,
             slot_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
             alignment: desc.min_offset_alignment,
             usage: vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC,
@@ -98,7 +98,7 @@ impl PaletteRing {
         }
     }
 
-    /// Palette entries of one slot.
+    /// Palette entries of one frame in flight.
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.entries
@@ -106,8 +106,8 @@ impl PaletteRing {
 
     /// Frames in flight.
     #[must_use]
-    pub fn slots(&self) -> u32 {
-        self.ring.slots()
+    pub fn frames_in_flight(&self) -> u32 {
+        self.ring.frames_in_flight()
     }
 
     /// Whether the memory is staged: [`Self::record_upload`] then has to be recorded every frame.
@@ -116,7 +116,7 @@ impl PaletteRing {
         self.ring.is_staged()
     }
 
-    /// For a dynamic storage buffer descriptor; its range is one slot.
+    /// For a dynamic storage buffer descriptor; its range is one frame in flight.
     pub fn descriptor(&self) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {
             buffer: self.ring.buffer(),
@@ -125,30 +125,30 @@ impl PaletteRing {
         }
     }
 
-    /// The dynamic offset of `slot`, in bytes; of the last slot past the end.
+    /// The dynamic offset of `frame_index`, in bytes; of the last frame in flight past the end.
     #[must_use]
-    pub fn dynamic_offset(&self, slot: u32) -> u32 {
-        self.ring.offset(slot)
+    pub fn dynamic_offset(&self, frame_index: u32) -> u32 {
+        self.ring.offset(frame_index)
     }
 
-    /// `count` entries of `slot` from `first`, to be written in ascending order.
+    /// `count` entries of `frame_index` from `first`, to be written in ascending order.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a slot that there is not, [`Error::Capacity`] past its end.
+    /// [`Error::NotFound`] for a frame in flight that there is not, [`Error::Capacity`] past its end.
     ///
     /// # Safety
-    /// The GPU has finished all work that was submitted with this slot.
+    /// The GPU has finished all work that was submitted with this frame in flight.
     pub unsafe fn writer(
         &mut self,
-        slot: u32,
+        frame_index: u32,
         first: u32,
         count: u32,
     ) -> Result<WriteOnly<'_, Mat3x4>> {
         // SAFETY: the caller's word.
-        unsafe { self.writer_as(slot, first.saturating_mul(3), count) }
+        unsafe { self.writer_as(frame_index, first.saturating_mul(3), count) }
     }
 
-    /// `count` entries of any of the palette formats, from `row` (of 16 bytes) of `slot` on, to be
+    /// `count` entries of any of the palette formats, from `row` (of 16 bytes) of `frame_index` on, to be
     /// written in ascending order. An entry of the ring is 3 rows.
     ///
     /// # Errors
@@ -158,74 +158,82 @@ impl PaletteRing {
     /// As [`Self::writer`].
     pub unsafe fn writer_as<E: PaletteEntry>(
         &mut self,
-        slot: u32,
+        frame_index: u32,
         row: u32,
         count: u32,
     ) -> Result<WriteOnly<'_, E>> {
-        self.check_slot(slot)?;
+        self.check_slot(frame_index)?;
         let bytes = u64::from(count) * size_of::<E>() as u64;
         let start = u64::from(row) * ROW_BYTES;
         let asked = (start + bytes).div_ceil(ENTRY_BYTES);
         let cap = u64::from(self.entries);
         limit("palette entries", asked, cap)?;
-        let place = self.ring.place(slot, start, bytes).ok_or(Error::Capacity {
-            what: "palette entries",
-            asked,
-            cap,
-        })?;
+        let place = self
+            .ring
+            .place(frame_index, start, bytes)
+            .ok_or(Error::Capacity {
+                what: "palette entries",
+                asked,
+                cap,
+            })?;
         // SAFETY: `place` checked the range; entries of whole rows from an aligned start stay
         // aligned to 16; the borrow is exclusive on the CPU, and the caller vouches for the GPU.
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
     }
 
-    fn check_slot(&self, slot: u32) -> Result<()> {
-        if slot < self.ring.slots() {
+    fn check_slot(&self, frame_index: u32) -> Result<()> {
+        if frame_index < self.ring.frames_in_flight() {
             return Ok(());
         }
         Err(Error::NotFound {
-            what: "slot",
-            index: slot.into(),
-            count: self.ring.slots().into(),
+            what: "frame_index",
+            index: frame_index.into(),
+            count: self.ring.frames_in_flight().into(),
         })
     }
 
-    /// Copies finished palettes into `slot`, from entry `first`.
+    /// Copies finished palettes into `frame_index`, from entry `first`.
     ///
     /// # Errors
     /// As [`Self::writer`].
     ///
     /// # Safety
     /// As [`Self::writer`].
-    pub unsafe fn write(&mut self, slot: u32, first: u32, palettes: &[Mat3x4]) -> Result<()> {
+    pub unsafe fn write(
+        &mut self,
+        frame_index: u32,
+        first: u32,
+        palettes: &[Mat3x4],
+    ) -> Result<()> {
         let count = u32::try_from(palettes.len()).unwrap_or(u32::MAX);
         // SAFETY: the caller's word.
-        unsafe { self.writer(slot, first, count)? }.copy_from(palettes)
+        unsafe { self.writer(frame_index, first, count)? }.copy_from(palettes)
     }
 
-    /// The mapped start of `slot`, so that a bench can hold [`Self::write`] against a plain copy
+    /// The mapped start of `frame_index`, so that a bench can hold [`Self::write`] against a plain copy
     /// into the very same memory.
     #[doc(hidden)]
-    pub fn mapped_start(&mut self, slot: u32) -> Option<core::ptr::NonNull<u8>> {
-        self.ring.place(slot, 0, 0)
+    pub fn mapped_start(&mut self, frame_index: u32) -> Option<core::ptr::NonNull<u8>> {
+        self.ring.place(frame_index, 0, 0)
     }
 
-    /// Copies the first `entries` entries of `slot` to device memory if the ring is staged; else
+    /// Copies the first `entries` entries of `frame_index` to device memory if the ring is staged; else
     /// records nothing. Returns whether something was recorded: then a barrier from
     /// `COPY`/`TRANSFER_WRITE` to the shaders that read is the caller's to record.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and is submitted after the slot was written. The
-    /// slot's earlier work has ended.
+    /// `cmd` is recording, outside a render pass, and is submitted after the frame in flight was written. The
+    /// frame in flight's earlier work has ended.
     pub unsafe fn record_upload(
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
-        slot: u32,
+        frame_index: u32,
         entries: u32,
     ) -> bool {
         let part = (0, u64::from(entries.min(self.entries)) * ENTRY_BYTES);
-        // SAFETY: the caller's word; the part lies in the slot.
-        unsafe { self.ring.record_upload(device, cmd, slot, &[part]) }
+        // SAFETY: the caller's word; the part lies in the frame in flight.
+        unsafe { self.ring.record_upload(device, cmd, frame_index, &[part]) }
     }
 
     /// Frees everything.

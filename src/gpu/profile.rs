@@ -22,28 +22,28 @@ pub struct ScopeTime {
     pub ms: f64,
 }
 
-/// Timestamps around scopes, kept apart by slot. Results of a slot are read, without waiting, when
+/// Timestamps around scopes, kept apart by frame in flight. Results of a frame in flight are read, without waiting, when
 /// it begins again.
 #[derive(Debug)]
 pub struct Profiler {
     pool: Object<vk::QueryPool>,
     scopes_per_slot: u32,
     period_ns: f32,
-    slot: u32,
+    frame_index: u32,
     used: AtomicU32,
-    /// Per slot and scope; set once a frame.
+    /// Per frame in flight and scope; set once a frame.
     names: Vec<Vec<OnceLock<&'static str>>>,
     times: Vec<ScopeTime>,
     raw: Vec<[u64; 2]>,
 }
 
 impl Profiler {
-    /// Room for `scopes` scopes in each of `slots` slots. For a queue family whose
+    /// Room for `scopes` scopes in each of `frames_in_flight` frames in flight. For a queue family whose
     /// `timestampValidBits` are not 0.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the device has no timestamps; [`Error::Vulkan`].
-    pub fn new(device: &Device, slots: u32, scopes: u32) -> Result<Self> {
+    pub fn new(device: &Device, frames_in_flight: u32, scopes: u32) -> Result<Self> {
         let period_ns = device.limits.timestamp_period_ns;
         if period_ns <= 0.0 {
             return Err(Error::Unsupported {
@@ -51,10 +51,10 @@ impl Profiler {
                 device: device.name().into(),
             });
         }
-        let (slots, scopes) = (slots.max(1), scopes.max(1));
+        let (frames_in_flight, scopes) = (frames_in_flight.max(1), scopes.max(1));
         let count = limit(
             "timestamps",
-            u64::from(slots) * u64::from(scopes) * 2,
+            u64::from(frames_in_flight) * u64::from(scopes) * 2,
             u32::MAX.into(),
         )? as u32;
         let info = vk::QueryPoolCreateInfo::default()
@@ -67,9 +67,9 @@ impl Profiler {
             pool: Object::new(device, pool, "throng timestamps"),
             scopes_per_slot: scopes,
             period_ns,
-            slot: 0,
+            frame_index: 0,
             used: AtomicU32::new(scopes),
-            names: (0..slots)
+            names: (0..frames_in_flight)
                 .map(|_| (0..scopes).map(|_| OnceLock::new()).collect())
                 .collect(),
             times: Vec::with_capacity(scopes as usize),
@@ -77,23 +77,23 @@ impl Profiler {
         })
     }
 
-    /// Reads what the slot's last frame measured. Scopes whose commands have not run are left out.
+    /// Reads what the frame's last frame measured. Scopes whose commands have not run are left out.
     ///
     /// # Safety
-    /// `device` is the one that this was made with. What was recorded in the slot's last frame has
+    /// `device` is the one that this was made with. What was recorded in the frame's last frame has
     /// been submitted, or that frame was given up by [`Self::abandon_frame`].
-    pub unsafe fn begin_frame(&mut self, device: &Device, slot: u32) {
+    pub unsafe fn begin_frame(&mut self, device: &Device, frame_index: u32) {
         self.times.clear();
         self.raw.clear();
-        // Nothing can be measured until the slot's queries are reset.
+        // Nothing can be measured until the frame's queries are reset.
         *self.used.get_mut() = self.scopes_per_slot;
-        let Some(names) = self.names.get_mut(slot as usize) else {
+        let Some(names) = self.names.get_mut(frame_index as usize) else {
             return;
         };
-        self.slot = slot;
+        self.frame_index = frame_index;
         let opened = names.iter().take_while(|name| name.get().is_some()).count();
         self.raw.resize(opened * 2, [0; 2]);
-        let first = slot * self.scopes_per_slot * 2;
+        let first = frame_index * self.scopes_per_slot * 2;
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         if opened > 0 {
             let (pool, raw) = (self.pool.handle, &mut self.raw);
@@ -122,18 +122,23 @@ impl Profiler {
     /// Forgets the scopes of the frame begun last, whose commands will never be submitted.
     pub fn abandon_frame(&mut self) {
         *self.used.get_mut() = self.scopes_per_slot;
-        for name in self.names.get_mut(self.slot as usize).into_iter().flatten() {
+        for name in self
+            .names
+            .get_mut(self.frame_index as usize)
+            .into_iter()
+            .flatten()
+        {
             name.take();
         }
     }
 
-    /// Resets the slot's queries; scopes can be opened from here on.
+    /// Resets the frame's queries; scopes can be opened from here on.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass, and is submitted before what opens scopes.
     pub unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let (first, count) = (
-            self.slot * self.scopes_per_slot * 2,
+            self.frame_index * self.scopes_per_slot * 2,
             self.scopes_per_slot * 2,
         );
         // SAFETY: the caller's word; the range lies in the pool.
@@ -162,17 +167,17 @@ impl Profiler {
             .used
             .fetch_add(1, Ordering::Relaxed)
             .min(self.scopes_per_slot);
-        let Some(slot) = self
+        let Some(frame_index) = self
             .names
-            .get(self.slot as usize)
-            .and_then(|slot| slot.get(number as usize))
+            .get(self.frame_index as usize)
+            .and_then(|frame_index| frame_index.get(number as usize))
         else {
             return none;
         };
-        if slot.set(name).is_err() {
+        if frame_index.set(name).is_err() {
             return none;
         }
-        let query = (self.slot * self.scopes_per_slot + number) * 2;
+        let query = (self.frame_index * self.scopes_per_slot + number) * 2;
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
         // SAFETY: the caller's word; the query was reset and is written once.
         unsafe {
@@ -199,7 +204,7 @@ impl Profiler {
         }
     }
 
-    /// What the frame measured that was last recorded in the slot of the last
+    /// What the frame measured that was last recorded in the frame in flight of the last
     /// [`Self::begin_frame`], in the order of opening.
     #[must_use]
     pub fn times(&self) -> &[ScopeTime] {

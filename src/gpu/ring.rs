@@ -1,4 +1,4 @@
-//! N slots of persistently mapped memory, one for each frame in flight.
+//! N frames in flight of persistently mapped memory, one for each frame in flight.
 
 use super::{Buffer, BufferDesc, Device, limit};
 use crate::error::{Error, Result};
@@ -20,8 +20,8 @@ pub enum RingMemory {
 /// What a ring is made of.
 pub(crate) struct RingDesc<'a> {
     pub(crate) name: &'a str,
-    pub(crate) slots: u32,
-    /// Bytes of one slot, before rounding up to the alignment.
+    pub(crate) frames_in_flight: u32,
+    /// Bytes of one frame in flight, before rounding up to the alignment.
     pub(crate) slot_bytes: u64,
     /// A dynamic offset is a multiple of this; the device's own demand is added.
     pub(crate) alignment: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Ring {
     staged: Option<Buffer>,
     mapped: NonNull<u8>,
     slot_bytes: u64,
-    slots: u32,
+    frames_in_flight: u32,
 }
 
 // SAFETY: `mapped` points into memory that `host` owns; writing through it needs `&mut self`.
@@ -54,7 +54,7 @@ impl Ring {
             staged: None,
             mapped: NonNull::dangling(),
             slot_bytes: 0,
-            slots: 0,
+            frames_in_flight: 0,
         }
     }
 
@@ -65,11 +65,11 @@ impl Ring {
     ) -> Result<Self> {
         let alignment = desc.alignment.max(device.limits.offset_alignment);
         let slot_bytes = desc.slot_bytes.max(1).next_multiple_of(alignment);
-        let bytes = slot_bytes.saturating_mul(desc.slots.into());
+        let bytes = slot_bytes.saturating_mul(desc.frames_in_flight.into());
         // A dynamic offset has 32 bits.
         limit("bytes of a frame ring", bytes, u32::MAX.into())?;
         limit(
-            "bytes of a slot (maxStorageBufferRange)",
+            "bytes of a frame_index (maxStorageBufferRange)",
             slot_bytes,
             device.limits.max_storage_range,
         )?;
@@ -87,7 +87,14 @@ impl Ring {
             };
             match Buffer::new(device, allocator, &buffer) {
                 Ok(host) => {
-                    return Self::over(device, allocator, host, None, slot_bytes, desc.slots);
+                    return Self::over(
+                        device,
+                        allocator,
+                        host,
+                        None,
+                        slot_bytes,
+                        desc.frames_in_flight,
+                    );
                 }
                 // The window may be full: host memory still does.
                 Err(Error::Memory { .. }) => {}
@@ -110,7 +117,7 @@ impl Ring {
                 host,
                 Some(staged),
                 slot_bytes,
-                desc.slots,
+                desc.frames_in_flight,
             ),
             Err(error) => {
                 // SAFETY: made above and never used.
@@ -126,7 +133,7 @@ impl Ring {
         host: Buffer,
         staged: Option<Buffer>,
         slot_bytes: u64,
-        slots: u32,
+        frames_in_flight: u32,
     ) -> Result<Self> {
         let mapped = host.mapped();
         let mut ring = Self {
@@ -134,7 +141,7 @@ impl Ring {
             staged,
             mapped: mapped.unwrap_or(NonNull::dangling()),
             slot_bytes,
-            slots,
+            frames_in_flight,
         };
         if mapped.is_none() {
             // SAFETY: never used.
@@ -157,25 +164,26 @@ impl Ring {
         self.staged.is_some()
     }
 
-    pub(crate) fn slots(&self) -> u32 {
-        self.slots
+    pub(crate) fn frames_in_flight(&self) -> u32 {
+        self.frames_in_flight
     }
 
     pub(crate) fn slot_bytes(&self) -> u64 {
         self.slot_bytes
     }
 
-    /// The dynamic offset of a slot, of the last one past the end. `new` keeps the whole ring
+    /// The dynamic offset of a frame in flight, of the last one past the end. `new` keeps the whole ring
     /// within 32 bits.
-    pub(crate) fn offset(&self, slot: u32) -> u32 {
-        let slot = slot.min(self.slots.saturating_sub(1));
-        (u64::from(slot) * self.slot_bytes) as u32
+    pub(crate) fn offset(&self, frame_index: u32) -> u32 {
+        let frame_index = frame_index.min(self.frames_in_flight.saturating_sub(1));
+        (u64::from(frame_index) * self.slot_bytes) as u32
     }
 
-    /// Start of `bytes` bytes of a slot, from `at`; `None` outside of it.
-    pub(crate) fn place(&mut self, slot: u32, at: u64, bytes: u64) -> Option<NonNull<u8>> {
-        let inside = slot < self.slots && at.checked_add(bytes)? <= self.slot_bytes;
-        let offset = usize::try_from(u64::from(slot) * self.slot_bytes + at).ok()?;
+    /// Start of `bytes` bytes of a frame in flight, from `at`; `None` outside of it.
+    pub(crate) fn place(&mut self, frame_index: u32, at: u64, bytes: u64) -> Option<NonNull<u8>> {
+        let inside =
+            frame_index < self.frames_in_flight && at.checked_add(bytes)? <= self.slot_bytes;
+        let offset = usize::try_from(u64::from(frame_index) * self.slot_bytes + at).ok()?;
         // SAFETY: the offset lies in the mapped buffer, as was just checked.
         inside.then(|| unsafe { self.mapped.add(offset) })
     }
@@ -185,25 +193,29 @@ impl Ring {
         self.host.handle
     }
 
-    /// Copies parts of the slot, (start, bytes), to device memory if the ring is staged. The caller
+    /// Copies parts of the frame in flight, (start, bytes), to device memory if the ring is staged. The caller
     /// puts a barrier behind it. Returns whether a copy was recorded.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass; the parts lie in the slot, and its earlier work
+    /// `cmd` is recording, outside a render pass; the parts lie in the frame in flight, and its earlier work
     /// has ended.
     pub(crate) unsafe fn record_upload(
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
-        slot: u32,
+        frame_index: u32,
         parts: &[(u64, u64)],
     ) -> bool {
-        let Some(staged) = self.staged.as_ref().filter(|_| slot < self.slots) else {
+        let Some(staged) = self
+            .staged
+            .as_ref()
+            .filter(|_| frame_index < self.frames_in_flight)
+        else {
             return false;
         };
         let mut any = false;
         for (start, size) in parts.iter().filter(|(_, size)| *size > 0) {
-            let offset = u64::from(self.offset(slot)) + start;
+            let offset = u64::from(self.offset(frame_index)) + start;
             let region = vk::BufferCopy {
                 src_offset: offset,
                 dst_offset: offset,
@@ -224,7 +236,7 @@ impl Ring {
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
         // Nothing can be placed in it any more.
-        (self.slots, self.slot_bytes) = (0, 0);
+        (self.frames_in_flight, self.slot_bytes) = (0, 0);
         // SAFETY: the caller's word.
         unsafe {
             self.host.destroy(device, allocator);

@@ -46,7 +46,7 @@ pub struct SetBuffers<'a> {
     pub ring_palettes: Option<vk::DescriptorBufferInfo>,
     /// Binding 2. See [`super::SkinnedMesh::rest_palette`].
     pub resident_palettes: Option<vk::DescriptorBufferInfo>,
-    /// Binding 3: [`super::layout::Instance`]s.
+    /// Binding 3: [`super::layout::GpuInstance`]s.
     pub instances: Option<vk::DescriptorBufferInfo>,
     /// Binding 4: `u32` indices into the instances; its range is one slot.
     pub visible: Option<vk::DescriptorBufferInfo>,
@@ -63,7 +63,7 @@ pub struct SetBuffers<'a> {
     /// Binding 9: see [`SkinnedLayout`](crate::skin::SkinnedLayout). Not read for instances whose
     /// `skinned` is [`super::layout::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
-    /// Binding 10. Not read where [`super::layout::View::history_instances`] is 0.
+    /// Binding 10. Not read where [`super::layout::GpuView::history_instances`] is 0.
     pub history: Option<vk::DescriptorBufferInfo>,
     /// Binding 11. See [`super::SkinnedMesh::textures`], and [`super::SkinnedMesh::all_textures`]
     /// where the layout is [bindless](SetLayout::is_bindless).

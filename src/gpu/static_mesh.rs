@@ -41,7 +41,7 @@ pub struct SkinnedPrimitive {
     ///
     /// Triangles that a clip may turn over are the exception: they are the ranges of those of
     /// [`SkinnedMesh::draws`] that have a [`flip`](super::PrimitiveDraw::flip), and
-    /// [`turned_triangles`](crate::skin::turned_triangles) tells on the CPU which are turned over
+    /// [`flipped_triangles`](crate::skin::flipped_triangles) tells on the CPU which are turned over
     /// in a pose. [`Character::facings`](crate::character::Character::facings) says whether there
     /// are any.
     pub index_count: u32,

@@ -186,7 +186,7 @@ impl IkJob for Aim {
         for AimJoint { joint, share } in &self.joints {
             // At most 1e6, so that no sum loses the small ones to overflow.
             expect_in("AimJoint::share", *share, f32::MIN_POSITIVE, 1e6).map_err(|why| {
-                Error::Each {
+                Error::At {
                     what: "joint",
                     index: (*joint).into(),
                     why: Box::new(why),

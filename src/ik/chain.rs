@@ -113,7 +113,7 @@ impl IkChain {
     /// All joints from `root` down to `tip`, free; to within 1 mm, in 32 iterations at most.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Each`] if `tip` is not below
+    /// [`Error::NotFound`] for a joint that does not exist, [`Error::At`] if `tip` is not below
     /// `root`, [`Error::Capacity`] if there are more than [`MAX_CHAIN_JOINTS`].
     pub fn between(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
@@ -183,7 +183,7 @@ impl IkJob for IkChain {
             rig.expect_below("IkChain::joints", pair[1].joint, pair[0].joint)?;
         }
         for joint in &self.joints {
-            joint.limit.validate().map_err(|why| Error::Each {
+            joint.limit.validate().map_err(|why| Error::At {
                 what: "joint",
                 index: joint.joint.into(),
                 why: Box::new(why),

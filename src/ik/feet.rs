@@ -226,7 +226,7 @@ impl IkJob for FootPlacement {
                 leg.bones.validate(rig)?;
                 expect_in("Leg::ankle_m", leg.ankle_m, 0.0, FARTHEST_M)
             };
-            check().map_err(|why| Error::Each {
+            check().map_err(|why| Error::At {
                 what: "leg",
                 index: index as u64,
                 why: Box::new(why),

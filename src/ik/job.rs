@@ -32,7 +32,7 @@ pub trait IkJob: Sync {
     /// Whether the job fits a skeleton and makes sense.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::Each`], naming the joint or the field.
+    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::At`], naming the joint or the field.
     fn validate(&self, rig: &IkRig) -> Result<()>;
 
     /// Whether a target is one: finite, with a weight in 0..=1.
@@ -67,7 +67,7 @@ pub trait IkJob: Sync {
 /// after the other. Instances that want nothing of it have a target of weight 0.
 ///
 /// # Errors
-/// As [`IkJob::solve`], where [`Error::Each`] says which target is wrong; [`Error::Argument`] if
+/// As [`IkJob::solve`], where [`Error::At`] says which target is wrong; [`Error::Argument`] if
 /// there are not as many reports as targets. All poses are untouched then.
 pub fn solve_many<J: IkJob>(
     job: &J,
@@ -129,7 +129,7 @@ fn check_many<J: IkJob>(
     expect_len("reports", reports.len(), targets.len())?;
     job.validate(rig)?;
     for (index, target) in targets.iter().enumerate() {
-        job.check(target).map_err(|why| Error::Each {
+        job.check(target).map_err(|why| Error::At {
             what: "target",
             index: index as u64,
             why: Box::new(why),

@@ -183,7 +183,7 @@ impl IkRig {
         if self.is_below(joint, above) {
             return Ok(());
         }
-        Err(Error::Each {
+        Err(Error::At {
             what: "joint",
             index: joint.into(),
             why: Box::new(Error::Argument {

@@ -3,7 +3,7 @@
 use super::format::{DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset};
 use super::matrices::Mat3x4;
 use super::project::{Parts, ROUNDING, Scales, beyond, split};
-use crate::error::Unheld;
+use crate::error::Unrepresentable;
 use crate::skeleton::Affine;
 use bytemuck::Pod;
 use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
@@ -37,7 +37,7 @@ pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
     ///
     /// # Errors
     /// What the format can't hold, and how much of it there is. [`Mat3x4`] holds everything.
-    fn try_from_affine(matrix: &Affine) -> Result<Self, Unheld> {
+    fn try_from_affine(matrix: &Affine) -> Result<Self, Unrepresentable> {
         match Self::limit(matrix, ROUNDING) {
             Some(why) => Err(why),
             None => Ok(Self::project(matrix)),
@@ -54,13 +54,13 @@ pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
 }
 
 pub(crate) mod sealed {
-    use crate::error::Unheld;
+    use crate::error::Unrepresentable;
     use crate::skeleton::Affine;
 
     pub trait Limits: Sized {
         /// The limit of the format that `matrix` passes by most, if by more than `tolerance`.
         #[doc(hidden)]
-        fn limit(matrix: &Affine, tolerance: f32) -> Option<Unheld>;
+        fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable>;
     }
 }
 
@@ -71,7 +71,7 @@ impl<'a, E: PaletteEntry> From<&'a [E]> for PaletteRef<'a> {
 }
 
 impl sealed::Limits for Mat3x4 {
-    fn limit(_: &Affine, _: f32) -> Option<Unheld> {
+    fn limit(_: &Affine, _: f32) -> Option<Unrepresentable> {
         None
     }
 }
@@ -137,7 +137,7 @@ pub(crate) fn rotate(real: Vec4, p: Vec3) -> Vec3 {
 }
 
 impl sealed::Limits for DualQuat {
-    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unheld> {
+    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable> {
         beyond(matrix, Scales::One, tolerance)
     }
 }
@@ -169,7 +169,7 @@ impl DualQuatStretch {
 }
 
 impl sealed::Limits for DualQuatStretch {
-    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unheld> {
+    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable> {
         beyond(matrix, Scales::Any, tolerance)
     }
 }
@@ -239,7 +239,7 @@ impl QuatOffset {
 }
 
 impl sealed::Limits for QuatOffset {
-    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unheld> {
+    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable> {
         beyond(matrix, Scales::Uniform, tolerance)
     }
 }

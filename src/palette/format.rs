@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 /// How vertices follow several joints, and in which format the palette says where those are. Chosen
 /// for each character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Method {
+pub enum SkinningMethod {
     /// Matrices are blended: [`Mat3x4`], 48 bytes. Holds every affine transform.
     #[default]
     Linear,
@@ -19,7 +19,7 @@ pub enum Method {
     QuatOffset,
 }
 
-impl Method {
+impl SkinningMethod {
     /// The name that messages use.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -33,7 +33,7 @@ impl Method {
 
 /// The format of a palette's entries.
 ///
-/// Which one a character needs for a [`Method`] is found by
+/// Which one a character needs for a [`SkinningMethod`] is found by
 /// [`check_method`](crate::palette::check_method()).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaletteFormat {
@@ -70,11 +70,11 @@ impl PaletteFormat {
     }
 
     /// The shortest format that a skinning method reads.
-    pub(crate) const fn least(method: Method) -> Self {
+    pub(crate) const fn least(method: SkinningMethod) -> Self {
         match method {
-            Method::Linear => Self::Mat3x4,
-            Method::DualQuat => Self::DualQuat,
-            Method::QuatOffset => Self::QuatOffset,
+            SkinningMethod::Linear => Self::Mat3x4,
+            SkinningMethod::DualQuat => Self::DualQuat,
+            SkinningMethod::QuatOffset => Self::QuatOffset,
         }
     }
 
@@ -89,11 +89,11 @@ impl PaletteFormat {
 
     /// The skinning method that reads such palettes.
     #[must_use]
-    pub const fn method(self) -> Method {
+    pub const fn method(self) -> SkinningMethod {
         match self {
-            Self::Mat3x4 => Method::Linear,
-            Self::DualQuat | Self::DualQuatStretch => Method::DualQuat,
-            Self::QuatOffset => Method::QuatOffset,
+            Self::Mat3x4 => SkinningMethod::Linear,
+            Self::DualQuat | Self::DualQuatStretch => SkinningMethod::DualQuat,
+            Self::QuatOffset => SkinningMethod::QuatOffset,
         }
     }
 }
@@ -139,24 +139,24 @@ pub struct QuatOffset {
 /// A character's palette in one of the formats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PaletteRef<'a> {
-    /// For [`Method::Linear`].
+    /// For [`SkinningMethod::Linear`].
     Mat3x4(&'a [Mat3x4]),
-    /// For [`Method::DualQuat`].
+    /// For [`SkinningMethod::DualQuat`].
     DualQuat(&'a [DualQuat]),
-    /// For [`Method::DualQuat`] with stretch.
+    /// For [`SkinningMethod::DualQuat`] with stretch.
     DualQuatStretch(&'a [DualQuatStretch]),
-    /// For [`Method::QuatOffset`].
+    /// For [`SkinningMethod::QuatOffset`].
     QuatOffset(&'a [QuatOffset]),
 }
 
 impl PaletteRef<'_> {
     /// The method that reads it.
     #[must_use]
-    pub const fn method(&self) -> Method {
+    pub const fn method(&self) -> SkinningMethod {
         match self {
-            Self::Mat3x4(_) => Method::Linear,
-            Self::DualQuat(_) | Self::DualQuatStretch(_) => Method::DualQuat,
-            Self::QuatOffset(_) => Method::QuatOffset,
+            Self::Mat3x4(_) => SkinningMethod::Linear,
+            Self::DualQuat(_) | Self::DualQuatStretch(_) => SkinningMethod::DualQuat,
+            Self::QuatOffset(_) => SkinningMethod::QuatOffset,
         }
     }
 

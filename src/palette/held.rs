@@ -1,10 +1,10 @@
 //! Whether a palette's format holds a skinning matrix closely enough.
 
 use super::entry::PaletteEntry;
-use super::format::Method;
+use super::format::SkinningMethod;
 use super::project::outside;
 use crate::character::Character;
-use crate::error::{Error, PoseAt, Unheld};
+use crate::error::{Error, PoseAt, Unrepresentable};
 use crate::ids::JointId;
 use crate::mesh::{Aabb, PaletteJoint};
 use crate::skeleton::Affine;
@@ -42,9 +42,9 @@ impl Tolerance {
         &self,
         joint: &PaletteJoint,
         matrix: &Affine,
-    ) -> Result<E, Unheld> {
+    ) -> Result<E, Unrepresentable> {
         let entry = E::project(matrix);
-        if E::FORMAT.method() == Method::Linear {
+        if E::FORMAT.method() == SkinningMethod::Linear {
             return Ok(entry);
         }
         if let Some(why) = outside(matrix) {
@@ -55,7 +55,7 @@ impl Tolerance {
             return Ok(entry);
         }
         // Some limit is passed, if only by rounding; where by none, the numbers overflow.
-        Err(E::limit(matrix, 0.0).unwrap_or(Unheld::NotFinite))
+        Err(E::limit(matrix, 0.0).unwrap_or(Unrepresentable::NotFinite))
     }
 }
 
@@ -100,16 +100,16 @@ fn magnitude(bounds: Aabb, matrix: &Affine) -> f32 {
 /// The error about a joint.
 pub(crate) fn unheld(
     character: &Character,
-    method: Method,
+    method: SkinningMethod,
     joint: JointId,
     at: PoseAt,
-    why: Unheld,
+    why: Unrepresentable,
 ) -> Error {
     let joints = character.skeleton().joints();
     let name = joints
         .get(usize::from(joint))
         .map(|joint| joint.name.clone());
-    Error::Unheld {
+    Error::Unrepresentable {
         method: method.name(),
         joint: joint.0,
         name: name.unwrap_or_default(),

@@ -82,7 +82,7 @@ pub enum PaletteFit {
 /// # Errors
 /// - [`Error::Argument`](crate::Error::Argument) if `model` does not have one element per joint, or `out` one per entry of
 ///   the palette. Nothing is written then.
-/// - [`Error::Unheld`](crate::Error::Unheld) with the joint, if `fit` is [`PaletteFit::Checked`] and the format cannot
+/// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) with the joint, if `fit` is [`PaletteFit::Checked`] and the format cannot
 ///   represent a matrix. The entries before it have then been written.
 pub fn palette<E: PaletteEntry>(
     character: &Character,

@@ -1,18 +1,18 @@
 //! Whether a character's poses fit a method's format: its rest pose and its clips.
 
 use super::clip_form::ClipForm;
-use super::format::{DualQuat, DualQuatStretch, Method, PaletteFormat, QuatOffset};
+use super::format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset, SkinningMethod};
 use super::held::{Tolerance, unheld};
 use crate::character::Character;
 use crate::clip::{CurveClip, TrackValues, put_onto};
-use crate::error::{PoseAt, Result, Unheld};
+use crate::error::{PoseAt, Result, Unrepresentable};
 use crate::mesh::PaletteJoint;
 use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform, model_pose};
 
 /// Checks that `method` can skin `character`, in its rest pose and all of its clips, and finds the
 /// palette format that this takes.
 ///
-/// For [`Method::DualQuat`] that is [`PaletteFormat::DualQuatStretch`] if something stretches. The
+/// For [`SkinningMethod::DualQuat`] that is [`PaletteFormat::DualQuatStretch`] if something stretches. The
 /// packed clips are checked, which are what is played, additive ones on the rest pose; the curves
 /// if there are only those.
 ///
@@ -28,11 +28,11 @@ use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform, model_pose}
 /// than 2²⁶ joints × times are looked at at as many times, evenly chosen, and at 1,024 at least.
 ///
 /// # Errors
-/// [`Error::Unheld`](crate::error::Error::Unheld), naming method, joint, clip and time, and what is too
+/// [`Error::Unrepresentable`](crate::error::Error::Unrepresentable), naming method, joint, clip and time, and what is too
 /// much.
-pub fn check_method(character: &Character, method: Method) -> Result<PaletteFormat> {
+pub fn check_method(character: &Character, method: SkinningMethod) -> Result<PaletteFormat> {
     let mut check = Check::new(character, method);
-    if method != Method::Linear {
+    if method != SkinningMethod::Linear {
         check.rest()?;
         let packed = character.clips().iter();
         let packed = packed.map(|clip| (clip.name(), ClipForm::Packed(clip)));
@@ -56,11 +56,11 @@ pub fn check_method(character: &Character, method: Method) -> Result<PaletteForm
 /// the character lacks.
 pub fn check_clip(
     character: &Character,
-    method: Method,
+    method: SkinningMethod,
     clip: &CurveClip,
 ) -> Result<PaletteFormat> {
     let mut check = Check::new(character, method);
-    if method != Method::Linear {
+    if method != SkinningMethod::Linear {
         check.rest()?;
         check.clip(clip.name(), ClipForm::Curves(clip), false)?;
     }
@@ -82,7 +82,7 @@ struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    fn new(character: &'a Character, method: Method) -> Self {
+    fn new(character: &'a Character, method: SkinningMethod) -> Self {
         let skeleton = character.skeleton();
         let rest = skeleton.rest_pose();
         Self {
@@ -148,7 +148,7 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, joint: &PaletteJoint, matrix: &Affine) -> Result<(), Unheld> {
+    fn entry(&mut self, joint: &PaletteJoint, matrix: &Affine) -> Result<(), Unrepresentable> {
         let tolerance = self.tolerance;
         match self.format {
             PaletteFormat::Mat3x4 => Ok(()),

@@ -14,7 +14,9 @@ mod write_only;
 
 pub use entry::PaletteEntry;
 pub(crate) use entry::{rotate, translation};
-pub use format::{DualQuat, DualQuatStretch, Method, PaletteFormat, PaletteRef, QuatOffset};
+pub use format::{
+    DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset, SkinningMethod,
+};
 pub(crate) use matrices::rest_palette;
 pub use matrices::{Mat3x4, PaletteFit, palette};
 pub use method::{check_clip, check_method};

@@ -1,6 +1,6 @@
 //! Affine matrices taken apart into what the palette's formats hold, and what they don't hold said.
 
-use crate::error::Unheld;
+use crate::error::Unrepresentable;
 use crate::skeleton::Affine;
 use glam::{Mat3, Quat, Vec3};
 
@@ -107,15 +107,15 @@ pub(crate) enum Scales {
 }
 
 /// What no rotation, translation and positive stretch holds at all, however small its effect.
-pub(crate) fn outside(matrix: &Affine) -> Option<Unheld> {
+pub(crate) fn outside(matrix: &Affine) -> Option<Unrepresentable> {
     if !matrix.is_finite() {
-        return Some(Unheld::NotFinite);
+        return Some(Unrepresentable::NotFinite);
     }
     let (columns, largest) = scaled(matrix);
     let lengths = columns.map(Vec3::length);
     let longest = lengths[0].max(lengths[1]).max(lengths[2]);
     if let Some(axis) = lengths.iter().position(|l| *l <= FLAT * longest) {
-        return Some(Unheld::ZeroScale {
+        return Some(Unrepresentable::ZeroScale {
             axis: axis as u8,
             scale: lengths[axis] * largest,
         });
@@ -125,13 +125,13 @@ pub(crate) fn outside(matrix: &Affine) -> Option<Unheld> {
     (volume < 0.0).then(|| {
         let scales = lengths[0] * lengths[1] * lengths[2];
         let determinant = volume * scales * largest * largest * largest;
-        Unheld::Mirror { determinant }
+        Unrepresentable::Mirror { determinant }
     })
 }
 
 /// The limit that `matrix` passes by most, and by how much; `None` where it is none by more than
 /// `tolerance`.
-pub(crate) fn beyond(matrix: &Affine, scales: Scales, tolerance: f32) -> Option<Unheld> {
+pub(crate) fn beyond(matrix: &Affine, scales: Scales, tolerance: f32) -> Option<Unrepresentable> {
     if let Some(why) = outside(matrix) {
         return Some(why);
     }
@@ -143,20 +143,20 @@ pub(crate) fn beyond(matrix: &Affine, scales: Scales, tolerance: f32) -> Option<
     let least = lengths[0].min(lengths[1]).min(lengths[2]) * largest;
     let greatest = lengths[0].max(lengths[1]).max(lengths[2]) * largest;
     let (spread, why) = match scales {
-        Scales::Any => (0.0, Unheld::Shear { cosine }),
+        Scales::Any => (0.0, Unrepresentable::Shear { cosine }),
         Scales::Uniform => (
             (greatest - least) / greatest,
-            Unheld::NonUniformScale { least, greatest },
+            Unrepresentable::NonUniformScale { least, greatest },
         ),
         Scales::One => (
             (greatest - 1.0).abs().max((least - 1.0).abs()),
-            Unheld::Scale { least, greatest },
+            Unrepresentable::Scale { least, greatest },
         ),
     };
     if cosine.max(spread) <= tolerance {
         None
     } else if cosine >= spread {
-        Some(Unheld::Shear { cosine })
+        Some(Unrepresentable::Shear { cosine })
     } else {
         Some(why)
     }

@@ -1,14 +1,14 @@
 //! Brings the frame's changed instance records from the ring into the resident table.
 
 use crate::error::Result;
-use crate::gpu::layout::Instance;
+use crate::gpu::layout::GpuInstance;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, VkCall, sets};
 use ash::vk;
 
 /// Invocations of a workgroup; each moves 16 bytes.
 const WORKGROUP: u32 = 64;
-const VEC4S_PER_RECORD: u32 = size_of::<Instance>() as u32 / 16;
+const VEC4S_PER_RECORD: u32 = size_of::<GpuInstance>() as u32 / 16;
 
 /// The most changes of one frame: what one dispatch of at most 65,535 workgroups (the least
 /// `maxComputeWorkGroupCount` that a device may have) can move.
@@ -27,7 +27,7 @@ pub(crate) struct ScatterBuffers {
     /// The ring's changed records; its range is at most one slot.
     pub(crate) changes: vk::DescriptorBufferInfo,
     /// The ring's table indices of them, likewise.
-    pub(crate) slots: vk::DescriptorBufferInfo,
+    pub(crate) indices: vk::DescriptorBufferInfo,
     /// The instance table.
     pub(crate) table: vk::DescriptorBufferInfo,
 }
@@ -110,7 +110,7 @@ impl ScatterPass {
             None,
         )?;
         let set = sets.first().copied().unwrap_or_default();
-        let infos = [[buffers.changes], [buffers.slots], [buffers.table]];
+        let infos = [[buffers.changes], [buffers.indices], [buffers.table]];
         let writes: Vec<_> = (0..)
             .zip(BINDINGS.iter().zip(&infos))
             .map(|(binding, (kind, info))| {

@@ -12,11 +12,11 @@ const MAX_GROUPS: u32 = 65_535;
 
 /// The skin stage: deforms the vertices of many instances of a character at once, into device
 /// memory that any number of passes then draw from. [`Crowd`](crate::crowd::Crowd) has its own, for
-/// instances of [`SkinMode::Compute`](crate::crowd::SkinMode::Compute); this is for engines that go
+/// instances of [`SkinningStage::Compute`](crate::crowd::SkinningStage::Compute); this is for engines that go
 /// without.
 ///
 /// Where an instance's vertices go is said by
-/// [`Instance::skinned`](crate::gpu::layout::Instance::skinned), the first word of binding 9 of its
+/// [`Instance::skinned`](crate::gpu::layout::GpuInstance::skinned), the first word of binding 9 of its
 /// range, and from there on by the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout). They are
 /// in character space.
 #[derive(Debug)]

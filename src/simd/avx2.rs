@@ -67,37 +67,37 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
+    fn add(self, other: Self) -> Self {
         // SAFETY: a value proves AVX2.
         Self(unsafe { _mm256_add_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
+    fn sub(self, other: Self) -> Self {
         // SAFETY: a value proves AVX2.
         Self(unsafe { _mm256_sub_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
+    fn mul(self, other: Self) -> Self {
         // SAFETY: a value proves AVX2.
         Self(unsafe { _mm256_mul_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn over(self, other: Self) -> Self {
+    fn div(self, other: Self) -> Self {
         // SAFETY: a value proves AVX2.
         Self(unsafe { _mm256_div_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times_plus(self, a: Self, b: Self) -> Self {
+    fn mul_add(self, a: Self, b: Self) -> Self {
         // SAFETY: a value proves FMA.
         Self(unsafe { _mm256_fmadd_ps(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
-    fn times_from(self, a: Self, b: Self) -> Self {
+    fn neg_mul_add(self, a: Self, b: Self) -> Self {
         // SAFETY: a value proves FMA.
         Self(unsafe { _mm256_fnmadd_ps(self.0, a.0, b.0) })
     }
@@ -115,7 +115,7 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn root(self) -> Self {
+    fn sqrt(self) -> Self {
         // SAFETY: a value proves AVX2.
         Self(unsafe { _mm256_sqrt_ps(self.0) })
     }

@@ -90,37 +90,37 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
+    fn add(self, other: Self) -> Self {
         // SAFETY: a value proves AVX-512.
         Self(unsafe { _mm512_add_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
+    fn sub(self, other: Self) -> Self {
         // SAFETY: a value proves AVX-512.
         Self(unsafe { _mm512_sub_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
+    fn mul(self, other: Self) -> Self {
         // SAFETY: a value proves AVX-512.
         Self(unsafe { _mm512_mul_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn over(self, other: Self) -> Self {
+    fn div(self, other: Self) -> Self {
         // SAFETY: a value proves AVX-512.
         Self(unsafe { _mm512_div_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times_plus(self, a: Self, b: Self) -> Self {
+    fn mul_add(self, a: Self, b: Self) -> Self {
         // SAFETY: a value proves AVX-512.
         Self(unsafe { _mm512_fmadd_ps(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
-    fn times_from(self, a: Self, b: Self) -> Self {
+    fn neg_mul_add(self, a: Self, b: Self) -> Self {
         // SAFETY: a value proves AVX-512.
         Self(unsafe { _mm512_fnmadd_ps(self.0, a.0, b.0) })
     }
@@ -138,7 +138,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn root(self) -> Self {
+    fn sqrt(self) -> Self {
         // SAFETY: a value proves AVX-512.
         Self(unsafe { _mm512_sqrt_ps(self.0) })
     }

@@ -27,17 +27,17 @@ pub(crate) trait Lanes: Copy {
     /// `to` is valid for writing `WIDTH` numbers, and aligned to all of them.
     unsafe fn store(self, to: *mut f32);
 
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-    fn over(self, other: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
     /// `self * a + b`, rounded once where the unit can.
-    fn times_plus(self, a: Self, b: Self) -> Self;
+    fn mul_add(self, a: Self, b: Self) -> Self;
     /// `b - self * a`, rounded once where the unit can.
-    fn times_from(self, a: Self, b: Self) -> Self;
+    fn neg_mul_add(self, a: Self, b: Self) -> Self;
     fn min(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    fn root(self) -> Self;
+    fn sqrt(self) -> Self;
     /// Negated where `by` is less than 0.
     fn flipped_by(self, by: Self) -> Self;
     /// In each lane `negative` if this is less than 0, else `other`.

@@ -67,37 +67,37 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
+    fn add(self, other: Self) -> Self {
         // SAFETY: every CPU of this kind has NEON.
         Self(unsafe { vaddq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
+    fn sub(self, other: Self) -> Self {
         // SAFETY: every CPU of this kind has NEON.
         Self(unsafe { vsubq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
+    fn mul(self, other: Self) -> Self {
         // SAFETY: every CPU of this kind has NEON.
         Self(unsafe { vmulq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn over(self, other: Self) -> Self {
+    fn div(self, other: Self) -> Self {
         // SAFETY: every CPU of this kind has NEON.
         Self(unsafe { vdivq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times_plus(self, a: Self, b: Self) -> Self {
+    fn mul_add(self, a: Self, b: Self) -> Self {
         // SAFETY: every CPU of this kind has NEON.
         Self(unsafe { vfmaq_f32(b.0, self.0, a.0) })
     }
 
     #[inline(always)]
-    fn times_from(self, a: Self, b: Self) -> Self {
+    fn neg_mul_add(self, a: Self, b: Self) -> Self {
         // SAFETY: every CPU of this kind has NEON.
         Self(unsafe { vfmsq_f32(b.0, self.0, a.0) })
     }
@@ -115,7 +115,7 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn root(self) -> Self {
+    fn sqrt(self) -> Self {
         // SAFETY: every CPU of this kind has NEON.
         Self(unsafe { vsqrtq_f32(self.0) })
     }

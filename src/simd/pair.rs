@@ -31,33 +31,33 @@ impl<L: Lanes> Lanes for Pair<L> {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        Self(self.0.plus(other.0), self.1.plus(other.1))
+    fn add(self, other: Self) -> Self {
+        Self(self.0.add(other.0), self.1.add(other.1))
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        Self(self.0.minus(other.0), self.1.minus(other.1))
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.sub(other.0), self.1.sub(other.1))
     }
 
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        Self(self.0.times(other.0), self.1.times(other.1))
+    fn mul(self, other: Self) -> Self {
+        Self(self.0.mul(other.0), self.1.mul(other.1))
     }
 
     #[inline(always)]
-    fn over(self, other: Self) -> Self {
-        Self(self.0.over(other.0), self.1.over(other.1))
+    fn div(self, other: Self) -> Self {
+        Self(self.0.div(other.0), self.1.div(other.1))
     }
 
     #[inline(always)]
-    fn times_plus(self, a: Self, b: Self) -> Self {
-        Self(self.0.times_plus(a.0, b.0), self.1.times_plus(a.1, b.1))
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self(self.0.mul_add(a.0, b.0), self.1.mul_add(a.1, b.1))
     }
 
     #[inline(always)]
-    fn times_from(self, a: Self, b: Self) -> Self {
-        Self(self.0.times_from(a.0, b.0), self.1.times_from(a.1, b.1))
+    fn neg_mul_add(self, a: Self, b: Self) -> Self {
+        Self(self.0.neg_mul_add(a.0, b.0), self.1.neg_mul_add(a.1, b.1))
     }
 
     #[inline(always)]
@@ -71,8 +71,8 @@ impl<L: Lanes> Lanes for Pair<L> {
     }
 
     #[inline(always)]
-    fn root(self) -> Self {
-        Self(self.0.root(), self.1.root())
+    fn sqrt(self) -> Self {
+        Self(self.0.sqrt(), self.1.sqrt())
     }
 
     #[inline(always)]

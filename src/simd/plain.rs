@@ -47,27 +47,27 @@ impl<const N: usize> Lanes for Plain<N> {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
+    fn add(self, other: Self) -> Self {
         self.zip(other, |a, b| a + b)
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
+    fn sub(self, other: Self) -> Self {
         self.zip(other, |a, b| a - b)
     }
 
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
+    fn mul(self, other: Self) -> Self {
         self.zip(other, |a, b| a * b)
     }
 
     #[inline(always)]
-    fn over(self, other: Self) -> Self {
+    fn div(self, other: Self) -> Self {
         self.zip(other, |a, b| a / b)
     }
 
     #[inline(always)]
-    fn times_plus(mut self, a: Self, b: Self) -> Self {
+    fn mul_add(mut self, a: Self, b: Self) -> Self {
         for lane in 0..N {
             self.0[lane] = fused(self.0[lane], a.0[lane], b.0[lane]);
         }
@@ -75,7 +75,7 @@ impl<const N: usize> Lanes for Plain<N> {
     }
 
     #[inline(always)]
-    fn times_from(mut self, a: Self, b: Self) -> Self {
+    fn neg_mul_add(mut self, a: Self, b: Self) -> Self {
         for lane in 0..N {
             self.0[lane] = fused(-self.0[lane], a.0[lane], b.0[lane]);
         }
@@ -93,7 +93,7 @@ impl<const N: usize> Lanes for Plain<N> {
     }
 
     #[inline(always)]
-    fn root(mut self) -> Self {
+    fn sqrt(mut self) -> Self {
         for a in &mut self.0 {
             *a = a.sqrt();
         }

@@ -76,46 +76,46 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
+    fn add(self, other: Self) -> Self {
         // SAFETY: a value proves SSE2.
         Self(unsafe { _mm_add_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
+    fn sub(self, other: Self) -> Self {
         // SAFETY: a value proves SSE2.
         Self(unsafe { _mm_sub_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
+    fn mul(self, other: Self) -> Self {
         // SAFETY: a value proves SSE2.
         Self(unsafe { _mm_mul_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn over(self, other: Self) -> Self {
+    fn div(self, other: Self) -> Self {
         // SAFETY: a value proves SSE2.
         Self(unsafe { _mm_div_ps(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn times_plus(self, a: Self, b: Self) -> Self {
+    fn mul_add(self, a: Self, b: Self) -> Self {
         if FUSED {
             // SAFETY: a value proves FMA where that is said.
             Self(unsafe { _mm_fmadd_ps(self.0, a.0, b.0) })
         } else {
-            self.times(a).plus(b)
+            self.mul(a).add(b)
         }
     }
 
     #[inline(always)]
-    fn times_from(self, a: Self, b: Self) -> Self {
+    fn neg_mul_add(self, a: Self, b: Self) -> Self {
         if FUSED {
             // SAFETY: a value proves FMA where that is said.
             Self(unsafe { _mm_fnmadd_ps(self.0, a.0, b.0) })
         } else {
-            b.minus(self.times(a))
+            b.sub(self.mul(a))
         }
     }
 
@@ -132,7 +132,7 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
     }
 
     #[inline(always)]
-    fn root(self) -> Self {
+    fn sqrt(self) -> Self {
         // SAFETY: a value proves SSE2.
         Self(unsafe { _mm_sqrt_ps(self.0) })
     }

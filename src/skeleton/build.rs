@@ -12,7 +12,7 @@ impl Skeleton {
     /// [`Self::sorted`] takes joints in any order.
     ///
     /// # Errors
-    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::Each`] with the index of
+    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::At`] with the index of
     /// the first joint whose parent does not stand before it, that is out of order, or whose rest
     /// transform is not finite or has a rotation that is not of length 1 to within 1 %.
     pub fn new(joints: Vec<Joint>) -> Result<Self> {
@@ -53,7 +53,7 @@ impl Skeleton {
     /// index of each joint as it was given.
     ///
     /// # Errors
-    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::Each`] with the index of a
+    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::At`] with the index of a
     /// joint whose parent does not exist, that hangs below itself, or whose rest transform is wrong
     /// as [`Self::new`] says.
     pub fn sorted(joints: Vec<Joint>) -> Result<(Self, Vec<JointId>)> {
@@ -70,7 +70,7 @@ impl Skeleton {
             match children.get_mut(parent.index()) {
                 Some(children) => children.push(index),
                 None => {
-                    return Err(Error::Each {
+                    return Err(Error::At {
                         what: "joint",
                         index: index as u64,
                         why: Box::new(Error::NotFound {
@@ -137,7 +137,7 @@ fn check_rest(index: usize, rest: &Transform) -> Result<()> {
 
 fn at_joint(index: usize, what: &'static str, why: &'static str) -> Error {
     let why = ArgumentFault::Invalid(why);
-    Error::Each {
+    Error::At {
         what: "joint",
         index: index as u64,
         why: Box::new(Error::Argument { what, why }),

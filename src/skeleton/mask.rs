@@ -42,7 +42,7 @@ impl Mask {
     /// One weight a joint, in the order of the skeleton.
     ///
     /// # Errors
-    /// [`Error::Each`] with the first weight that is not in 0..=1, [`Error::Capacity`] for more
+    /// [`Error::At`] with the first weight that is not in 0..=1, [`Error::Capacity`] for more
     /// than [`Skeleton::MAX_JOINTS`].
     pub fn from_weights(weights: Vec<f32>) -> Result<Self> {
         if weights.len() > Skeleton::MAX_JOINTS {
@@ -53,7 +53,7 @@ impl Mask {
             });
         }
         for (index, weight) in weights.iter().enumerate() {
-            check(*weight).map_err(|why| Error::Each {
+            check(*weight).map_err(|why| Error::At {
                 what: "joint",
                 index: index as u64,
                 why: Box::new(why),

@@ -5,19 +5,19 @@
 
 mod bounds;
 mod dual_quat;
+mod flipped;
 mod linear;
 mod morph;
 mod pick;
 mod ray;
 mod skinned_layout;
 mod skinner;
-mod turned;
 mod vertices;
 
 pub use bounds::{morphed_bounds, posed_bounds};
+pub use flipped::flipped_triangles;
 pub use morph::{MorphedVertices, morph};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::{SkinJob, Skinner, skin_many};
-pub use turned::turned_triangles;
 pub use vertices::{PosedVertices, skin};

@@ -1,7 +1,7 @@
 //! Picking: the nearest place where a ray meets deformed meshes.
 
 use super::bounds::morphed_bounds;
-use super::ray::{Line, Meeting};
+use super::ray::{Line, RayHit};
 use super::skinner::Skinner;
 use crate::character::{Character, Facing};
 use crate::error::{ArgumentFault, Error, Result};
@@ -101,7 +101,7 @@ pub struct PosedInstance<'a> {
 /// ray in world space. A front stays a front under an instance transform that mirrors.
 ///
 /// # Errors
-/// [`Error::Argument`] if the ray is not finite or has no direction; [`Error::Each`] with the first
+/// [`Error::Argument`] if the ray is not finite or has no direction; [`Error::At`] with the first
 /// instance whose transform can't be inverted, or for which [`pick`] returns an error.
 pub fn pick_many(
     instances: &[PosedInstance<'_>],
@@ -114,7 +114,7 @@ pub fn pick_many(
         let limit = nearest.map_or(f64::INFINITY, |(_, hit)| hit.distance);
         let hit = instance
             .nearest(&world, faces, limit)
-            .map_err(|why| Error::Each {
+            .map_err(|why| Error::At {
                 what: "instance",
                 index: index as u64,
                 why: Box::new(why),
@@ -235,7 +235,7 @@ impl Posed<'_> {
                 for (triangle, corners) in primitive.indices.chunks_exact(3).enumerate() {
                     let (facing, first) = (self.skinner.facing(number, triangle), corners[0]);
                     let corners = [corners[0], corners[1], corners[2]].map(|i| at(positions, i));
-                    let Some(mut meeting) = line.meets(corners) else {
+                    let Some(mut ray_hit) = line.meets(corners) else {
                         continue;
                     };
                     let both = both || facing == Facing::Unknown;
@@ -244,10 +244,10 @@ impl Posed<'_> {
                         Facing::Flips(entry) => entry as usize,
                         _ => strongest(primitive, first),
                     };
-                    meeting.back_face ^= turned.get(entry).copied().unwrap_or(false);
-                    if meeting.distance < best && (both || !meeting.back_face) {
-                        best = meeting.distance;
-                        hit = Some(found(number, triangle, corners, &meeting));
+                    ray_hit.back_face ^= turned.get(entry).copied().unwrap_or(false);
+                    if ray_hit.distance < best && (both || !ray_hit.back_face) {
+                        best = ray_hit.distance;
+                        hit = Some(found(number, triangle, corners, &ray_hit));
                     }
                 }
             })?;
@@ -277,15 +277,15 @@ fn at(positions: &[f32], index: u32) -> DVec3 {
     Vec3::new(x, y, z).as_dvec3()
 }
 
-fn found(primitive: usize, triangle: usize, corners: [DVec3; 3], meeting: &Meeting) -> Hit {
-    let [u, v, w] = meeting.barycentrics;
+fn found(primitive: usize, triangle: usize, corners: [DVec3; 3], ray_hit: &RayHit) -> Hit {
+    let [u, v, w] = ray_hit.barycentrics;
     let [a, b, c] = corners;
     Hit {
         primitive,
         triangle,
         barycentrics: [u as f32, v as f32, w as f32],
-        distance: meeting.distance,
+        distance: ray_hit.distance,
         position: (a * u + b * v + c * w).as_vec3(),
-        back_face: meeting.back_face,
+        back_face: ray_hit.back_face,
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Line {
 
 /// Where a half-line meets a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Meeting {
+pub(super) struct RayHit {
     /// From the origin, in lengths of the direction.
     pub(super) distance: f64,
     /// Of the three corners.
@@ -46,7 +46,7 @@ impl Line {
 
     /// Where it meets the triangle, from either side. On an edge it meets both triangles that share
     /// it, as they round its points and their products alike.
-    pub(super) fn meets(&self, corners: [DVec3; 3]) -> Option<Meeting> {
+    pub(super) fn meets(&self, corners: [DVec3; 3]) -> Option<RayHit> {
         let [a, b, c] = corners.map(|corner| self.sheared(corner));
         let u = c.x * b.y - c.y * b.x;
         let v = a.x * c.y - a.y * c.x;
@@ -67,7 +67,7 @@ impl Line {
         if (q - p).cross(r - p) == DVec3::ZERO {
             return None;
         }
-        Some(Meeting {
+        Some(RayHit {
             distance,
             barycentrics: [u / sum, v / sum, w / sum],
             back_face: sum < 0.0,

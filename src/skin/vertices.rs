@@ -28,15 +28,15 @@ pub struct PosedVertices {
 /// Of every vertex's influences the first is the strongest. With one influence, its entry moves the
 /// vertex, and nothing is blended. With more:
 ///
-/// - [`Method::Linear`](crate::palette::Method::Linear): the matrix `M = M₀ + Σ wᵢ (Mᵢ − M₀)`, which is `Σ
+/// - [`SkinningMethod::Linear`](crate::palette::SkinningMethod::Linear): the matrix `M = M₀ + Σ wᵢ (Mᵢ − M₀)`, which is `Σ
 ///   wᵢ Mᵢ` without what the weights' rounding adds. Positions go by `M`, added up row by row.
 ///   Normals go by `M`'s cofactors times the sign of its determinant, which is the inverse
 ///   transpose up to a positive factor, finite where the matrix is singular, and right under
 ///   mirroring and non-uniform scale. Tangents go by `M` itself, and their `w` turns with the sign
 ///   of the determinant.
-/// - [`Method::QuatOffset`](crate::palette::Method::QuatOffset): each entry becomes a matrix by
+/// - [`SkinningMethod::QuatOffset`](crate::palette::SkinningMethod::QuatOffset): each entry becomes a matrix by
 ///   [`QuatOffset::expand`](crate::palette::QuatOffset::expand); from there on the same.
-/// - [`Method::DualQuat`](crate::palette::Method::DualQuat): `q = q₀ + Σ wᵢ (±qᵢ − q₀)`, the sign negative
+/// - [`SkinningMethod::DualQuat`](crate::palette::SkinningMethod::DualQuat): `q = q₀ + Σ wᵢ (±qᵢ − q₀)`, the sign negative
 ///   where the real parts of `qᵢ` and `q₀` have a negative dot product; then both parts are divided
 ///   by the real part's length (Kavan et al., "Geometric Skinning with Approximate Dual Quaternion
 ///   Blending", 2008, algorithm 1). The stretch `s = s₀ + Σ wᵢ (sᵢ − s₀)` goes first. With the

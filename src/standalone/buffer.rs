@@ -109,8 +109,8 @@ impl Buffer {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let end = start.saturating_add(bytes.len());
         match mapped.get_mut(start..end) {
-            Some(slot) if end as u64 <= self.size => {
-                slot.copy_from_slice(bytes);
+            Some(frame_index) if end as u64 <= self.size => {
+                frame_index.copy_from_slice(bytes);
                 Ok(())
             }
             _ => Err(error),

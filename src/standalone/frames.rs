@@ -1,4 +1,4 @@
-//! Frames in flight: N slots, each with a command buffer, a fence and an acquire
+//! Frames in flight: N frames in flight, each with a command buffer, a fence and an acquire
 //! semaphore.
 
 use super::context::ContextId;
@@ -8,10 +8,10 @@ use ash::vk;
 /// One frame being recorded.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Frame {
-    /// The slot, 0 to the number of slots: everything that was submitted in it
+pub struct FrameCommands {
+    /// The frame in flight, 0 to the number of frames in flight: everything that was submitted in it
     /// has ended.
-    pub slot: usize,
+    pub frame_index: usize,
     /// Recording, outside of rendering.
     pub cmd: vk::CommandBuffer,
     /// For [`Swapchain::acquire`](super::swapchain::Swapchain::acquire).
@@ -19,13 +19,13 @@ pub struct Frame {
 }
 
 /// What errors call them.
-const OBJECT: &str = "the frame slots";
+const OBJECT: &str = "the frame frames_in_flight";
 
-/// The slots, begun in turn.
+/// The frames in flight, begun in turn.
 #[derive(Debug)]
 pub struct Frames {
     owner: ContextId,
-    slots: Vec<Slot>,
+    frames_in_flight: Vec<Slot>,
     next: usize,
 }
 
@@ -33,28 +33,28 @@ pub struct Frames {
 struct Slot {
     pool: vk::CommandPool,
     cmd: vk::CommandBuffer,
-    /// Signalled when the slot's submission has ended.
+    /// Signalled when the frame's submission has ended.
     fence: vk::Fence,
     submitted: bool,
     acquired: vk::Semaphore,
 }
 
 impl Frames {
-    /// Makes `slots` slots, at least one.
+    /// Makes `frames_in_flight` frames in flight, at least one.
     ///
     /// # Errors
     ///
     /// What the Vulkan calls return.
-    pub fn new(context: &Context, slots: usize) -> Result<Self> {
+    pub fn new(context: &Context, frames_in_flight: usize) -> Result<Self> {
         let mut frames = Self {
             owner: context.id(),
-            slots: Vec::new(),
+            frames_in_flight: Vec::new(),
             next: 0,
         };
-        for _ in 0..slots.max(1) {
-            let mut slot = Slot::default();
-            let result = slot.build(context);
-            frames.slots.push(slot);
+        for _ in 0..frames_in_flight.max(1) {
+            let mut frame_index = Slot::default();
+            let result = frame_index.build(context);
+            frames.frames_in_flight.push(frame_index);
             if let Err(error) = result {
                 frames.release(context);
                 return Err(error);
@@ -63,42 +63,42 @@ impl Frames {
         Ok(frames)
     }
 
-    /// The number of slots.
+    /// The number of frames in flight.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.slots.len()
+        self.frames_in_flight.len()
     }
 
-    /// Waits until the next slot is free, and begins its command buffer. A frame
+    /// Waits until the next frame in flight is free, and begins its command buffer. A frame
     /// that is begun and not submitted, because there is no image to draw to, is
     /// begun again.
     ///
     /// # Errors
     ///
-    /// Where the context is not the one that the slots were made with, and what
+    /// Where the context is not the one that the frames in flight were made with, and what
     /// the Vulkan calls return.
-    pub fn begin(&mut self, context: &mut Context) -> Result<Frame> {
+    pub fn begin(&mut self, context: &mut Context) -> Result<FrameCommands> {
         context.check_own(self.owner, OBJECT)?;
         let number = self.next;
-        let slot = &mut self.slots[number];
-        slot.wait(context)?;
+        let frame_index = &mut self.frames_in_flight[number];
+        frame_index.wait(context)?;
         let info = vk::CommandBufferBeginInfo::default()
             .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the slot's last submission has ended.
+        // SAFETY: the frame's last submission has ended.
         unsafe {
             context
                 .device
-                .reset_command_pool(slot.pool, vk::CommandPoolResetFlags::empty())
+                .reset_command_pool(frame_index.pool, vk::CommandPoolResetFlags::empty())
                 .check("vkResetCommandPool")?;
             context
                 .device
-                .begin_command_buffer(slot.cmd, &info)
+                .begin_command_buffer(frame_index.cmd, &info)
                 .check("vkBeginCommandBuffer")?;
         }
-        Ok(Frame {
-            slot: number,
-            cmd: slot.cmd,
-            acquired: slot.acquired,
+        Ok(FrameCommands {
+            frame_index: number,
+            cmd: frame_index.cmd,
+            acquired: frame_index.acquired,
         })
     }
 
@@ -117,11 +117,11 @@ impl Frames {
     pub unsafe fn submit(
         &mut self,
         context: &mut Context,
-        frame: Frame,
+        frame: FrameCommands,
         image: Option<&SwapchainImage>,
     ) -> Result<()> {
         context.check_own(self.owner, OBJECT)?;
-        let slot = &mut self.slots[frame.slot];
+        let frame_index = &mut self.frames_in_flight[frame.frame_index];
         let wait = image.map(|_| {
             vk::SemaphoreSubmitInfo::default()
                 .semaphore(frame.acquired)
@@ -143,17 +143,19 @@ impl Frames {
             device
                 .end_command_buffer(frame.cmd)
                 .check("vkEndCommandBuffer")?;
-            device.reset_fences(&[slot.fence]).check("vkResetFences")?;
             device
-                .queue_submit2(context.queue, &submit, slot.fence)
+                .reset_fences(&[frame_index.fence])
+                .check("vkResetFences")?;
+            device
+                .queue_submit2(context.queue, &submit, frame_index.fence)
                 .check("vkQueueSubmit2")?;
         }
-        slot.submitted = true;
-        self.next = (frame.slot + 1) % self.slots.len();
+        frame_index.submitted = true;
+        self.next = (frame.frame_index + 1) % self.frames_in_flight.len();
         Ok(())
     }
 
-    /// Waits for the device, and destroys the slots. `context` is the one that
+    /// Waits for the device, and destroys the frames in flight. `context` is the one that
     /// they were made with; with another they are leaked, and that is logged.
     pub fn destroy(mut self, context: &mut Context) {
         if context.may_destroy(self.owner, OBJECT) {
@@ -162,12 +164,12 @@ impl Frames {
     }
 
     fn release(&mut self, context: &Context) {
-        for slot in self.slots.drain(..) {
+        for frame_index in self.frames_in_flight.drain(..) {
             // SAFETY: of this device, and unused; null is ignored.
             unsafe {
-                context.device.destroy_command_pool(slot.pool, None);
-                context.device.destroy_fence(slot.fence, None);
-                context.device.destroy_semaphore(slot.acquired, None);
+                context.device.destroy_command_pool(frame_index.pool, None);
+                context.device.destroy_fence(frame_index.fence, None);
+                context.device.destroy_semaphore(frame_index.acquired, None);
             }
         }
     }
@@ -175,10 +177,10 @@ impl Frames {
 
 impl Drop for Frames {
     fn drop(&mut self) {
-        if !self.slots.is_empty() {
+        if !self.frames_in_flight.is_empty() {
             log::warn!(
-                "{} frame slots were dropped and not destroyed",
-                self.slots.len()
+                "{} frame frames_in_flight were dropped and not destroyed",
+                self.frames_in_flight.len()
             );
         }
     }

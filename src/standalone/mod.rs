@@ -8,7 +8,7 @@
 //! Context ── instance, device, queue, allocator, validation messages
 //!    ├── Target      colour and depth without a window, read back as bytes
 //!    ├── Swapchain   the same with a window
-//!    ├── Frames      N slots: command buffer, fence, acquire semaphore
+//!    ├── Frames      N frames_in_flight: command buffer, fence, acquire semaphore
 //!    └── Buffer      mapped or device-local, read back as bytes
 //! ```
 //!
@@ -69,7 +69,7 @@ pub use device::{DEVICE_VARIABLE, DeviceInfo, DeviceReport, Missing};
 pub use error::StandaloneError;
 pub use features::FeatureSet;
 pub use formats::Formats;
-pub use frames::{Frame, Frames};
+pub use frames::{FrameCommands, Frames};
 pub use handles::Handles;
 pub use readback::{ImageRead, read_buffer, read_image};
 pub use surface::{Surface, Window};

@@ -33,7 +33,7 @@ pub enum StateMachineEventKind {
 /// A stretch of a clip's time that passed for an instance: what
 /// [`ClipEvents`](crate::motion::ClipEvents) and [`RootMotion`](crate::motion::RootMotion) ask for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ClipPass {
+pub struct ClipCycle {
     /// The layer's number.
     pub layer: u8,
     /// The state of the layer.
@@ -59,7 +59,7 @@ pub struct ClipPass {
 #[derive(Debug, Clone, Default)]
 pub struct StateMachineLog {
     events: Vec<StateMachineEvent>,
-    passes: Vec<ClipPass>,
+    passes: Vec<ClipCycle>,
     without_passes: bool,
 }
 
@@ -87,7 +87,7 @@ impl StateMachineLog {
 
     /// Clip time that passed; for each layer in the order of time.
     #[must_use]
-    pub fn passes(&self) -> &[ClipPass] {
+    pub fn passes(&self) -> &[ClipCycle] {
         &self.passes
     }
 
@@ -131,7 +131,7 @@ impl Watch for StateMachineLog {
         let weight = ((at(from_s) + 4.0 * at(middle_s) + at(to_s)) / 6.0) as f32;
         let [from, to] = [from_s, to_s].map(|time_s| clip.unwrapped_s(time_s));
         if weight > 0.0 && clip.speed != 0.0 {
-            self.passes.push(ClipPass {
+            self.passes.push(ClipCycle {
                 layer: clip.layer,
                 state: clip.state,
                 clip: clip.clip,

@@ -75,7 +75,7 @@ pub(crate) use drive::{DrivenClip, Watch};
 pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;
-pub use log::{ClipPass, StateMachineEvent, StateMachineEventKind, StateMachineLog};
+pub use log::{ClipCycle, StateMachineEvent, StateMachineEventKind, StateMachineLog};
 pub use machine::{
     MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
     MAX_TRANSITIONS, StateMachine, StateMachineClip,

@@ -128,7 +128,7 @@ fn put_onto_their_reference_they_are_the_files_curves() {
                 let Ok(clip) = clip else {
                     // A scale of 0 is nothing's factor.
                     assert!(
-                        matches!(clip, Err(Error::Each { what: "joint", .. })),
+                        matches!(clip, Err(Error::At { what: "joint", .. })),
                         "{clip:?}"
                     );
                     assert!(
@@ -369,7 +369,7 @@ fn what_can_be_no_reference_is_refused() {
     ] {
         assert!(matches!(
             make(with(1, bad)),
-            Err(Error::Each {
+            Err(Error::At {
                 what: "joint",
                 index: 1,
                 ..

@@ -140,7 +140,7 @@ fn what_is_no_mask_is_refused() {
         let fault = Mask::from_weights(vec![1.0, 0.0, weight]);
         assert!(matches!(
             fault,
-            Err(Error::Each {
+            Err(Error::At {
                 what: "joint",
                 index: 2,
                 ..
@@ -409,7 +409,7 @@ fn what_can_not_be_blended_is_refused() {
     let mask = Mask::from_weights(vec![1.0]).unwrap();
     let fault =
         |layers: &[PoseLayer<'_>], out: &mut [Transform]| match blend(&two, layers, 0.1, out) {
-            Err(Error::Each {
+            Err(Error::At {
                 what: "layer",
                 index,
                 why,
@@ -499,7 +499,7 @@ fn a_difference_put_back_onto_its_reference_is_the_pose() {
     let refused = |result: Result<(), Error>| {
         matches!(
             result,
-            Err(Error::Each {
+            Err(Error::At {
                 what: "joint",
                 index: 0,
                 ..

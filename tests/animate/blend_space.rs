@@ -470,7 +470,7 @@ fn any_numbers_give_weights_that_sum_to_one() {
 /// The error about one point: its index and why.
 fn fault<T: std::fmt::Debug>(result: Result<T, Error>) -> (u64, ArgumentFault) {
     match result {
-        Err(Error::Each {
+        Err(Error::At {
             what: "point",
             index,
             why,

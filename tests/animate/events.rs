@@ -427,7 +427,7 @@ fn lists_are_checked_sorted_and_named_once() {
         assert!(
             matches!(
                 error,
-                Error::Each {
+                Error::At {
                     what: "event",
                     index: 1,
                     ..

@@ -190,8 +190,8 @@ impl Counted {
             let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
             let text = name.to_str().unwrap();
             match creator(text).or(destroyer(text)).or(other(text)) {
-                Some((slot, counting)) => {
-                    slot.store(real.cast_mut(), Relaxed);
+                Some((frame_index, counting)) => {
+                    frame_index.store(real.cast_mut(), Relaxed);
                     counting
                 }
                 None => real,
@@ -225,11 +225,16 @@ impl Counted {
         (gpu, &mut self.allocator)
     }
 
-    pub(crate) fn crowd(&mut self, setup: &Setup, slots: u32, capacity: Capacity) -> Crowd {
+    pub(crate) fn crowd(
+        &mut self,
+        setup: &Setup,
+        frames_in_flight: u32,
+        capacity: Capacity,
+    ) -> Crowd {
         // The queue of rayon's pool takes memory now and then.
         let desc = CrowdDesc {
             threads: Threads::One,
-            ..setup.crowd_desc(slots, capacity)
+            ..setup.crowd_desc(frames_in_flight, capacity)
         };
         let (gpu, allocator) = self.parts(setup);
         unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()

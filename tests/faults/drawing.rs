@@ -4,7 +4,7 @@ use crate::counting::Counted;
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, target};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::skeleton::Affine;
@@ -28,7 +28,11 @@ pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut Allocator) {
     };
     let id = crowd.add_character_with(allocator, &character, &desc);
     let id = id.unwrap();
-    let modes = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+    let modes = [
+        SkinningStage::Vertex,
+        SkinningStage::Compute,
+        SkinningStage::Cpu,
+    ];
     for (at, skin) in (0..).zip(modes) {
         let place = Vec3::new(0.5 * (at - 1) as f32, 0.0, 0.1 * at as f32);
         let spawn = Spawn {
@@ -46,7 +50,7 @@ pub(crate) struct Drawing {
     pub(crate) crowd: Crowd,
     pass: PassId,
     target: Target,
-    slots: Slots,
+    frames_in_flight: Slots,
     next: u32,
     pub(crate) picture: Vec<u8>,
 }
@@ -57,12 +61,12 @@ impl Drawing {
         populate(&mut crowd, &mut counted.allocator);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let slots = Slots::new(&setup.context, 2);
+        let frames_in_flight = Slots::new(&setup.context, 2);
         let mut drawing = Self {
             crowd,
             pass,
             target,
-            slots,
+            frames_in_flight,
             next: 0,
             picture: Vec::new(),
         };
@@ -72,23 +76,23 @@ impl Drawing {
     }
 
     fn draw(&mut self, setup: &mut Setup, counted: &mut Counted) -> Vec<u8> {
-        let slot = self.next % 2;
+        let frame_index = self.next % 2;
         self.next += 1;
-        let cmd = self.slots.begin(&setup.context, slot);
+        let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
         let view = View {
             history: Some(0),
             ..view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
         };
         unsafe {
             let allocator = &mut counted.allocator;
-            let mut frame = self.crowd.begin_frame(allocator, slot, 0.3).unwrap();
+            let mut frame = self.crowd.begin_frame(allocator, frame_index, 0.3).unwrap();
             let views = frame.record_prepare(cmd, &[view]).unwrap();
             self.target.begin(&setup.context.device, cmd, &NORMAL_Z);
             frame.record_draw(cmd, views[0], self.pass).unwrap();
             self.target.end(&setup.context.device, cmd);
         }
-        self.slots.submit(&setup.context, slot);
-        self.slots.wait(&setup.context, slot);
+        self.frames_in_flight.submit(&setup.context, frame_index);
+        self.frames_in_flight.wait(&setup.context, frame_index);
         self.target.read_rgba(&mut setup.context).unwrap()
     }
 
@@ -98,7 +102,7 @@ impl Drawing {
     }
 
     pub(crate) fn finish(self, setup: &mut Setup, mut counted: Counted) {
-        self.slots.destroy(&setup.context);
+        self.frames_in_flight.destroy(&setup.context);
         self.target.destroy(&mut setup.context);
         unsafe { self.crowd.destroy(&mut counted.allocator) };
         counted.finish();

@@ -163,20 +163,20 @@ fn frames_own_nothing() {
     let messages = setup.context.messages();
     let mut counted = Counted::new(&setup);
     let mut crowd = full(&setup, &mut counted);
-    let mut slots = Slots::new(&setup.context, 1);
+    let mut frames_in_flight = Slots::new(&setup.context, 1);
     let said = logged(|| {
         for prepare in [false, true, false] {
-            let cmd = slots.begin(&setup.context, 0);
+            let cmd = frames_in_flight.begin(&setup.context, 0);
             let allocator = &mut counted.allocator;
             let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
             if prepare {
                 unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
             }
-            slots.submit(&setup.context, 0);
+            frames_in_flight.submit(&setup.context, 0);
         }
     });
     assert_eq!(said, [""; 0]);
-    slots.destroy(&setup.context);
+    frames_in_flight.destroy(&setup.context);
     unsafe { crowd.destroy(&mut counted.allocator) };
     counted.finish();
     drop(setup);

@@ -6,12 +6,12 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::ids::JointId;
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::mesh::AlphaMode;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::{
     Capacity, CharacterDesc, CharacterId, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn,
@@ -57,7 +57,7 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
         let mut crowd = counted.crowd(setup, 2, capacity);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let kinds: Vec<CharacterId> = [3, 30, 9]
             .map(|joints| {
                 let character = built(ribbon(joints)).character;
@@ -100,10 +100,10 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                 };
                 crowd.reserve(&mut counted.allocator, &more).unwrap();
             }
-            let slot = number % 2;
-            let cmd = slots.begin(&setup.context, slot);
+            let frame_index = number % 2;
+            let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let allocator = &mut counted.allocator;
-            let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+            let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
             // The call after the last would fail: there is none to.
             let ((views, some), made) = failing(0, || {
                 allocations(|| unsafe { frame.record_prepare(cmd, &[camera]) })
@@ -117,9 +117,9 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
             drawn.unwrap();
             assert_eq!((some, made), (0, None), "drawing frame {number}");
             unsafe { target.end(&setup.context.device, cmd) };
-            slots.submit(&setup.context, slot);
+            frames_in_flight.submit(&setup.context, frame_index);
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
@@ -136,23 +136,27 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
         cpu_skinned_words: 60_000,
         ..SMALL
     };
-    for (mode, warm) in [(SkinMode::Compute, 0), (SkinMode::Cpu, 3)] {
+    for (mode, warm) in [(SkinningStage::Compute, 0), (SkinningStage::Cpu, 3)] {
         each(|setup| {
             let mut counted = Counted::new(setup);
             let mut crowd = counted.crowd(setup, 2, capacity);
-            let mut slots = Slots::new(&setup.context, 2);
-            let kinds: Vec<CharacterId> = [Method::Linear, Method::DualQuat, Method::QuatOffset]
-                .map(|method| {
-                    let character = built(ribbon(9)).character;
-                    let desc = CharacterDesc {
-                        method,
-                        cpu_skinning: true,
-                    };
-                    let allocator = &mut counted.allocator;
-                    let added = crowd.add_character_with(allocator, &character, &desc);
-                    added.unwrap()
-                })
-                .to_vec();
+            let mut frames_in_flight = Slots::new(&setup.context, 2);
+            let kinds: Vec<CharacterId> = [
+                SkinningMethod::Linear,
+                SkinningMethod::DualQuat,
+                SkinningMethod::QuatOffset,
+            ]
+            .map(|method| {
+                let character = built(ribbon(9)).character;
+                let desc = CharacterDesc {
+                    method,
+                    cpu_skinning: true,
+                };
+                let allocator = &mut counted.allocator;
+                let added = crowd.add_character_with(allocator, &character, &desc);
+                added.unwrap()
+            })
+            .to_vec();
             for number in 0..6 {
                 for (at, kind) in kinds.iter().enumerate() {
                     let spawn = Spawn {
@@ -162,10 +166,10 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
                     };
                     crowd.spawn(*kind, &spawn).unwrap();
                 }
-                let slot = number % 2;
-                let cmd = slots.begin(&setup.context, slot);
+                let frame_index = number % 2;
+                let cmd = frames_in_flight.begin(&setup.context, frame_index);
                 let allocator = &mut counted.allocator;
-                let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+                let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
                 let ((views, some), made) = failing(0, || {
                     allocations(|| unsafe { frame.record_prepare(cmd, &[]) })
                 });
@@ -175,9 +179,9 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
                     some == 0 || number < warm,
                     "{mode:?}: {some} in frame {number}"
                 );
-                slots.submit(&setup.context, slot);
+                frames_in_flight.submit(&setup.context, frame_index);
             }
-            slots.destroy(&setup.context);
+            frames_in_flight.destroy(&setup.context);
             unsafe { crowd.destroy(&mut counted.allocator) };
             counted.finish();
         });
@@ -193,7 +197,7 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
         let mut crowd = counted.crowd(setup, 2, SMALL);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let kinds = [AlphaMode::Opaque, AlphaMode::Blend].map(|alpha| {
             let mut raw = ribbon(5);
             for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
@@ -231,10 +235,10 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
             if number == 4 {
                 crowd.detach(all[4]).unwrap();
             }
-            let slot = number % 2;
-            let cmd = slots.begin(&setup.context, slot);
+            let frame_index = number % 2;
+            let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let allocator = &mut counted.allocator;
-            let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+            let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
             let listed = &all[all.len() / 2..];
             let ((views, some), made) = failing(0, || {
                 allocations(|| {
@@ -263,9 +267,9 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
             drawn.unwrap();
             assert_eq!((some, made), (0, None), "drawing frame {number}");
             unsafe { target.end(&setup.context.device, cmd) };
-            slots.submit(&setup.context, slot);
+            frames_in_flight.submit(&setup.context, frame_index);
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();

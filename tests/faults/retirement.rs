@@ -31,15 +31,15 @@ struct Expected {
 }
 
 impl Expected {
-    fn bury(&mut self, counts: Counts) {
+    fn retire(&mut self, counts: Counts) {
         let waits_for = self.begun.clone();
         self.graves.push(Grave { counts, waits_for });
     }
 
-    fn begin(&mut self, slot: u32) {
-        self.begun.insert(slot);
+    fn begin(&mut self, frame_index: u32) {
+        self.begun.insert(frame_index);
         for grave in &mut self.graves {
-            grave.waits_for.remove(&slot);
+            grave.waits_for.remove(&frame_index);
             if grave.waits_for.is_empty() {
                 self.live = sub(self.live, grave.counts);
             }
@@ -66,7 +66,7 @@ impl World<'_> {
         (result, made)
     }
 
-    fn step(&mut self, rng: &mut Rng, slots: u32) {
+    fn step(&mut self, rng: &mut Rng, frames_in_flight: u32) {
         match rng.below(10) {
             0 => {
                 let now = self.crowd.capacity();
@@ -79,7 +79,7 @@ impl World<'_> {
                     crowd.reserve(&mut counted.allocator, &more).unwrap();
                 };
                 let ((), made) = self.making(reserve);
-                self.expected.bury(made);
+                self.expected.retire(made);
             }
             1 => {
                 let character = built(ribbon(3)).character;
@@ -94,7 +94,7 @@ impl World<'_> {
                 let at = rng.below(self.characters.len());
                 let (id, counts) = self.characters.swap_remove(at);
                 self.crowd.remove_character(id).unwrap();
-                self.expected.bury(counts);
+                self.expected.retire(counts);
             }
             3 => {
                 let desc = PassDesc {
@@ -110,13 +110,13 @@ impl World<'_> {
             4 if !self.passes.is_empty() => {
                 let (id, counts) = self.passes.swap_remove(rng.below(self.passes.len()));
                 self.crowd.remove_pass(id).unwrap();
-                self.expected.bury(counts);
+                self.expected.retire(counts);
             }
             5.. => {
-                let slot = rng.below(slots as usize) as u32;
+                let frame_index = rng.below(frames_in_flight as usize) as u32;
                 let allocator = &mut self.counted.allocator;
-                unsafe { self.crowd.begin_frame(allocator, slot, 0.0) }.unwrap();
-                self.expected.begin(slot);
+                unsafe { self.crowd.begin_frame(allocator, frame_index, 0.0) }.unwrap();
+                self.expected.begin(frame_index);
             }
             _ => {}
         }
@@ -128,10 +128,10 @@ impl World<'_> {
 fn what_is_retired_goes_when_every_slot_has_begun_again() {
     let mut seed = 0;
     each(|setup| {
-        for slots in 1..=3 {
+        for frames_in_flight in 1..=3 {
             seed += 1;
             let mut counted = Counted::new(setup);
-            let mut crowd = counted.crowd(setup, slots, SMALL);
+            let mut crowd = counted.crowd(setup, frames_in_flight, SMALL);
             // It stays: so every pass has its pipelines from the first, and characters bring it
             // none.
             let character = built(ribbon(3)).character;
@@ -151,7 +151,7 @@ fn what_is_retired_goes_when_every_slot_has_begun_again() {
             };
             let mut rng = Rng::new(seed);
             for _ in 0..150 {
-                world.step(&mut rng, slots);
+                world.step(&mut rng, frames_in_flight);
             }
             let World { crowd, .. } = world;
             unsafe { crowd.destroy(&mut counted.allocator) };
@@ -166,19 +166,19 @@ fn staging_memory_lives_until_its_frame_has_ended() {
     each(|setup| {
         let mut counted = Counted::new(setup);
         let mut crowd = counted.crowd(setup, 2, SMALL);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let character = built(ribbon(3)).character;
         crowd
             .add_character(&mut counted.allocator, &character)
             .unwrap();
         let with_staging = objects();
         let mut counts = Vec::new();
-        for slot in [0, 1, 1, 0] {
-            let cmd = slots.begin(&setup.context, slot);
+        for frame_index in [0, 1, 1, 0] {
+            let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let mut frame =
-                unsafe { crowd.begin_frame(&mut counted.allocator, slot, 0.0) }.unwrap();
+                unsafe { crowd.begin_frame(&mut counted.allocator, frame_index, 0.0) }.unwrap();
             unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
-            slots.submit(&setup.context, slot);
+            frames_in_flight.submit(&setup.context, frame_index);
             counts.push(objects());
         }
         assert_eq!(counts[..3], [with_staging; 3]);
@@ -188,7 +188,7 @@ fn staging_memory_lives_until_its_frame_has_ended() {
             (1, 1),
             "one buffer"
         );
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
     });
@@ -205,7 +205,7 @@ fn grown_histories_live_until_they_have_moved() {
             ..SMALL
         };
         let mut crowd = counted.crowd(setup, 2, capacity);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let empty = objects();
         let mut grow = capacity;
         let mut reserve = |crowd: &mut Crowd, counted: &mut Counted| {
@@ -216,16 +216,16 @@ fn grown_histories_live_until_they_have_moved() {
             history: Some(1),
             ..view(Vec3::new(0.0, 1.0, 5.0), Vec3::ZERO, EXTENT)
         };
-        // Begins a frame of `slot`, and says how many buffers there are more than at first.
-        let mut begin = |crowd: &mut Crowd, counted: &mut Counted, slot: u32, step: Step| {
-            let cmd = slots.begin(&setup.context, slot);
+        // Begins a frame of `frame_index`, and says how many buffers there are more than at first.
+        let mut begin = |crowd: &mut Crowd, counted: &mut Counted, frame_index: u32, step: Step| {
+            let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let allocator = &mut counted.allocator;
-            let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.0) }.unwrap();
+            let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.0) }.unwrap();
             if step != Step::Drop {
                 unsafe { frame.record_prepare(cmd, &[view]) }.unwrap();
             }
             match step {
-                Step::Submit => slots.submit(&setup.context, slot),
+                Step::Submit => frames_in_flight.submit(&setup.context, frame_index),
                 Step::Abandon => unsafe { crowd.abandon_frame() },
                 Step::Drop => {}
             }
@@ -250,7 +250,7 @@ fn grown_histories_live_until_they_have_moved() {
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
         // Not moved at all: freed with the crowd.
         reserve(&mut crowd, &mut counted);
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
     });

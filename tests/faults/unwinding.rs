@@ -144,7 +144,7 @@ fn parts_that_are_not_made_leave_nothing() {
         assert_eq!(seen, BTreeSet::from(calls));
         unsafe { layout.destroy(&device) };
         let ring = PaletteRingDesc {
-            slots: 3,
+            frames_in_flight: 3,
             entries: 200,
             memory: setup.config.ring,
             min_offset_alignment: setup.config.min_offset_alignment,
@@ -172,7 +172,7 @@ fn parts_that_are_not_made_leave_nothing() {
                         allocator,
                         &mut upload,
                         &character,
-                        throng::palette::Method::Linear,
+                        throng::palette::SkinningMethod::Linear,
                     )
                 };
                 if mesh.is_err() {
@@ -317,8 +317,8 @@ fn drawing_through_the_counting_device_is_drawing() {
         populate(&mut plain, &mut setup.context.allocator);
         let target = target(&mut setup.context);
         let pass = pass(&mut plain, &target, false);
-        let mut slots = Slots::new(&setup.context, 1);
-        let cmd = slots.begin(&setup.context, 0);
+        let mut frames_in_flight = Slots::new(&setup.context, 1);
+        let cmd = frames_in_flight.begin(&setup.context, 0);
         let views = [view(
             Vec3::new(0.4, 2.0, 6.0),
             Vec3::new(0.0, 1.5, 0.0),
@@ -326,11 +326,11 @@ fn drawing_through_the_counting_device_is_drawing() {
         )];
         let on = (&target, pass, &NORMAL_Z);
         record(&mut setup.context, &mut plain, cmd, (0, 0.3), on, &views);
-        slots.submit(&setup.context, 0);
-        slots.wait(&setup.context, 0);
+        frames_in_flight.submit(&setup.context, 0);
+        frames_in_flight.wait(&setup.context, 0);
         let picture = target.read_rgba(&mut setup.context).unwrap();
         assert_eq!(different(&picture, &drawing.picture, 0), 0);
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         drawing.finish(setup, counted);
         setup.context.wait_idle().unwrap();

@@ -9,11 +9,15 @@ use throng::import::{
     RawPrimitive, RawSkin, RawTransform,
 };
 use throng::mesh::Material;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::{Affine, Transform};
 use throng::{CharacterDesc, Spawn, builtin};
 
-const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+const METHODS: [SkinningMethod; 3] = [
+    SkinningMethod::Linear,
+    SkinningMethod::DualQuat,
+    SkinningMethod::QuatOffset,
+];
 
 /// A tube between two joints, the upper of which turns by 170 degrees.
 fn tube() -> Imported {

@@ -19,7 +19,7 @@ use throng::glam::Vec3;
 use throng::ids::ClipId;
 use throng::import::{ImportOptions, gltf_file};
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skin::{PosedVertices, skin, turned_triangles};
+use throng::skin::{PosedVertices, flipped_triangles, skin};
 
 /// The result or the error's words, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {
@@ -209,7 +209,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
         );
         let (triangles, _) = part.indices.as_chunks::<3>();
         assert_eq!(faces.len(), triangles.len());
-        let turned = turned_triangles(character, part, (&*palette).into()).unwrap();
+        let turned = flipped_triangles(character, part, (&*palette).into()).unwrap();
         for ((face, [a, b, c]), turned) in faces.iter().zip(triangles).zip(turned) {
             let triangle = if turned { &[*a, *c, *b] } else { &[*a, *b, *c] };
             let corners = face.map(|(v, _)| obj.positions[v]);

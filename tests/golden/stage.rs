@@ -60,18 +60,22 @@ pub(super) fn picture(
         ..Begin::default()
     };
     let mut frames = Frames::new(&context, 1).expect("a frame");
-    let slot = frames.begin(&mut context).expect("a slot");
+    let frame_index = frames.begin(&mut context).expect("a frame_index");
     let device = context.device.clone();
     // SAFETY: the slot was just begun; what is recorded is complete, and submitted.
     unsafe {
         let frame = crowd.begin_frame(&mut context.allocator, 0, 0.25);
         let mut frame = frame.expect("a frame");
-        let views = frame.record_prepare(slot.cmd, &[view]).expect("a view");
-        target.begin(&device, slot.cmd, &begin);
-        frame.record_draw(slot.cmd, views[0], pass).expect("draws");
-        target.end(&device, slot.cmd);
+        let views = frame
+            .record_prepare(frame_index.cmd, &[view])
+            .expect("a view");
+        target.begin(&device, frame_index.cmd, &begin);
+        frame
+            .record_draw(frame_index.cmd, views[0], pass)
+            .expect("draws");
+        target.end(&device, frame_index.cmd);
         frames
-            .submit(&mut context, slot, None)
+            .submit(&mut context, frame_index, None)
             .expect("a submission");
     }
     context.wait_idle().expect("an end");

@@ -22,8 +22,8 @@ fn camera() -> View {
 
 struct Stage {
     crowd: Crowd,
-    slots: Slots,
-    slot: u32,
+    frames_in_flight: Slots,
+    frame_index: u32,
     kind: CharacterId,
 }
 
@@ -35,8 +35,8 @@ impl Stage {
         Self {
             kind: kind.unwrap(),
             crowd,
-            slots: Slots::new(&setup.context, 2),
-            slot: 0,
+            frames_in_flight: Slots::new(&setup.context, 2),
+            frame_index: 0,
         }
     }
 
@@ -50,19 +50,22 @@ impl Stage {
     }
 
     fn frame(&mut self, setup: &mut Setup, time_s: f64) -> throng::Stats {
-        self.slot = 1 - self.slot;
-        let cmd = self.slots.begin(&setup.context, self.slot);
+        self.frame_index = 1 - self.frame_index;
+        let cmd = self
+            .frames_in_flight
+            .begin(&setup.context, self.frame_index);
         let allocator = &mut setup.context.allocator;
-        let frame = unsafe { self.crowd.begin_frame(allocator, self.slot, time_s) };
+        let frame = unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) };
         let mut frame = frame.unwrap();
         unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
         let stats = frame.stats();
-        self.slots.submit(&setup.context, self.slot);
+        self.frames_in_flight
+            .submit(&setup.context, self.frame_index);
         stats
     }
 
     fn destroy(self, setup: &mut Setup) {
-        self.slots.destroy(&setup.context);
+        self.frames_in_flight.destroy(&setup.context);
         setup.destroy(self.crowd);
     }
 }

@@ -6,7 +6,7 @@ use throng::View;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{DMat4, DVec2, DVec3, DVec4, Mat4};
-use throng::palette::{Method, PaletteRef};
+use throng::palette::{PaletteRef, SkinningMethod};
 use throng::skeleton::Affine;
 use throng::skin::{PosedVertices, skin};
 
@@ -16,7 +16,7 @@ pub(crate) type Shape = Vec<Vec<DVec3>>;
 /// The vertices of an instance: an animator's palettes and the CPU's skinning, which other tests
 /// hold against `f64`.
 pub(crate) fn shape(
-    (character, method): (&Character, Method),
+    (character, method): (&Character, SkinningMethod),
     clip: Option<(usize, f64)>,
     weights: &[f32],
     place: &Affine,
@@ -34,9 +34,9 @@ pub(crate) fn shape(
         each.collect()
     };
     match method {
-        Method::Linear => of(PaletteRef::Mat3x4(&palette_as(character, clip))),
-        Method::DualQuat => of(PaletteRef::DualQuat(&palette_as(character, clip))),
-        Method::QuatOffset => of(PaletteRef::QuatOffset(&palette_as(character, clip))),
+        SkinningMethod::Linear => of(PaletteRef::Mat3x4(&palette_as(character, clip))),
+        SkinningMethod::DualQuat => of(PaletteRef::DualQuat(&palette_as(character, clip))),
+        SkinningMethod::QuatOffset => of(PaletteRef::QuatOffset(&palette_as(character, clip))),
     }
 }
 

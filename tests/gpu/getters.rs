@@ -9,14 +9,22 @@ use throng::character::Character;
 use throng::glam::{Quat, Vec3};
 use throng::import::RawMorph;
 use throng::mesh::AlphaMode;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, Error, Play, SkinMode, Spawn,
+    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, Error, Play, SkinningStage, Spawn,
 };
 
-const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
-const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+const METHODS: [SkinningMethod; 3] = [
+    SkinningMethod::Linear,
+    SkinningMethod::DualQuat,
+    SkinningMethod::QuatOffset,
+];
+const MODES: [SkinningStage; 3] = [
+    SkinningStage::Vertex,
+    SkinningStage::Compute,
+    SkinningStage::Cpu,
+];
 
 /// A ribbon with two morph weights, whose back may be blended.
 fn character(joints: usize, blended: bool) -> Character {
@@ -118,7 +126,7 @@ fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) ->
 
 /// Spawns so many, prepares a frame with as many views as there is room for, and then is refused
 /// one more.
-fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin: SkinMode) {
+fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin: SkinningStage) {
     let spawn = Spawn {
         play: "sway".into(),
         skin,
@@ -139,14 +147,14 @@ fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin
             })
         ));
     }
-    let mut slots = Slots::new(&setup.context, 1);
-    let cmd = slots.begin(&setup.context, 0);
+    let mut frames_in_flight = Slots::new(&setup.context, 1);
+    let cmd = frames_in_flight.begin(&setup.context, 0);
     let views = vec![view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT); crowd.capacity().views as usize];
     let allocator = &mut setup.context.allocator;
     let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.1) }.unwrap();
     unsafe { frame.record_prepare(cmd, &views) }.unwrap();
-    slots.submit(&setup.context, 0);
-    slots.destroy(&setup.context);
+    frames_in_flight.submit(&setup.context, 0);
+    frames_in_flight.destroy(&setup.context);
 }
 
 #[test]
@@ -183,9 +191,9 @@ fn room_for_known_characters_is_just_enough() {
             assert_eq!((capacity.views, capacity.blended), (3, 6));
             let words = (capacity.skinned_words, capacity.cpu_skinned_words);
             match skin {
-                SkinMode::Vertex => assert_eq!(words, (0, 0)),
-                SkinMode::Compute => assert!(words.0 > 0 && words.1 == 0),
-                SkinMode::Cpu => assert!(words.0 > 0 && words.1 == words.0),
+                SkinningStage::Vertex => assert_eq!(words, (0, 0)),
+                SkinningStage::Compute => assert!(words.0 > 0 && words.1 == 0),
+                SkinningStage::Cpu => assert!(words.0 > 0 && words.1 == words.0),
             }
             let mut crowd = setup.crowd(1, capacity);
             let kinds: Vec<_> = loads
@@ -225,17 +233,17 @@ fn uploads_are_counted_as_they_are_written() {
                 };
                 crowd.spawn(kind, &spawn).unwrap();
             }
-            let mut slots = Slots::new(&setup.context, 2);
-            let bytes = [0, 1].map(|slot| {
-                let cmd = slots.begin(&setup.context, slot);
+            let mut frames_in_flight = Slots::new(&setup.context, 2);
+            let bytes = [0, 1].map(|frame_index| {
+                let cmd = frames_in_flight.begin(&setup.context, frame_index);
                 let allocator = &mut setup.context.allocator;
-                let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.1) }.unwrap();
+                let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
                 let camera = view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT);
                 unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap();
-                slots.submit(&setup.context, slot);
+                frames_in_flight.submit(&setup.context, frame_index);
                 crowd.stats().upload_bytes
             });
-            slots.destroy(&setup.context);
+            frames_in_flight.destroy(&setup.context);
             setup.destroy(crowd);
             // The first frame brings the character and the records, too.
             assert!(bytes[0] > bytes[1]);

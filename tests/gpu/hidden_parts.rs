@@ -14,7 +14,9 @@ use throng::ids::ClipId;
 use throng::import::{ImportOptions, gltf_file};
 use throng::mesh::AlphaMode;
 use throng::skeleton::Affine;
-use throng::{Capacity, CharacterDesc, Crowd, Error, InstanceId, PassId, SkinMode, Spawn, View};
+use throng::{
+    Capacity, CharacterDesc, Crowd, Error, InstanceId, PassId, SkinningStage, Spawn, View,
+};
 
 fn knight() -> Option<PathBuf> {
     let named = |path: &PathBuf| path.ends_with("Knight.glb");
@@ -40,16 +42,23 @@ const ROOM: Capacity = Capacity {
     ..SMALL
 };
 
-const SLOTS: u32 = 2;
+const FRAMES_IN_FLIGHT: u32 = 2;
 
 fn look(
     setup: &mut Setup,
     crowd: &mut Crowd,
-    slots: &mut Slots,
+    frames_in_flight: &mut Slots,
     on: (&throng::standalone::Target, PassId),
 ) -> Vec<u8> {
     let on = (on.0, on.1, &NORMAL_Z);
-    picture(&mut setup.context, crowd, slots, (0, 0.3), on, &[camera()])
+    picture(
+        &mut setup.context,
+        crowd,
+        frames_in_flight,
+        (0, 0.3),
+        on,
+        &[camera()],
+    )
 }
 
 #[test]
@@ -66,17 +75,17 @@ fn each_part_of_the_knight_can_be_hidden() {
     // One configuration: what the others change is tested with the ribbons.
     let mut setup = Setup::new(crate::support::CONFIGS[0]);
     let setup = &mut setup;
-    let mut crowd = setup.crowd(SLOTS, ROOM);
+    let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
     let target = target(&mut setup.context);
     let color = pass(&mut crowd, &target, false);
-    let mut slots = Slots::new(&setup.context, SLOTS);
+    let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
     let kind = crowd.add_character(&mut setup.context.allocator, &whole);
     let kind = kind.unwrap();
     // At rest: clips are packed for the parts that there are, and so not to the same bits without
     // one of them.
     let spawn = Spawn::default();
     let id = crowd.spawn(kind, &spawn).unwrap();
-    let all = look(setup, &mut crowd, &mut slots, (&target, color));
+    let all = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
     assert_eq!(crowd.stats().triangles, whole.triangle_count() as u64);
     let mut seen = 0;
     for name in names {
@@ -86,7 +95,7 @@ fn each_part_of_the_knight_can_be_hidden() {
         assert_eq!(crowd.is_part_visible(id, part), Ok(false));
         let hidden: Vec<_> = crowd.hidden_parts(id).unwrap().collect();
         assert_eq!(hidden, [part]);
-        let without = look(setup, &mut crowd, &mut slots, (&target, color));
+        let without = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
         let stats = crowd.stats();
         // The same character, imported without that node.
         let lesser = imported(&path, &[name]);
@@ -94,22 +103,22 @@ fn each_part_of_the_knight_can_be_hidden() {
         assert_eq!(stats.vertices, lesser.vertex_count() as u64, "{name}");
         let other = crowd.add_character(&mut setup.context.allocator, &lesser);
         let other = other.unwrap();
-        let twin = crowd.spawn(other, &spawn).unwrap();
+        let cpu_skin = crowd.spawn(other, &spawn).unwrap();
         crowd.set_visible(id, false).unwrap();
-        let wanted = look(setup, &mut crowd, &mut slots, (&target, color));
+        let wanted = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
         assert_eq!(different(&without, &wanted, 0), 0, "{name}");
         assert_eq!(crowd.stats().draws, stats.draws, "{name}");
         seen += usize::from(different(&without, &all, 0) > 0);
-        crowd.despawn(twin).unwrap();
+        crowd.despawn(cpu_skin).unwrap();
         crowd.remove_character(other).unwrap();
         crowd.set_visible(id, true).unwrap();
         crowd.set_part_visible(id, part, true).unwrap();
     }
     // Some are behind others or inside of them.
     assert!(seen >= 10, "{seen} parts are seen");
-    let again = look(setup, &mut crowd, &mut slots, (&target, color));
+    let again = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
     assert_eq!(different(&again, &all, 0), 0);
-    slots.destroy(&setup.context);
+    frames_in_flight.destroy(&setup.context);
     target.destroy(&mut setup.context);
     setup.destroy(crowd);
     assert!(setup.context.messages().is_empty());
@@ -175,7 +184,11 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
             } else {
                 "sway".into()
             },
-            skin: [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu][at % 3],
+            skin: [
+                SkinningStage::Vertex,
+                SkinningStage::Compute,
+                SkinningStage::Cpu,
+            ][at % 3],
             ..Spawn::default()
         };
         let (front, back) = (at % 4 != 1, at % 4 < 2 || at == 6);
@@ -205,25 +218,25 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
 fn instances_that_hide_different_parts_stand_in_one_crowd() {
     each(|setup| {
         let character = sheet(false);
-        let mut slots = Slots::new(&setup.context, SLOTS);
+        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
         let desc = CharacterDesc {
             cpu_skinning: true,
             ..CharacterDesc::default()
         };
         let mut pictures = Vec::new();
         for apart in [false, true] {
-            let mut crowd = setup.crowd(SLOTS, ROOM);
+            let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
             let allocator = &mut setup.context.allocator;
             let kind = crowd.add_character_with(allocator, &character, &desc);
             let kind = kind.unwrap();
             rows(&mut crowd, kind, &character, apart);
             let color = pass(&mut crowd, &target, false);
-            let seen = look(setup, &mut crowd, &mut slots, (&target, color));
+            let seen = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
             let stats = crowd.stats();
             assert!(covered(&seen) > 1000);
             let far = depth(&mut setup.context, &target);
-            let cmd = slots.begin(&setup.context, 1);
+            let cmd = frames_in_flight.begin(&setup.context, 1);
             let allocator = &mut setup.context.allocator;
             let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
             let views = unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
@@ -242,8 +255,8 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
                     ..
                 })
             ));
-            slots.submit(&setup.context, 1);
-            slots.wait(&setup.context, 1);
+            frames_in_flight.submit(&setup.context, 1);
+            frames_in_flight.wait(&setup.context, 1);
             pictures.push((seen, far, stats.triangles, stats.vertices, counts));
             target.destroy(&mut setup.context);
             setup.destroy(crowd);
@@ -253,7 +266,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
         assert_eq!(pictures[0].2, pictures[1].2, "triangles");
         assert_eq!(pictures[0].3, pictures[1].3, "vertices");
         assert_eq!(pictures[0].4, pictures[1].4, "instances of each primitive");
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
     });
 }
 
@@ -261,12 +274,12 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
 fn blended_parts_are_hidden_and_stay_sorted() {
     each(|setup| {
         let character = sheet(true);
-        let mut slots = Slots::new(&setup.context, SLOTS);
+        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
         let mut pictures = Vec::new();
         // One that hides its front, far away, and one that hides its back, near: and the same of
         // two characters without these parts, which are sorted by themselves.
         for hides in [false, true] {
-            let mut crowd = setup.crowd(SLOTS, ROOM);
+            let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
             let color = pass(&mut crowd, &target, false);
             for (z, hidden) in [(-0.5, "front"), (0.5, "back")] {
@@ -287,13 +300,18 @@ fn blended_parts_are_hidden_and_stay_sorted() {
                     crowd.set_part_visible(id, part, false).unwrap();
                 }
             }
-            pictures.push(look(setup, &mut crowd, &mut slots, (&target, color)));
+            pictures.push(look(
+                setup,
+                &mut crowd,
+                &mut frames_in_flight,
+                (&target, color),
+            ));
             target.destroy(&mut setup.context);
             setup.destroy(crowd);
         }
         assert!(covered(&pictures[0]) > 500);
         assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
     });
 }
 
@@ -315,7 +333,7 @@ fn without(name: &str) -> Character {
 #[test]
 fn parts_that_can_not_be_hidden_are_refused() {
     each(|setup| {
-        let mut crowd = setup.crowd(SLOTS, ROOM);
+        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
         let mut raw = ribbon(3);
         let side = raw.primitives[0].clone();
         raw.primitives = (0..130)

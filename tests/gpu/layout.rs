@@ -3,7 +3,7 @@
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
-use throng::gpu::layout::{Instance, Material, Primitive, Texture, View};
+use throng::gpu::layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
 
 /// What the decorations of a module say of its structs.
 #[derive(Default)]
@@ -79,33 +79,33 @@ fn structs_lie_as_the_shaders_have_them() {
     let wanted = [
         (
             "ThrongInstance",
-            size_of::<Instance>(),
-            members!(Instance: world_from_model, tint, palette_base, source, character, user, stamp,
+            size_of::<GpuInstance>(),
+            members!(GpuInstance: world_from_model, tint, palette_base, source, character, user, stamp,
                 morphs, skinned, reserved),
         ),
         (
             "ThrongPrimitive",
-            size_of::<Primitive>(),
-            members!(Primitive: vertex_count, palette_offset, influences, flags, positions, joints,
+            size_of::<GpuPrimitive>(),
+            members!(GpuPrimitive: vertex_count, palette_offset, influences, flags, positions, joints,
                 weights, normals, uvs, colors, material, tangents, uvs1, targets, target_count,
                 first_weight, skinned_positions, skinned_normals, skinned_tangents, reserved,
                 base_color),
         ),
         (
             "ThrongTexture",
-            size_of::<Texture>(),
-            members!(Texture: uv_matrix, uv_offset, uv_set, slot),
+            size_of::<GpuTexture>(),
+            members!(GpuTexture: uv_matrix, uv_offset, uv_set, slot),
         ),
         (
             "ThrongMaterial",
-            size_of::<Material>(),
-            members!(Material: base_color, emissive, alpha_cutoff, metallic, roughness,
+            size_of::<GpuMaterial>(),
+            members!(GpuMaterial: base_color, emissive, alpha_cutoff, metallic, roughness,
                 normal_scale, occlusion_strength, flags, reserved, textures),
         ),
         (
             "ThrongView",
-            size_of::<View>(),
-            members!(View: clip_from_world, steady_clip_from_world, previous_clip_from_world, eye,
+            size_of::<GpuView>(),
+            members!(GpuView: clip_from_world, steady_clip_from_world, previous_clip_from_world, eye,
                 sun_direction, sun_color, sky_color, ground_color, history, history_instances,
                 shadow_layers, shadow_texel, shadow_bias, shadow_from_world),
         ),
@@ -158,7 +158,7 @@ fn structs_lie_as_the_shaders_have_them() {
 fn scatter_moves_whole_records() {
     // It knows a record as 6 vec4, and a table index as one word.
     let module = Module::read(&spirv("scatter.comp"));
-    assert_eq!(size_of::<Instance>(), 6 * 16);
+    assert_eq!(size_of::<GpuInstance>(), 6 * 16);
     let strides: BTreeSet<u32> = module.strides.values().copied().collect();
     assert_eq!(strides, BTreeSet::from([4, 16]));
 }

@@ -7,7 +7,7 @@ use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, 
 use crate::support::made::{built, palette, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup, view};
 use throng::character::Character;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -48,7 +48,7 @@ fn can_fill(range: u64) -> bool {
 
 fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
     let desc = CrowdDesc {
-        slots: 1,
+        frames_in_flight: 1,
         capacity,
         ..CrowdDesc::default()
     };
@@ -100,11 +100,11 @@ fn fill(
     setup: &mut Setup,
     crowd: &mut Crowd,
     (total, left): (u32, u32),
-    skin: SkinMode,
+    skin: SkinningStage,
 ) -> Vec<InstanceId> {
     let need = total - left;
     // A filler's words are three a vertex, and then a multiple of four.
-    let (each, sizes) = if skin == SkinMode::Vertex {
+    let (each, sizes) = if skin == SkinningStage::Vertex {
         (30_000, [(30_000, 30_000), (need % 30_000, need % 30_000)])
     } else {
         (900_000, [(1, 300_000), (1, need % 900_000 / 3)])
@@ -129,7 +129,7 @@ fn fill(
 fn shoot(
     setup: &mut Setup,
     capacity: Capacity,
-    skin: SkinMode,
+    skin: SkinningStage,
     before: impl FnOnce(&mut Setup, &mut Crowd) -> Vec<InstanceId>,
     at: impl FnOnce(&mut Crowd, InstanceId, &Spawn<'_>, CharacterId),
 ) -> Vec<u8> {
@@ -151,27 +151,39 @@ fn shoot(
     }
     let target = target(&mut setup.context);
     let pass = pass(&mut crowd, &target, false);
-    let mut slots = Slots::new(&setup.context, 1);
+    let mut frames_in_flight = Slots::new(&setup.context, 1);
     let camera = view(Vec3::new(3.0, 8.0, 26.0), Vec3::Y * 7.0, EXTENT);
     let context = &mut setup.context;
     let on = (&target, pass, &NORMAL_Z);
-    let shot = picture(context, &mut crowd, &mut slots, (0, 0.4), on, &[camera]);
-    if skin == SkinMode::Compute {
-        check_skinned(setup, &mut crowd, &mut slots, instance);
+    let shot = picture(
+        context,
+        &mut crowd,
+        &mut frames_in_flight,
+        (0, 0.4),
+        on,
+        &[camera],
+    );
+    if skin == SkinningStage::Compute {
+        check_skinned(setup, &mut crowd, &mut frames_in_flight, instance);
     }
-    slots.destroy(&setup.context);
+    frames_in_flight.destroy(&setup.context);
     target.destroy(&mut setup.context);
     setup.destroy(crowd);
     shot
 }
 
 /// The instance's deformed vertices are those of the twin.
-fn check_skinned(setup: &mut Setup, crowd: &mut Crowd, slots: &mut Slots, instance: InstanceId) {
+fn check_skinned(
+    setup: &mut Setup,
+    crowd: &mut Crowd,
+    frames_in_flight: &mut Slots,
+    instance: InstanceId,
+) {
     let character = built(ribbon(16)).character;
     let skinner = Skinner::new(&character).unwrap();
     let words = skinner.layout().words as usize;
     let to = readback(setup, words);
-    let cmd = slots.begin(&setup.context, 0);
+    let cmd = frames_in_flight.begin(&setup.context, 0);
     let context = &mut setup.context;
     let frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.4) };
     let mut frame = frame.unwrap();
@@ -179,8 +191,8 @@ fn check_skinned(setup: &mut Setup, crowd: &mut Crowd, slots: &mut Slots, instan
     let skinned = frame.skinned(instance).unwrap();
     copy(&context.device, cmd, &skinned, &to, 0);
     to_host(&context.device, cmd);
-    slots.submit(context, 0);
-    slots.wait(context, 0);
+    frames_in_flight.submit(context, 0);
+    frames_in_flight.wait(context, 0);
     let got = floats(&to);
     let matrices = palette(&character, Some((0, 0.4)));
     let mut want = vec![0.0; words];
@@ -215,7 +227,7 @@ fn a_palette_at_the_end_of_the_largest_slot_draws_right() {
             palette_entries: most,
             ..PLENTY
         };
-        let vertex = SkinMode::Vertex;
+        let vertex = SkinningStage::Vertex;
         let usual = shoot(setup, SMALL, vertex, |_, _| Vec::new(), |_, _, _, _| {});
         let last = shoot(
             setup,
@@ -248,7 +260,7 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
             skinned_words: most,
             ..PLENTY
         };
-        let (vertex, compute) = (SkinMode::Vertex, SkinMode::Compute);
+        let (vertex, compute) = (SkinningStage::Vertex, SkinningStage::Compute);
         let usual = shoot(setup, SMALL, vertex, |_, _| Vec::new(), |_, _, _, _| {});
         let last = shoot(
             setup,
@@ -272,8 +284,8 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
 fn one_more_than_fits_is_refused_with_numbers() {
     alone(|setup, range| {
         // Rounded up to what the device aligns slots to, 256 at most.
-        let slot = |bytes: u64, (what, asked, cap): (&str, u64, u64)| {
-            assert_eq!(what, "bytes of a slot (maxStorageBufferRange)");
+        let frame_index = |bytes: u64, (what, asked, cap): (&str, u64, u64)| {
+            assert_eq!(what, "bytes of a frame_index (maxStorageBufferRange)");
             assert!((bytes..bytes + 256).contains(&asked), "{asked} for {bytes}");
             assert_eq!(cap, range);
         };
@@ -288,7 +300,7 @@ fn one_more_than_fits_is_refused_with_numbers() {
         if wide {
             assert_eq!(got.2, u64::from(u32::MAX));
         } else {
-            slot(u64::from(most + 1) * 48, got);
+            frame_index(u64::from(most + 1) * 48, got);
         }
         let cpu = (range / 4) as u32;
         let full = Capacity {
@@ -331,7 +343,7 @@ fn a_ring_of_its_own_goes_as_far_and_no_further() {
         let (gpu, allocator) = setup.parts();
         let device = unsafe { Device::new(&gpu) }.unwrap();
         let desc = |entries| PaletteRingDesc {
-            slots: 1,
+            frames_in_flight: 1,
             entries,
             ..PaletteRingDesc::default()
         };

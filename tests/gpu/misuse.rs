@@ -4,12 +4,12 @@ use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
 use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
-use throng::crowd::{MAX_SLOTS, MAX_VIEWS, Viewport};
+use throng::crowd::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, Viewport};
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::ids::ClipId;
-use throng::palette::{Mat3x4, Method};
+use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Affine;
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
@@ -46,7 +46,7 @@ fn is_full<T: std::fmt::Debug>(result: Result<T>, wanted: &str) {
 /// What was wrong with the view of this index.
 fn of_view<T: std::fmt::Debug>(result: Result<T>, wanted: u64) -> Result<()> {
     match result {
-        Err(Error::Each { what, index, why }) => {
+        Err(Error::At { what, index, why }) => {
             assert_eq!((what, index), ("view", wanted));
             Err(*why)
         }
@@ -81,22 +81,22 @@ fn descriptions_that_make_no_sense_are_refused() {
         make(fine.clone()).unwrap();
         is_argument(
             make(CrowdDesc {
-                slots: 0,
+                frames_in_flight: 0,
                 ..fine.clone()
             }),
-            "CrowdDesc::slots",
+            "CrowdDesc::frames_in_flight",
         );
-        for slots in [MAX_SLOTS + 1, u32::MAX] {
+        for frames_in_flight in [MAX_FRAMES_IN_FLIGHT + 1, u32::MAX] {
             is_full(
                 make(CrowdDesc {
-                    slots,
+                    frames_in_flight,
                     ..fine.clone()
                 }),
-                "slots",
+                "frames_in_flight",
             );
         }
         make(CrowdDesc {
-            slots: MAX_SLOTS,
+            frames_in_flight: MAX_FRAMES_IN_FLIGHT,
             ..fine.clone()
         })
         .unwrap();
@@ -159,13 +159,19 @@ fn a_ring_keeps_its_bounds() {
         let (gpu, allocator) = setup.parts();
         let device = unsafe { Device::new(&gpu) }.unwrap();
         let fine = PaletteRingDesc {
-            slots: 2,
+            frames_in_flight: 2,
             entries: 10,
             memory: config.ring,
             min_offset_alignment: config.min_offset_alignment,
         };
         let mut make = |desc| unsafe { PaletteRing::new(&device, allocator, &desc) };
-        is_argument(make(PaletteRingDesc { slots: 0, ..fine }), "slots");
+        is_argument(
+            make(PaletteRingDesc {
+                frames_in_flight: 0,
+                ..fine
+            }),
+            "frames_in_flight",
+        );
         for min_offset_alignment in [24, u64::MAX] {
             let desc = PaletteRingDesc {
                 min_offset_alignment,
@@ -175,7 +181,7 @@ fn a_ring_keeps_its_bounds() {
         }
         for desc in [
             PaletteRingDesc {
-                slots: u32::MAX,
+                frames_in_flight: u32::MAX,
                 ..fine
             },
             PaletteRingDesc {
@@ -190,12 +196,12 @@ fn a_ring_keeps_its_bounds() {
             assert!(matches!(make(desc), Err(Error::Capacity { .. })));
         }
         let mut ring = make(fine).unwrap();
-        assert_eq!((ring.slots(), ring.entries()), (2, 10));
+        assert_eq!((ring.frames_in_flight(), ring.entries()), (2, 10));
         let step = u64::from(ring.dynamic_offset(1));
         assert!(step >= 480 && step.is_multiple_of(config.min_offset_alignment.max(16)));
         let entry = [Mat3x4::IDENTITY];
         unsafe {
-            is_missing(ring.write(2, 0, &entry), "slot");
+            is_missing(ring.write(2, 0, &entry), "frame_index");
             is_full(ring.write(1, 10, &entry), "palette entries");
             is_full(ring.writer(0, u32::MAX, u32::MAX), "palette entries");
             ring.write(1, 9, &entry).unwrap();
@@ -318,7 +324,7 @@ fn instances_take_only_what_makes_sense() {
         let refused = crowd.set_model_pose(id, &broken);
         let named = matches!(
             refused,
-            Err(Error::Each {
+            Err(Error::At {
                 what: "joint",
                 index: 1,
                 ..
@@ -340,7 +346,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
         let mut crowd = setup.crowd(1, SMALL);
         let character = built(ribbon(3)).character;
         let desc = CharacterDesc {
-            method: Method::QuatOffset,
+            method: SkinningMethod::QuatOffset,
             ..CharacterDesc::default()
         };
         let allocator = &mut setup.context.allocator;
@@ -354,7 +360,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
         model[1] *= Affine::from_scale(Vec3::new(1.0, 3.0, 1.0));
         let refused = crowd.set_model_pose(id, &model);
         assert!(
-            matches!(refused, Err(Error::Unheld { joint: 1, .. })),
+            matches!(refused, Err(Error::Unrepresentable { joint: 1, .. })),
             "{refused:?}"
         );
         assert_eq!(crowd.instance(id).unwrap(), before);
@@ -374,14 +380,17 @@ fn frames_are_used_in_their_order() {
         let pass_id = pass(&mut crowd, &target, false);
         let removed = pass(&mut crowd, &target, false);
         crowd.remove_pass(removed).unwrap();
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let context = &mut setup.context;
         unsafe {
             let allocator = &mut context.allocator;
-            is_missing(crowd.begin_frame(allocator, 2, 0.0).map(drop), "slot");
+            is_missing(
+                crowd.begin_frame(allocator, 2, 0.0).map(drop),
+                "frame_index",
+            );
             is_missing(
                 crowd.begin_frame(allocator, u32::MAX, 0.0).map(drop),
-                "slot",
+                "frame_index",
             );
             for time_s in [f64::NAN, f64::INFINITY] {
                 is_argument(crowd.begin_frame(allocator, 0, time_s).map(drop), "time_s");
@@ -389,11 +398,11 @@ fn frames_are_used_in_their_order() {
         }
         let mut old = None;
         for number in 0..3 {
-            let slot = number % 2;
-            let cmd = slots.begin(context, slot);
+            let frame_index = number % 2;
+            let cmd = frames_in_flight.begin(context, frame_index);
             unsafe {
                 let mut frame = crowd
-                    .begin_frame(&mut context.allocator, slot, 0.0)
+                    .begin_frame(&mut context.allocator, frame_index, 0.0)
                     .unwrap();
                 if let Some(view) = old {
                     is_argument(frame.record_draw(cmd, view, pass_id), "view");
@@ -412,9 +421,9 @@ fn frames_are_used_in_their_order() {
                 target.end(&context.device, cmd);
                 old = Some(views[0]);
             }
-            slots.submit(context, slot);
+            frames_in_flight.submit(context, frame_index);
         }
-        slots.destroy(context);
+        frames_in_flight.destroy(context);
         target.destroy(context);
         setup.destroy(crowd);
     });
@@ -469,9 +478,9 @@ fn wrong_views(setup: &Setup) -> Vec<(&'static str, View)> {
 fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
-        let mut slots = Slots::new(&setup.context, 1);
+        let mut frames_in_flight = Slots::new(&setup.context, 1);
         let wrong = wrong_views(setup);
-        let cmd = slots.begin(&setup.context, 0);
+        let cmd = frames_in_flight.begin(&setup.context, 0);
         let allocator = &mut setup.context.allocator;
         unsafe {
             let mut frame = crowd.begin_frame(allocator, 0, 0.0).unwrap();
@@ -481,8 +490,8 @@ fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
             }
             assert_eq!(frame.record_prepare(cmd, &[camera()]).unwrap().len(), 1);
         }
-        slots.submit(&setup.context, 0);
-        slots.destroy(&setup.context);
+        frames_in_flight.submit(&setup.context, 0);
+        frames_in_flight.destroy(&setup.context);
         setup.destroy(crowd);
     });
 }

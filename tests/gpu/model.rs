@@ -22,7 +22,7 @@ use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn, View};
 
-const SLOTS: u32 = 3;
+const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 2500;
 const START: Capacity = Capacity {
     instances: 8,
@@ -450,7 +450,10 @@ impl Model {
                 mirrored: member.world_from_model.matrix3.determinant() < 0.0,
             };
             let index = crowd.table_index(member.id).unwrap();
-            assert!(all.insert(index, expected).is_none(), "two in one slot");
+            assert!(
+                all.insert(index, expected).is_none(),
+                "two in one frame_index"
+            );
         }
         all
     }
@@ -460,11 +463,11 @@ impl Model {
         &mut self,
         setup: &mut Setup,
         crowd: &mut Crowd,
-        slots: &mut Slots,
+        frames_in_flight: &mut Slots,
         (probe, outputs): (&Probe, &[Output]),
-        slot: u32,
+        frame_index: u32,
     ) -> Flight {
-        let cmd = slots.begin(&setup.context, slot);
+        let cmd = frames_in_flight.begin(&setup.context, frame_index);
         let mut flight = Flight::default();
         self.now_s += f64::from(self.rng.range(0.0, 0.3));
         let mask = [1, 2, u32::MAX, u32::MAX][self.rng.below(4)];
@@ -477,7 +480,7 @@ impl Model {
             .map(|kind| self.expected(crowd, kind, (mask, listed.as_deref())))
             .collect();
         let context = &mut setup.context;
-        let begun = unsafe { crowd.begin_frame(&mut context.allocator, slot, self.now_s) };
+        let begun = unsafe { crowd.begin_frame(&mut context.allocator, frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         self.check_playing(frame.crowd());
         let views = [View {
@@ -492,7 +495,7 @@ impl Model {
             let (plain, mirrored) = (inputs.plain.len(), inputs.mirrored.len());
             assert_eq!(inputs.plain.end, inputs.mirrored.start);
             let entries = self.kinds[kind].palette().len();
-            let output = &outputs[slot as usize];
+            let output = &outputs[frame_index as usize];
             let count = (plain + mirrored) as u32;
             if count > 0 {
                 probe.bind(
@@ -517,7 +520,7 @@ impl Model {
         assert!(word as u64 * 4 <= output_words(outputs) * 4);
         self.check_stats(&frame.stats(), &flight);
         Probe::finish(&context.device, cmd);
-        slots.submit(&setup.context, slot);
+        frames_in_flight.submit(&setup.context, frame_index);
         self.frames += 1;
         flight
     }
@@ -604,7 +607,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
     let mut seed = 0;
     each(|setup| {
         seed += 1;
-        let mut crowd = setup.crowd(SLOTS, START);
+        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, START);
         let kinds = kinds();
         let mut add = |character: &Character| {
             let added = crowd.add_character(&mut setup.context.allocator, character);
@@ -626,44 +629,45 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
             frames: 0,
         };
         let numbers: Vec<u32> = (0..model.ids.len() as u32).collect();
-        let mut slots = Slots::new(&setup.context, SLOTS);
+        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
         let probe = Probe::new(
             &setup.context,
             "test/crowd_probe.comp",
             crowd.set_layout().handle(),
         );
-        let outputs: Vec<Output> = (0..SLOTS)
+        let outputs: Vec<Output> = (0..FRAMES_IN_FLIGHT)
             .map(|_| probe.output(&mut setup.context, 1 << 18))
             .collect();
-        let mut flights: Vec<Flight> = (0..SLOTS).map(|_| Flight::default()).collect();
+        let mut flights: Vec<Flight> = (0..FRAMES_IN_FLIGHT).map(|_| Flight::default()).collect();
         for _ in 0..OPERATIONS {
             model.operate(setup, &mut crowd);
             if model.rng.chance(7) {
-                let slot = model.rng.below(SLOTS as usize) as u32;
-                slots.wait(&setup.context, slot);
-                let flight = std::mem::take(&mut flights[slot as usize]);
+                let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize) as u32;
+                frames_in_flight.wait(&setup.context, frame_index);
+                let flight = std::mem::take(&mut flights[frame_index as usize]);
                 check(
                     &flight,
                     &model.ids,
                     &numbers,
-                    outputs[slot as usize].words(),
+                    outputs[frame_index as usize].words(),
                 );
                 if model.rng.chance(5) {
                     // Begun and skipped: nothing may be lost.
                     model.now_s += 0.01;
                     model.update();
                     let allocator = &mut setup.context.allocator;
-                    unsafe { crowd.begin_frame(allocator, slot, model.now_s) }.unwrap();
+                    unsafe { crowd.begin_frame(allocator, frame_index, model.now_s) }.unwrap();
                 } else {
                     let on = (&probe, outputs.as_slice());
-                    flights[slot as usize] = model.frame(setup, &mut crowd, &mut slots, on, slot);
+                    flights[frame_index as usize] =
+                        model.frame(setup, &mut crowd, &mut frames_in_flight, on, frame_index);
                 }
             }
         }
-        for slot in 0..SLOTS {
-            slots.wait(&setup.context, slot);
-            let words = outputs[slot as usize].words();
-            check(&flights[slot as usize], &model.ids, &numbers, words);
+        for frame_index in 0..FRAMES_IN_FLIGHT {
+            frames_in_flight.wait(&setup.context, frame_index);
+            let words = outputs[frame_index as usize].words();
+            check(&flights[frame_index as usize], &model.ids, &numbers, words);
         }
         println!(
             "{}: {} frames, {} refused, capacity {:?}, {} alive at the end, {:e} from scalar code",
@@ -676,7 +680,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
         );
         assert!(model.worst < APART, "{:e}", model.worst);
         assert!(model.refused > 50 && model.frames > 200);
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         for output in outputs {
             output.buffer.destroy(&mut setup.context);
         }

@@ -13,7 +13,7 @@ use throng::ash::{self, vk};
 use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
-use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::{GpuInstance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
@@ -102,12 +102,12 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
             allocator,
             &mut upload,
             character,
-            throng::palette::Method::Linear,
+            throng::palette::SkinningMethod::Linear,
         )
     };
     let mut mesh = mesh.unwrap();
     let ring = PaletteRingDesc {
-        slots: 2,
+        frames_in_flight: 2,
         entries: entries * count + 3,
         memory: config.ring,
         min_offset_alignment: config.min_offset_alignment,
@@ -122,7 +122,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         let cpu = of_curves(&mut poser, character, stand.clip);
         unsafe { ring.write(SLOT, palette_base, &cpu) }.unwrap();
         let resident = stand.clip.is_none();
-        records.push(Instance {
+        records.push(GpuInstance {
             world_from_model: Mat3x4::from_affine(&stand.world_from_model),
             tint: [1.0; 4],
             palette_base: if resident { 0 } else { palette_base * 3 },
@@ -239,7 +239,7 @@ fn seen(
     deformed: &Output,
     looked: &Output,
     stride: usize,
-    records: &[Instance],
+    records: &[GpuInstance],
 ) -> Vec<Seen> {
     let vector = |words: &[u32]| {
         Vec3::new(

@@ -70,10 +70,10 @@ fn upside_down(picture: &[u8], extent: vk::Extent2D) -> Vec<u8> {
 /// A setup with a crowd, slots, and a target to draw into.
 fn scene(setup: &mut Setup, test: impl FnOnce(&mut Setup, &mut Crowd, &mut Slots, &Target)) {
     let mut crowd = populated(setup);
-    let mut slots = Slots::new(&setup.context, 2);
+    let mut frames_in_flight = Slots::new(&setup.context, 2);
     let target = target(&mut setup.context);
-    test(setup, &mut crowd, &mut slots, &target);
-    slots.destroy(&setup.context);
+    test(setup, &mut crowd, &mut frames_in_flight, &target);
+    frames_in_flight.destroy(&setup.context);
     target.destroy(&mut setup.context);
     setup.destroy(crowd);
 }
@@ -81,13 +81,13 @@ fn scene(setup: &mut Setup, test: impl FnOnce(&mut Setup, &mut Crowd, &mut Slots
 #[test]
 fn fronts_are_fronts_whichever_way_the_viewport_and_depth_run() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let near_0 = pass(crowd, target, false);
             let near_1 = pass(crowd, target, true);
             let context = &mut setup.context;
             let mut shoot = |views: &[View], pass: PassId, begin: &Begin| {
                 let on = (target, pass, begin);
-                picture(context, crowd, slots, (0, 0.3), on, views)
+                picture(context, crowd, frames_in_flight, (0, 0.3), on, views)
             };
             let straight = shoot(&[camera()], near_0, &NORMAL_Z);
             let (red, blue) = sides(&straight);
@@ -141,7 +141,7 @@ fn fronts_are_fronts_whichever_way_the_viewport_and_depth_run() {
 #[test]
 fn two_views_fill_their_halves_and_nothing_else() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let on = (target, pass, &NORMAL_Z);
             let half = |x: f32| Viewport {
@@ -166,7 +166,8 @@ fn two_views_fill_their_halves_and_nothing_else() {
                 at(48.0, Vec3::new(0.4, 4.0, -9.0)),
             );
             let context = &mut setup.context;
-            let mut shoot = |views: &[View]| picture(context, crowd, slots, (1, 0.3), on, views);
+            let mut shoot =
+                |views: &[View]| picture(context, crowd, frames_in_flight, (1, 0.3), on, views);
             let (both, one, two) = (shoot(&[left, right]), shoot(&[left]), shoot(&[right]));
             let row = |picture: &[u8], y: usize| picture[y * 96 * 4..(y + 1) * 96 * 4].to_vec();
             for y in 0..96 {
@@ -188,7 +189,7 @@ fn two_views_fill_their_halves_and_nothing_else() {
 #[test]
 fn two_views_go_to_two_targets() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let views = [
                 camera(),
@@ -198,11 +199,18 @@ fn two_views_go_to_two_targets() {
                 .iter()
                 .map(|view| {
                     let on = (target, pass, &NORMAL_Z);
-                    picture(&mut setup.context, crowd, slots, (0, 0.3), on, &[*view])
+                    picture(
+                        &mut setup.context,
+                        crowd,
+                        frames_in_flight,
+                        (0, 0.3),
+                        on,
+                        &[*view],
+                    )
                 })
                 .collect();
             let second = crate::support::frames::target(&mut setup.context);
-            let cmd = slots.begin(&setup.context, 1);
+            let cmd = frames_in_flight.begin(&setup.context, 1);
             let context = &mut setup.context;
             unsafe {
                 let mut frame = crowd.begin_frame(&mut context.allocator, 1, 0.3).unwrap();
@@ -220,8 +228,8 @@ fn two_views_go_to_two_targets() {
                 assert_eq!(stats.triangles, 2 * 4 * 12);
                 assert_eq!(stats.vertices, 2 * 4 * 16);
             }
-            slots.submit(&setup.context, 1);
-            slots.wait(&setup.context, 1);
+            frames_in_flight.submit(&setup.context, 1);
+            frames_in_flight.wait(&setup.context, 1);
             for (target, alone) in [(target, &alone[0]), (&second, &alone[1])] {
                 let together = target.read_rgba(&mut setup.context).unwrap();
                 assert_eq!(different(&together, alone, 0), 0);
@@ -234,7 +242,7 @@ fn two_views_go_to_two_targets() {
 #[test]
 fn several_samples_are_resolved() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let desc = TargetDesc {
                 extent: EXTENT,
                 samples: vk::SampleCountFlags::TYPE_4,
@@ -246,7 +254,7 @@ fn several_samples_are_resolved() {
             let context = &mut setup.context;
             let mut shoot = |target: &Target, pass| {
                 let on = (target, pass, &NORMAL_Z);
-                picture(context, crowd, slots, (0, 0.3), on, &[camera()])
+                picture(context, crowd, frames_in_flight, (0, 0.3), on, &[camera()])
             };
             let (hard, soft) = (shoot(target, one), shoot(&smooth, four));
             // The same inside, other at edges alone.
@@ -261,7 +269,7 @@ fn several_samples_are_resolved() {
 fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
     each(|setup| {
         let mut crowd = populated(setup);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let desc = TargetDesc {
             extent: EXTENT,
             depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
@@ -289,7 +297,7 @@ fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
                 let rgba = picture(
                     &mut setup.context,
                     &mut crowd,
-                    &mut slots,
+                    &mut frames_in_flight,
                     (0, 0.3),
                     on,
                     &[view],
@@ -305,7 +313,7 @@ fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
             assert!(covered(&painted) > 500);
             assert_eq!(covered(&plain), 0);
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
@@ -389,7 +397,7 @@ fn secondaries(
 #[test]
 fn threads_draw_into_secondary_command_buffers() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let half = |x: f32| View {
                 viewport: Viewport {
@@ -402,8 +410,15 @@ fn threads_draw_into_secondary_command_buffers() {
             };
             let views = [half(0.0), half(48.0)];
             let on = (target, pass, &NORMAL_Z);
-            let alone = picture(&mut setup.context, crowd, slots, (0, 0.3), on, &views);
-            let cmd = slots.begin(&setup.context, 1);
+            let alone = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (0, 0.3),
+                on,
+                &views,
+            );
+            let cmd = frames_in_flight.begin(&setup.context, 1);
             let allocator = &mut setup.context.allocator;
             let pools = unsafe {
                 let mut frame = crowd.begin_frame(allocator, 1, 0.3).unwrap();
@@ -420,8 +435,8 @@ fn threads_draw_into_secondary_command_buffers() {
                 target.end(&setup.context.device, cmd);
                 pools
             };
-            slots.submit(&setup.context, 1);
-            slots.wait(&setup.context, 1);
+            frames_in_flight.submit(&setup.context, 1);
+            frames_in_flight.wait(&setup.context, 1);
             let together = target.read_rgba(&mut setup.context).unwrap();
             assert_eq!(different(&alone, &together, 0), 0);
             for pool in pools {
@@ -435,13 +450,20 @@ fn threads_draw_into_secondary_command_buffers() {
 #[test]
 fn prepare_and_draw_may_be_submitted_apart() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let on = (target, pass, &NORMAL_Z);
-            let alone = picture(&mut setup.context, crowd, slots, (0, 0.3), on, &[camera()]);
+            let alone = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (0, 0.3),
+                on,
+                &[camera()],
+            );
             let mut draws = Slots::new(&setup.context, 1);
             for _ in 0..3 {
-                let prepare = slots.begin(&setup.context, 1);
+                let prepare = frames_in_flight.begin(&setup.context, 1);
                 let draw = draws.begin(&setup.context, 0);
                 let context = &mut setup.context;
                 unsafe {
@@ -451,7 +473,7 @@ fn prepare_and_draw_may_be_submitted_apart() {
                     frame.record_draw(draw, ids[0], pass).unwrap();
                     target.end(&context.device, draw);
                 }
-                slots.submit(&setup.context, 1);
+                frames_in_flight.submit(&setup.context, 1);
                 draws.submit(&setup.context, 0);
                 draws.wait(&setup.context, 0);
                 let apart = target.read_rgba(&mut setup.context).unwrap();
@@ -466,17 +488,31 @@ fn prepare_and_draw_may_be_submitted_apart() {
 #[test]
 fn growth_and_new_characters_keep_what_is_drawn() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let on = (target, pass, &NORMAL_Z);
-            let before = picture(&mut setup.context, crowd, slots, (0, 0.3), on, &[camera()]);
+            let before = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (0, 0.3),
+                on,
+                &[camera()],
+            );
             for step in 1..6 {
-                let slot = step % 2;
-                let cmd = slots.begin(&setup.context, slot);
+                let frame_index = step % 2;
+                let cmd = frames_in_flight.begin(&setup.context, frame_index);
                 let context = &mut setup.context;
                 let on = (target, pass, &NORMAL_Z);
-                crate::support::frames::record(context, crowd, cmd, (slot, 0.3), on, &[camera()]);
-                slots.submit(&setup.context, slot);
+                crate::support::frames::record(
+                    context,
+                    crowd,
+                    cmd,
+                    (frame_index, 0.3),
+                    on,
+                    &[camera()],
+                );
+                frames_in_flight.submit(&setup.context, frame_index);
                 // In flight while all of this happens.
                 let mut capacity = crowd.capacity();
                 capacity.instances += 1000;
@@ -489,7 +525,14 @@ fn growth_and_new_characters_keep_what_is_drawn() {
                     crowd.remove_character(id).unwrap();
                 }
             }
-            let after = picture(&mut setup.context, crowd, slots, (1, 0.3), on, &[camera()]);
+            let after = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (1, 0.3),
+                on,
+                &[camera()],
+            );
             assert_eq!(different(&before, &after, 0), 0);
         });
     });
@@ -499,11 +542,18 @@ fn growth_and_new_characters_keep_what_is_drawn() {
 #[test]
 fn stages_are_timed_where_it_is_asked_for() {
     each(|setup| {
-        scene(setup, |setup, crowd, slots, target| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             for _ in 0..3 {
                 let on = (target, pass, &NORMAL_Z);
-                picture(&mut setup.context, crowd, slots, (0, 0.3), on, &[camera()]);
+                picture(
+                    &mut setup.context,
+                    crowd,
+                    frames_in_flight,
+                    (0, 0.3),
+                    on,
+                    &[camera()],
+                );
             }
             let allocator = &mut setup.context.allocator;
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
@@ -526,14 +576,14 @@ fn an_abandoned_frame_loses_nothing() {
         // The undisturbed one second: in memory that it left filled, the other could lose its data
         // unseen.
         for abandoned in [true, false] {
-            scene(setup, |setup, crowd, slots, target| {
+            scene(setup, |setup, crowd, frames_in_flight, target| {
                 let pass = pass(crowd, target, false);
                 let on = (target, pass, &NORMAL_Z);
                 let more = built(ribbon(5)).character;
                 let allocator = &mut setup.context.allocator;
                 let gone = crowd.add_character(allocator, &more).unwrap();
                 if abandoned {
-                    let cmd = slots.begin(&setup.context, 0);
+                    let cmd = frames_in_flight.begin(&setup.context, 0);
                     let context = &mut setup.context;
                     crate::support::frames::record(context, crowd, cmd, (0, 0.2), on, &[camera()]);
                     crowd.remove_character(gone).unwrap();
@@ -541,7 +591,14 @@ fn an_abandoned_frame_loses_nothing() {
                     unsafe { crowd.abandon_frame() };
                 }
                 let context = &mut setup.context;
-                pictures.push(picture(context, crowd, slots, (0, 0.3), on, &[camera()]));
+                pictures.push(picture(
+                    context,
+                    crowd,
+                    frames_in_flight,
+                    (0, 0.3),
+                    on,
+                    &[camera()],
+                ));
             });
         }
         assert_eq!(different(&pictures[0], &pictures[1], 0), 0);

@@ -10,8 +10,8 @@ use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, Result, SkinMode, Spawn,
-    View,
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, Result, SkinningStage,
+    Spawn, View,
 };
 
 const CAMERA: u32 = 1;
@@ -52,13 +52,20 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
         let (mut crowd, _, ids) = populated(setup, SMALL);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut slots = Slots::new(&setup.context, 2);
-        let mut slot = 0;
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frame_index = 0;
         let mut look = |setup: &mut Setup, crowd: &mut Crowd, view: View| {
-            slot = 1 - slot;
+            frame_index = 1 - frame_index;
             let on = (&target, pass, &NORMAL_Z);
             let context = &mut setup.context;
-            let seen = picture(context, crowd, &mut slots, (slot, 0.3), on, &[view]);
+            let seen = picture(
+                context,
+                crowd,
+                &mut frames_in_flight,
+                (frame_index, 0.3),
+                on,
+                &[view],
+            );
             (seen, crowd.stats())
         };
         let (all, stats) = look(setup, &mut crowd, camera());
@@ -90,7 +97,7 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
             // It is where it was moved to while nobody looked, and its clip has gone on.
             crowd.set_view_mask(*id, u32::MAX).unwrap();
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
@@ -102,7 +109,7 @@ fn each_view_draws_what_it_shows() {
         let (mut crowd, kind, ids) = populated(setup, SMALL);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let half = |right: bool, mask: u32| View {
             mask,
             viewport: Viewport {
@@ -115,7 +122,14 @@ fn each_view_draws_what_it_shows() {
         };
         let mut look = |setup: &mut Setup, crowd: &mut Crowd, views: &[View]| {
             let on = (&target, pass, &NORMAL_Z);
-            picture(&mut setup.context, crowd, &mut slots, (0, 0.3), on, views)
+            picture(
+                &mut setup.context,
+                crowd,
+                &mut frames_in_flight,
+                (0, 0.3),
+                on,
+                views,
+            )
         };
         // The player's own body, which only the shadow shows, and a marker that the shadow leaves
         // out.
@@ -145,7 +159,7 @@ fn each_view_draws_what_it_shows() {
         assert_eq!(texels(&both, true), texels(&right, true));
         crowd.set_visible(ids[2], true).unwrap();
         // Views that show the same share one list.
-        let cmd = slots.begin(&setup.context, 1);
+        let cmd = frames_in_flight.begin(&setup.context, 1);
         let masks = [CAMERA, CAMERA | 4, SHADOW, u32::MAX];
         let views = masks.map(|mask| View { mask, ..camera() });
         let allocator = &mut setup.context.allocator;
@@ -160,8 +174,8 @@ fn each_view_draws_what_it_shows() {
         assert_eq!(ranges[1], ranges[0]);
         assert_eq!(ranges[2], (2..4, 4..4));
         assert_eq!(ranges[3], (4..6, 6..7));
-        slots.submit(&setup.context, 1);
-        slots.destroy(&setup.context);
+        frames_in_flight.submit(&setup.context, 1);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
@@ -169,7 +183,7 @@ fn each_view_draws_what_it_shows() {
 
 fn fault(result: Result<ListId>) -> (u64, Error) {
     match result {
-        Err(Error::Each { what, index, why }) => {
+        Err(Error::At { what, index, why }) => {
             assert_eq!(what, "instance");
             (index, *why)
         }
@@ -185,15 +199,22 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         crowd.despawn(dead).unwrap();
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         // The picture of the same by hand.
         crowd.set_visible(ids[1], false).unwrap();
         let on = (&target, pass, &NORMAL_Z);
         let context = &mut setup.context;
-        let wanted = picture(context, &mut crowd, &mut slots, (0, 0.3), on, &[camera()]);
+        let wanted = picture(
+            context,
+            &mut crowd,
+            &mut frames_in_flight,
+            (0, 0.3),
+            on,
+            &[camera()],
+        );
         crowd.set_visible(ids[1], true).unwrap();
 
-        let cmd = slots.begin(&setup.context, 1);
+        let cmd = frames_in_flight.begin(&setup.context, 1);
         let allocator = &mut setup.context.allocator;
         let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
         let (index, why) = fault(frame.list(&[ids[0], dead]));
@@ -249,18 +270,18 @@ fn lists_name_what_a_view_shows_and_are_checked() {
             frame.record_draw(cmd, prepared[0], pass).unwrap();
             target.end(&setup.context.device, cmd);
         }
-        slots.submit(&setup.context, 1);
-        slots.wait(&setup.context, 1);
+        frames_in_flight.submit(&setup.context, 1);
+        frames_in_flight.wait(&setup.context, 1);
         let seen = target.read_rgba(&mut setup.context).unwrap();
         assert_eq!(different(&seen, &wanted, 0), 0);
 
         // A list is of its frame.
-        let cmd = slots.begin(&setup.context, 0);
+        let cmd = frames_in_flight.begin(&setup.context, 0);
         let allocator = &mut setup.context.allocator;
         let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
         let old = unsafe { frame.record_prepare(cmd, &[view(list)]) };
         let why = match old {
-            Err(Error::Each {
+            Err(Error::At {
                 what: "view",
                 index: 0,
                 why,
@@ -278,8 +299,8 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let one = frame.list(&ids[..1]).unwrap();
         unsafe { frame.record_prepare(cmd, &[view(one)]) }.unwrap();
         assert_eq!(frame.stats().animated, 1);
-        slots.submit(&setup.context, 0);
-        slots.destroy(&setup.context);
+        frames_in_flight.submit(&setup.context, 0);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
@@ -296,15 +317,22 @@ fn what_no_view_shows_is_not_skinned() {
         let (mut crowd, _, ids) = populated(setup, capacity);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let on = (&target, pass, &NORMAL_Z);
         let context = &mut setup.context;
-        let all = picture(context, &mut crowd, &mut slots, (0, 0.3), on, &[camera()]);
-        for (id, skin) in ids.iter().zip([SkinMode::Compute, SkinMode::Cpu]) {
+        let all = picture(
+            context,
+            &mut crowd,
+            &mut frames_in_flight,
+            (0, 0.3),
+            on,
+            &[camera()],
+        );
+        for (id, skin) in ids.iter().zip([SkinningStage::Compute, SkinningStage::Cpu]) {
             crowd.set_skin(*id, skin).unwrap();
             crowd.set_visible(*id, false).unwrap();
         }
-        let cmd = slots.begin(&setup.context, 1);
+        let cmd = frames_in_flight.begin(&setup.context, 1);
         let allocator = &mut setup.context.allocator;
         let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
         unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
@@ -319,19 +347,19 @@ fn what_no_view_shows_is_not_skinned() {
                 })
             ));
         }
-        slots.submit(&setup.context, 1);
+        frames_in_flight.submit(&setup.context, 1);
         ids.iter()
             .for_each(|id| crowd.set_visible(*id, true).unwrap());
         let context = &mut setup.context;
-        let cmd = slots.begin(context, 0);
+        let cmd = frames_in_flight.begin(context, 0);
         record(context, &mut crowd, cmd, (0, 0.3), on, &[camera()]);
-        slots.submit(context, 0);
-        slots.wait(context, 0);
+        frames_in_flight.submit(context, 0);
+        frames_in_flight.wait(context, 0);
         assert_eq!(crowd.stats().skinned, 2);
         let seen = target.read_rgba(context).unwrap();
         // Skinned elsewhere: edges may round to another pixel.
         assert!(different(&seen, &all, 1) < 5);
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });

@@ -112,7 +112,7 @@ fn body(double_sided: bool) -> RawCharacter {
 fn what_turns_over_is_drawn_from_its_front() {
     each(|setup| {
         let mut crowd = setup.crowd(2, SMALL);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let target = target(&mut setup.context);
         let near_0 = pass(&mut crowd, &target, false);
         let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
@@ -147,7 +147,14 @@ fn what_turns_over_is_drawn_from_its_front() {
                         let instance = crowd.spawn(id, &spawn).unwrap();
                         let on = (&target, near_0, &NORMAL_Z);
                         let context = &mut setup.context;
-                        let shot = picture(context, &mut crowd, &mut slots, (0, 0.0), on, &[eye]);
+                        let shot = picture(
+                            context,
+                            &mut crowd,
+                            &mut frames_in_flight,
+                            (0, 0.0),
+                            on,
+                            &[eye],
+                        );
                         crowd.despawn(instance).unwrap();
                         shot
                     });
@@ -159,7 +166,7 @@ fn what_turns_over_is_drawn_from_its_front() {
                 }
             }
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
@@ -187,7 +194,7 @@ fn blended(double_sided: bool) -> RawCharacter {
 fn the_heavier_part_decides() {
     each(|setup| {
         let mut crowd = setup.crowd(2, SMALL);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let target = target(&mut setup.context);
         let near_0 = pass(&mut crowd, &target, false);
         let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
@@ -220,7 +227,14 @@ fn the_heavier_part_decides() {
                 let instance = crowd.spawn(id, &spawn).unwrap();
                 let on = (&target, near_0, &NORMAL_Z);
                 let context = &mut setup.context;
-                let shot = picture(context, &mut crowd, &mut slots, (0, 0.0), on, &[eye]);
+                let shot = picture(
+                    context,
+                    &mut crowd,
+                    &mut frames_in_flight,
+                    (0, 0.0),
+                    on,
+                    &[eye],
+                );
                 crowd.despawn(instance).unwrap();
                 shot
             });
@@ -228,7 +242,7 @@ fn the_heavier_part_decides() {
             let wrong = different(&one, &both, 1);
             assert!(wrong <= 8, "at {time_s}: {wrong} pixels");
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });

@@ -408,7 +408,7 @@ fn clips_of_other_characters_are_refused() {
         .clone()
         .with_clips(vec![small.curves()[0].clone(), wide.curves()[0].clone()]);
     match error.unwrap_err() {
-        Error::Each {
+        Error::At {
             what: "clip",
             index: 1,
             why,

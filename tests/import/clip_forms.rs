@@ -9,7 +9,7 @@ use throng::clip::CurveClip;
 use throng::clip::{Clip, ClipOptions};
 use throng::error::Error;
 use throng::import::ImportOptions;
-use throng::palette::{Method, check_method};
+use throng::palette::{SkinningMethod, check_method};
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 
@@ -152,7 +152,11 @@ fn clips_that_join_take_the_form_of_the_others() {
 fn methods_are_checked_against_the_packed_clips() {
     let packed = builtin::mannequin().unwrap().character;
     let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
-    for method in [Method::Linear, Method::DualQuat, Method::QuatOffset] {
+    for method in [
+        SkinningMethod::Linear,
+        SkinningMethod::DualQuat,
+        SkinningMethod::QuatOffset,
+    ] {
         let of_packed = check_method(&packed, method).unwrap();
         assert_eq!(of_packed, check_method(&curves, method).unwrap());
     }

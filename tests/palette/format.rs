@@ -1,7 +1,7 @@
 //! Matrices into the palette's formats and back: exact where held, refused by amount, or projected.
 
 use crate::reference::rng::Rng;
-use throng::error::Unheld;
+use throng::error::Unrepresentable;
 use throng::glam::{Affine3A, Mat3, Quat, Vec3};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skeleton::Affine;
@@ -57,32 +57,36 @@ fn what_a_format_cannot_hold_is_named_with_its_amount() {
     let r = Quat::from_rotation_y(0.7);
     let mirror = affine(Vec3::new(-2.0, 1.0, 1.0), r, Vec3::X);
     let fault = DualQuatStretch::try_from_affine(&mirror).unwrap_err();
-    assert!(matches!(fault, Unheld::Mirror { determinant } if (determinant + 2.0).abs() < 1e-5));
+    assert!(
+        matches!(fault, Unrepresentable::Mirror { determinant } if (determinant + 2.0).abs() < 1e-5)
+    );
     assert_eq!(QuatOffset::try_from_affine(&mirror).unwrap_err(), fault);
 
     let shear = affine(Vec3::new(1.0, 3.0, 1.0), Quat::IDENTITY, Vec3::ZERO)
         * Affine3A::from_quat(r * Quat::from_rotation_z(0.5));
     let fault = DualQuatStretch::try_from_affine(&shear).unwrap_err();
     assert!(
-        matches!(fault, Unheld::Shear { cosine } if cosine > 0.1 && cosine < 1.0),
+        matches!(fault, Unrepresentable::Shear { cosine } if cosine > 0.1 && cosine < 1.0),
         "{fault}"
     );
 
     let stretched = affine(Vec3::new(1.0, 2.0, 3.0), r, Vec3::X);
     let fault = QuatOffset::try_from_affine(&stretched).unwrap_err();
     assert!(
-        matches!(fault, Unheld::NonUniformScale { least, greatest } if (least - 1.0).abs() < 1e-5 && (greatest - 3.0).abs() < 1e-5),
+        matches!(fault, Unrepresentable::NonUniformScale { least, greatest } if (least - 1.0).abs() < 1e-5 && (greatest - 3.0).abs() < 1e-5),
         "{fault}"
     );
     let scaled = affine(Vec3::splat(2.0), r, Vec3::X);
     let fault = DualQuat::try_from_affine(&scaled).unwrap_err();
-    assert!(matches!(fault, Unheld::Scale { greatest, .. } if (greatest - 2.0).abs() < 1e-5));
+    assert!(
+        matches!(fault, Unrepresentable::Scale { greatest, .. } if (greatest - 2.0).abs() < 1e-5)
+    );
 
     let flat = affine(Vec3::new(1.0, 0.0, 1.0), r, Vec3::X);
     let fault = DualQuatStretch::try_from_affine(&flat).unwrap_err();
     assert_eq!(
         fault,
-        Unheld::ZeroScale {
+        Unrepresentable::ZeroScale {
             axis: 1,
             scale: 0.0
         }
@@ -90,11 +94,14 @@ fn what_a_format_cannot_hold_is_named_with_its_amount() {
     let gone = affine(Vec3::ZERO, r, Vec3::X);
     assert!(matches!(
         QuatOffset::try_from_affine(&gone),
-        Err(Unheld::ZeroScale { .. })
+        Err(Unrepresentable::ZeroScale { .. })
     ));
 
     let infinite = affine(Vec3::ONE, r, Vec3::new(f32::INFINITY, 0.0, 0.0));
-    assert_eq!(DualQuat::try_from_affine(&infinite), Err(Unheld::NotFinite));
+    assert_eq!(
+        DualQuat::try_from_affine(&infinite),
+        Err(Unrepresentable::NotFinite)
+    );
     assert!(
         Mat3x4::try_from_affine(&mirror).is_ok(),
         "matrices hold everything"

@@ -5,17 +5,17 @@ use crate::reference::poser::Poser;
 use throng::Error;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
-use throng::error::{PoseAt, Unheld};
+use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::palette::{
-    DualQuat, Method, PaletteFit, PaletteFormat, QuatOffset, WriteOnly, check_clip, check_method,
-    palette,
+    DualQuat, PaletteFit, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly, check_clip,
+    check_method, palette,
 };
 use throng::skeleton::Transform;
 
-const BOTH: [Method; 2] = [Method::DualQuat, Method::QuatOffset];
+const BOTH: [SkinningMethod; 2] = [SkinningMethod::DualQuat, SkinningMethod::QuatOffset];
 
 /// Three joints, each the child of the one before it and one metre along its Y, each with a cube of
 /// vertices half a metre around it.
@@ -82,9 +82,9 @@ fn grow(to: Vec3) -> TrackValues {
 }
 
 /// The joint's name, the pose and the reason of a refusal.
-fn refusal(result: throng::Result<PaletteFormat>) -> (String, PoseAt, Unheld) {
+fn refusal(result: throng::Result<PaletteFormat>) -> (String, PoseAt, Unrepresentable) {
     match result {
-        Err(Error::Unheld { name, at, why, .. }) => (name.into(), at, why),
+        Err(Error::Unrepresentable { name, at, why, .. }) => (name.into(), at, why),
         other => panic!("{other:?}"),
     }
 }
@@ -94,7 +94,11 @@ const STRETCH: PaletteFormat = PaletteFormat::DualQuatStretch;
 #[test]
 fn rigid_characters_take_every_method_in_the_smaller_entries() {
     let character = rig([Vec3::ONE; 3]);
-    for method in [Method::Linear, Method::DualQuat, Method::QuatOffset] {
+    for method in [
+        SkinningMethod::Linear,
+        SkinningMethod::DualQuat,
+        SkinningMethod::QuatOffset,
+    ] {
         let plan = check_method(&character, method).unwrap();
         assert!(plan.method() == method && plan != PaletteFormat::DualQuatStretch);
         assert_eq!(
@@ -103,7 +107,11 @@ fn rigid_characters_take_every_method_in_the_smaller_entries() {
         );
         assert_eq!(
             plan.entry_bytes(),
-            if method == Method::Linear { 48 } else { 32 }
+            if method == SkinningMethod::Linear {
+                48
+            } else {
+                32
+            }
         );
     }
 }
@@ -114,23 +122,29 @@ fn the_rest_pose_is_checked() {
     for method in BOTH {
         let (name, at, why) = refusal(check_method(&mirrored, method));
         assert_eq!((&*name, at), ("middle", PoseAt::Rest));
-        assert!(matches!(why, Unheld::Mirror { .. }));
+        assert!(matches!(why, Unrepresentable::Mirror { .. }));
     }
     // What is mirrored twice is not mirrored: only the base is, here.
     let twice = rig([Vec3::splat(-1.0), Vec3::splat(-1.0), Vec3::ONE]);
-    assert_eq!(refusal(check_method(&twice, Method::QuatOffset)).0, "base");
+    assert_eq!(
+        refusal(check_method(&twice, SkinningMethod::QuatOffset)).0,
+        "base"
+    );
 
     let stretched = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
-    let plan = check_method(&stretched, Method::DualQuat).unwrap();
+    let plan = check_method(&stretched, SkinningMethod::DualQuat).unwrap();
     assert!(plan == STRETCH && plan.entry_bytes() == 48);
-    let (name, _, why) = refusal(check_method(&stretched, Method::QuatOffset));
+    let (name, _, why) = refusal(check_method(&stretched, SkinningMethod::QuatOffset));
     assert_eq!(name, "base");
-    assert!(matches!(why, Unheld::NonUniformScale { .. }));
+    assert!(matches!(why, Unrepresentable::NonUniformScale { .. }));
 
     let twice = rig([Vec3::splat(2.0); 3]);
-    assert!(check_method(&twice, Method::QuatOffset).is_ok());
-    assert_eq!(check_method(&twice, Method::DualQuat).unwrap(), STRETCH);
-    assert!(check_method(&mirrored, Method::Linear).is_ok());
+    assert!(check_method(&twice, SkinningMethod::QuatOffset).is_ok());
+    assert_eq!(
+        check_method(&twice, SkinningMethod::DualQuat).unwrap(),
+        STRETCH
+    );
+    assert!(check_method(&mirrored, SkinningMethod::Linear).is_ok());
 }
 
 #[test]
@@ -138,15 +152,15 @@ fn what_no_one_sees_is_no_reason_to_refuse() {
     // The size is 3 m, so 0.3 mm are allowed; a corner of a cube lies 0.9 m from its joint at most.
     let slightly = |by: f32| rig([Vec3::ONE, Vec3::new(1.0 + by, 1.0, 1.0), Vec3::ONE]);
     assert_ne!(
-        check_method(&slightly(1e-4), Method::DualQuat).unwrap(),
+        check_method(&slightly(1e-4), SkinningMethod::DualQuat).unwrap(),
         STRETCH
     );
-    assert!(check_method(&slightly(1e-4), Method::QuatOffset).is_ok());
+    assert!(check_method(&slightly(1e-4), SkinningMethod::QuatOffset).is_ok());
     assert_eq!(
-        check_method(&slightly(1e-3), Method::DualQuat).unwrap(),
+        check_method(&slightly(1e-3), SkinningMethod::DualQuat).unwrap(),
         STRETCH
     );
-    assert!(check_method(&slightly(2e-3), Method::QuatOffset).is_err());
+    assert!(check_method(&slightly(2e-3), SkinningMethod::QuatOffset).is_err());
 }
 
 #[test]
@@ -155,17 +169,17 @@ fn clips_are_checked_where_they_change_shapes() {
     // Uniform scale on the first joint scales all; the stretch is noticed.
     let grows = clip(&character, 0, grow(Vec3::splat(2.0)));
     assert_eq!(
-        check_clip(&character, Method::DualQuat, &grows).unwrap(),
+        check_clip(&character, SkinningMethod::DualQuat, &grows).unwrap(),
         STRETCH
     );
-    assert!(check_clip(&character, Method::QuatOffset, &grows).is_ok());
+    assert!(check_clip(&character, SkinningMethod::QuatOffset, &grows).is_ok());
 
     let widens = clip(&character, 1, grow(Vec3::new(3.0, 1.0, 1.0)));
     assert_eq!(
-        check_clip(&character, Method::DualQuat, &widens).unwrap(),
+        check_clip(&character, SkinningMethod::DualQuat, &widens).unwrap(),
         STRETCH
     );
-    let (name, at, why) = refusal(check_clip(&character, Method::QuatOffset, &widens));
+    let (name, at, why) = refusal(check_clip(&character, SkinningMethod::QuatOffset, &widens));
     assert_eq!(name, "middle");
     // A quarter of the way to the second key, the first time looked at after the rest pose.
     assert_eq!(
@@ -175,7 +189,7 @@ fn clips_are_checked_where_they_change_shapes() {
             time_s: 0.25
         }
     );
-    assert!(matches!(why, Unheld::NonUniformScale { .. }));
+    assert!(matches!(why, Unrepresentable::NonUniformScale { .. }));
 
     let vanishes = clip(&character, 2, grow(Vec3::ZERO));
     for method in BOTH {
@@ -188,11 +202,11 @@ fn clips_are_checked_where_they_change_shapes() {
                 time_s: 1.0
             }
         );
-        assert!(matches!(why, Unheld::ZeroScale { .. }));
+        assert!(matches!(why, Unrepresentable::ZeroScale { .. }));
     }
     let inverts = clip(&character, 2, grow(Vec3::new(-0.9, 1.0, 1.0)));
-    let (_, _, why) = refusal(check_clip(&character, Method::DualQuat, &inverts));
-    assert!(matches!(why, Unheld::Mirror { .. }));
+    let (_, _, why) = refusal(check_clip(&character, SkinningMethod::DualQuat, &inverts));
+    assert!(matches!(why, Unrepresentable::Mirror { .. }));
 }
 
 #[test]
@@ -200,7 +214,7 @@ fn turning_below_a_stretch_is_shear() {
     let character = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
     for (joint, sheared) in [(0, None), (1, Some("middle")), (2, Some("tip"))] {
         let turns = clip(&character, joint, turn());
-        let result = check_clip(&character, Method::DualQuat, &turns);
+        let result = check_clip(&character, SkinningMethod::DualQuat, &turns);
         let Some(expected) = sheared else {
             // The stretched joint itself turns after it is stretched.
             assert_eq!(result.unwrap(), STRETCH);
@@ -215,7 +229,7 @@ fn turning_below_a_stretch_is_shear() {
                 time_s: 0.25
             }
         );
-        assert!(matches!(why, Unheld::Shear { .. }), "{why}");
+        assert!(matches!(why, Unrepresentable::Shear { .. }), "{why}");
     }
 }
 
@@ -230,7 +244,7 @@ fn between_keys_is_looked_at_too() {
         &[Vec3::ZERO, one, slope, -slope, one, Vec3::ZERO],
     ));
     let bulges = clip(&character, 1, values);
-    let (name, at, _) = refusal(check_clip(&character, Method::QuatOffset, &bulges));
+    let (name, at, _) = refusal(check_clip(&character, SkinningMethod::QuatOffset, &bulges));
     assert_eq!(name, "middle");
     assert_eq!(
         at,
@@ -246,7 +260,7 @@ fn a_clip_of_another_character_is_refused() {
     let character = rig([Vec3::ONE; 3]);
     let long = crate::reference::rig::chain(5);
     let foreign = clip(&long, 4, turn());
-    let error = check_clip(&character, Method::DualQuat, &foreign).unwrap_err();
+    let error = check_clip(&character, SkinningMethod::DualQuat, &foreign).unwrap_err();
     assert!(matches!(
         error,
         Error::NotFound {
@@ -280,7 +294,7 @@ fn poses_that_callers_give_are_checked_or_projected() {
         WriteOnly::over(&mut checked),
     )
     .unwrap_err();
-    let Error::Unheld {
+    let Error::Unrepresentable {
         method,
         joint,
         ref name,
@@ -294,7 +308,7 @@ fn poses_that_callers_give_are_checked_or_projected() {
         (method, joint, &**name, at),
         ("DualQuat", 1, "middle", &PoseAt::Given)
     );
-    assert!(matches!(why, Unheld::Mirror { .. }));
+    assert!(matches!(why, Unrepresentable::Mirror { .. }));
     assert!(error.to_string().contains("\"middle\""), "{error}");
     palette(
         &character,

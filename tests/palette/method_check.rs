@@ -11,13 +11,13 @@ use crate::reference::{assets, gltf, random, raw};
 use std::collections::BTreeMap;
 use throng::Error;
 use throng::character::Character;
-use throng::error::{PoseAt, Unheld};
+use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Mat4, Vec3};
 use throng::ids::JointId;
 use throng::import::{self, ImportOptions, RawCharacter, RawKeys, RawTransform};
-use throng::palette::{Method, PaletteFormat, check_method};
+use throng::palette::{PaletteFormat, SkinningMethod, check_method};
 
-const METHODS: [Method; 2] = [Method::DualQuat, Method::QuatOffset];
+const METHODS: [SkinningMethod; 2] = [SkinningMethod::DualQuat, SkinningMethod::QuatOffset];
 
 /// A random character, its scales tamed in one of several ways.
 fn tamed(seed: u64) -> RawCharacter {
@@ -84,14 +84,14 @@ struct Subject<'a> {
 impl Subject<'_> {
     /// How far a format displaces what an entry moves, by the model's size; infinitely far where it
     /// mirrors.
-    fn displaced(&self, entry: usize, matrix: &M4, method: Method, stretch: bool) -> f64 {
+    fn displaced(&self, entry: usize, matrix: &M4, method: SkinningMethod, stretch: bool) -> f64 {
         if determinant(matrix) <= 0.0 {
             return f64::INFINITY;
         }
         let held = Entry::new(*matrix);
         let parts = held.parts;
         let held = match (method, stretch) {
-            (Method::QuatOffset, _) => held.offset,
+            (SkinningMethod::QuatOffset, _) => held.offset,
             (_, false) => trs(parts.translation, parts.rotation, [1.0; 3]),
             (_, true) => trs(parts.translation, parts.rotation, parts.stretch),
         };
@@ -108,7 +108,7 @@ impl Subject<'_> {
     }
 
     /// The worst of all entries at all times.
-    fn worst(&self, method: Method, stretch: bool) -> f64 {
+    fn worst(&self, method: SkinningMethod, stretch: bool) -> f64 {
         let mut worst = 0.0_f64;
         for moment in self.moments() {
             for (entry, matrix) in palette(&self.entries, &self.scene.globals(moment)) {
@@ -137,7 +137,7 @@ impl Subject<'_> {
     }
 
     /// What was wrong with a refusal or an acceptance, if anything, and what came of the check.
-    fn check(&self, method: Method) -> Outcome {
+    fn check(&self, method: SkinningMethod) -> Outcome {
         let name = self.character.name();
         match check_method(self.character, method) {
             Ok(plan) => {
@@ -150,10 +150,10 @@ impl Subject<'_> {
                     stretched: stretch && self.worst(method, false) > 0.9e-4,
                 }
             }
-            Err(Error::Unheld { joint, at, why, .. }) => {
+            Err(Error::Unrepresentable { joint, at, why, .. }) => {
                 let named = self.named(joint, &at);
                 let off = |(entry, matrix): &(usize, M4)| match why {
-                    Unheld::ZeroScale { .. } => flatness(matrix) < 2e-6,
+                    Unrepresentable::ZeroScale { .. } => flatness(matrix) < 2e-6,
                     _ => self.displaced(*entry, matrix, method, true) > 0.9e-4,
                 };
                 assert!(

@@ -14,8 +14,8 @@ use throng::glam::{Vec3, Vec4};
 use throng::import::{self, ImportOptions};
 use throng::mesh::Primitive;
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, PaletteFit, PaletteFormat, QuatOffset,
-    WriteOnly, check_method, palette,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, QuatOffset,
+    SkinningMethod, WriteOnly, check_method, palette,
 };
 use throng::skin::{MorphedVertices, PosedVertices, morph, skin};
 use throng::{Error, builtin};
@@ -195,7 +195,7 @@ impl<'a> Subject<'a> {
         if worst.position > POSITION_BOUND || worst.direction > NORMAL_BOUND {
             faults.push(format!("{} {what}: {worst:?}", self.name));
         }
-        if E::FORMAT.method() == Method::QuatOffset && apart.position > DISPLACEMENT {
+        if E::FORMAT.method() == SkinningMethod::QuatOffset && apart.position > DISPLACEMENT {
             faults.push(format!("{} {what} against matrices: {apart:?}", self.name));
         }
         faults
@@ -204,7 +204,7 @@ impl<'a> Subject<'a> {
     /// A refusal names a joint of the character.
     fn refused(&self, error: &Error) {
         println!("{:24} refused: {error}", self.name);
-        let Error::Unheld { joint, name, .. } = error else {
+        let Error::Unrepresentable { joint, name, .. } = error else {
             panic!("{}: {error}", self.name);
         };
         let joints = self.character.skeleton().joints();
@@ -214,11 +214,11 @@ impl<'a> Subject<'a> {
 
     fn check(&self) -> Vec<String> {
         let mut faults = self.method::<Mat3x4>("Mat3x4", linear);
-        match check_method(self.character, Method::QuatOffset) {
+        match check_method(self.character, SkinningMethod::QuatOffset) {
             Ok(_) => faults.extend(self.method::<QuatOffset>("QuatOffset", quat_offset)),
             Err(error) => self.refused(&error),
         }
-        match check_method(self.character, Method::DualQuat) {
+        match check_method(self.character, SkinningMethod::DualQuat) {
             Ok(plan) => {
                 if plan == PaletteFormat::DualQuat {
                     faults

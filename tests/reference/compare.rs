@@ -250,12 +250,13 @@ fn inverse_bind(scene: &Scene, part: &Part, node: usize, ours: &M4) -> M4 {
         assert_eq!(*ours, IDENTITY);
         return IDENTITY;
     };
-    let slots = (0..skin.joints.len()).filter(|slot| skin.joints[*slot] == node);
+    let frames_in_flight =
+        (0..skin.joints.len()).filter(|frame_index| skin.joints[*frame_index] == node);
     let difference = |m: &M4| {
         let pairs = m.iter().flatten().zip(ours.iter().flatten());
         pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
-    let nearest = slots.map(|slot| skin.inverse_bind[slot]);
+    let nearest = frames_in_flight.map(|frame_index| skin.inverse_bind[frame_index]);
     let nearest = nearest.min_by(|a, b| difference(a).total_cmp(&difference(b)));
     nearest.expect("a palette entry's joint is one of the skin's")
 }

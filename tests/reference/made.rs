@@ -141,7 +141,7 @@ fn weights(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| four(rng)).collect()
 }
 
-fn slots(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
+fn frames_in_flight(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
     (0..count)
         .map(|_| (0..4).map(|_| rng.below(4) as f64).collect())
         .collect()
@@ -226,9 +226,9 @@ fn skinned(b: &mut Builder, rng: &mut Rng) -> Value {
         "attributes": {
             "POSITION": positions,
             "NORMAL": b.accessor("VEC3", I16, true, &normals, 8),
-            "JOINTS_0": b.accessor("VEC4", U8, false, &slots(rng, COUNT), 12),
+            "JOINTS_0": b.accessor("VEC4", U8, false, &frames_in_flight(rng, COUNT), 12),
             "WEIGHTS_0": b.accessor("VEC4", U8, true, &weights(rng, COUNT), 0),
-            "JOINTS_1": b.accessor("VEC4", U16, false, &slots(rng, COUNT), 0),
+            "JOINTS_1": b.accessor("VEC4", U16, false, &frames_in_flight(rng, COUNT), 0),
             "WEIGHTS_1": b.accessor("VEC4", U16, true, &weights(rng, COUNT), 0),
         },
     })

@@ -41,7 +41,11 @@ pub struct Skin {
 impl Skin {
     pub fn new(joints: Vec<usize>, matrices: &[Vec<f64>]) -> Self {
         let inverse_bind = (0..joints.len())
-            .map(|slot| matrices.get(slot).map_or(IDENTITY, |m| from_columns(m)))
+            .map(|frame_index| {
+                matrices
+                    .get(frame_index)
+                    .map_or(IDENTITY, |m| from_columns(m))
+            })
             .collect();
         Self {
             joints,
@@ -302,9 +306,12 @@ impl Scene {
     }
 
     /// The skinning matrix of a slot of a skin: global(joint) × inverse bind.
-    pub fn skinning(&self, skin: usize, slot: usize, globals: &[M4]) -> M4 {
+    pub fn skinning(&self, skin: usize, frame_index: usize, globals: &[M4]) -> M4 {
         let skin = &self.skins[skin];
-        mul(&globals[skin.joints[slot]], &skin.inverse_bind[slot])
+        mul(
+            &globals[skin.joints[frame_index]],
+            &skin.inverse_bind[frame_index],
+        )
     }
 
     /// The blended matrix of every vertex of a part.
@@ -312,16 +319,16 @@ impl Scene {
         let Some(skin) = part.skin else {
             return vec![globals[part.node]; part.positions.len()];
         };
-        let slots = self.skins[skin].joints.len();
-        let palette: Vec<M4> = (0..slots)
-            .map(|slot| self.skinning(skin, slot, globals))
+        let frames_in_flight = self.skins[skin].joints.len();
+        let palette: Vec<M4> = (0..frames_in_flight)
+            .map(|frame_index| self.skinning(skin, frame_index, globals))
             .collect();
         let blend = |list: &Vec<(usize, f64)>| {
             let mut sum = ZERO;
-            for (slot, weight) in list {
+            for (frame_index, weight) in list {
                 for row in 0..4 {
                     for column in 0..4 {
-                        sum[row][column] += weight * palette[*slot][row][column];
+                        sum[row][column] += weight * palette[*frame_index][row][column];
                     }
                 }
             }

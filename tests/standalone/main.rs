@@ -245,11 +245,11 @@ fn depth_is_cleared_to_the_farthest_of_reversed_z() {
 #[test]
 fn a_target_is_drawn_to_again_and_again() {
     let mut context = context();
-    let mut frames = Frames::new(&context, 2).expect("slots");
+    let mut frames = Frames::new(&context, 2).expect("frames_in_flight");
     let target = Target::new(&mut context, &TargetDesc::default()).expect("a target");
     for number in 0..5 {
         let frame = frames.begin(&mut context).expect("a frame");
-        assert_eq!(frame.slot, number % 2);
+        assert_eq!(frame.frame_index, number % 2);
         clear(&context.device, frame.cmd, &target);
         // SAFETY: `frame` was begun last.
         unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
@@ -383,14 +383,14 @@ fn another_context_is_refused() {
     let mut other = second(&desc());
     let near = buffer(&mut context, 16, MemoryLocation::CpuToGpu);
     let target = Target::new(&mut context, &TargetDesc::default()).expect("a target");
-    let mut frames = Frames::new(&context, 2).expect("slots");
+    let mut frames = Frames::new(&context, 2).expect("frames_in_flight");
     assert_foreign(near.read(&mut other, 0, 16), "buffer `test buffer`");
     assert_foreign(target.read_rgba(&mut other), "target `target`");
-    assert_foreign(frames.begin(&mut other), "the frame slots");
+    assert_foreign(frames.begin(&mut other), "the frame frames_in_flight");
     let frame = frames.begin(&mut context).expect("a frame");
     // SAFETY: `frame` was begun last; the context is refused.
     let refused = unsafe { frames.submit(&mut other, frame, None) };
-    assert_foreign(refused, "the frame slots");
+    assert_foreign(refused, "the frame frames_in_flight");
     // SAFETY: as above, with the right one.
     unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
     frames.destroy(&mut context);
@@ -412,7 +412,7 @@ fn what_is_destroyed_with_another_context_is_leaked() {
     };
     let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
     let target = Target::new(&mut context, &desc).expect("a target");
-    let frames = Frames::new(&context, 1).expect("slots");
+    let frames = Frames::new(&context, 1).expect("frames_in_flight");
     frames.destroy(&mut other);
     target.destroy(&mut other);
     far.destroy(&mut other);
@@ -465,7 +465,7 @@ fn fill_after_fill(device: &ash::Device, cmd: vk::CommandBuffer) {
 /// with no wait between, with or without a barrier.
 fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
     let mut context = context();
-    let mut frames = Frames::new(&context, 2).expect("slots");
+    let mut frames = Frames::new(&context, 2).expect("frames_in_flight");
     let target = buffer(&mut context, 64, MemoryLocation::GpuOnly);
     for submission in 0..submissions {
         let frame = frames.begin(&mut context).expect("a frame");

@@ -108,7 +108,7 @@ impl Scene {
         };
         let (mut context, surface) = Context::for_window(&desc, window).expect("a context");
         assert!(context.across_submits, "see .cargo/config.toml");
-        let frames = Frames::new(&context, 2).expect("slots");
+        let frames = Frames::new(&context, 2).expect("frames_in_flight");
         let desc = SwapchainDesc::default();
         let swapchain = Swapchain::new(&mut context, surface, app.size, &desc).expect("images");
         Self {
@@ -158,7 +158,7 @@ impl Scene {
         let most = self.swapchain.present_semaphores().len();
         // Slots of their own: one more than there are images.
         let context = &mut self.context;
-        let mut frames = Frames::new(context, most + 1).expect("slots");
+        let mut frames = Frames::new(context, most + 1).expect("frames_in_flight");
         let mut held = Vec::new();
         let started = Instant::now();
         loop {

@@ -16,7 +16,7 @@ pub struct Slots(Vec<Slot>);
 impl Slots {
     pub fn new(context: &Context, count: u32) -> Self {
         let device = &context.device;
-        let slot = |_| unsafe {
+        let frame_index = |_| unsafe {
             let info =
                 vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family);
             let pool = device.create_command_pool(&info, None).unwrap();
@@ -32,47 +32,52 @@ impl Slots {
                 pending: false,
             }
         };
-        Self((0..count).map(slot).collect())
+        Self((0..count).map(frame_index).collect())
     }
 
-    /// Waits for the slot's last work, if there is any.
-    pub fn wait(&mut self, context: &Context, slot: u32) {
-        let slot = &mut self.0[slot as usize];
-        if slot.pending {
+    /// Waits for the frame's last work, if there is any.
+    pub fn wait(&mut self, context: &Context, frame_index: u32) {
+        let frame_index = &mut self.0[frame_index as usize];
+        if frame_index.pending {
             let wait = unsafe {
                 context
                     .device
-                    .wait_for_fences(&[slot.fence], true, 20_000_000_000)
+                    .wait_for_fences(&[frame_index.fence], true, 20_000_000_000)
             };
             wait.expect("the work ends");
-            unsafe { context.device.reset_fences(&[slot.fence]) }.unwrap();
-            slot.pending = false;
+            unsafe { context.device.reset_fences(&[frame_index.fence]) }.unwrap();
+            frame_index.pending = false;
         }
     }
 
-    /// The slot's command buffer, recording. Waits for the slot first.
-    pub fn begin(&mut self, context: &Context, slot: u32) -> vk::CommandBuffer {
-        self.wait(context, slot);
-        let slot = &self.0[slot as usize];
+    /// The frame in flight's command buffer, recording. Waits for the frame in flight first.
+    pub fn begin(&mut self, context: &Context, frame_index: u32) -> vk::CommandBuffer {
+        self.wait(context, frame_index);
+        let frame_index = &self.0[frame_index as usize];
         let flags = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
         let info = vk::CommandBufferBeginInfo::default().flags(flags);
         unsafe {
             let device = &context.device;
             device
-                .reset_command_pool(slot.pool, vk::CommandPoolResetFlags::empty())
+                .reset_command_pool(frame_index.pool, vk::CommandPoolResetFlags::empty())
                 .unwrap();
-            device.begin_command_buffer(slot.cmd, &info).unwrap();
+            device.begin_command_buffer(frame_index.cmd, &info).unwrap();
         }
-        slot.cmd
+        frame_index.cmd
     }
 
-    pub fn submit(&mut self, context: &Context, slot: u32) {
-        self.submit_after(context, slot, None);
+    pub fn submit(&mut self, context: &Context, frame_index: u32) {
+        self.submit_after(context, frame_index, None);
     }
 
     /// Submits, to run when the timeline semaphore has reached 1.
-    pub fn submit_after(&mut self, context: &Context, slot: u32, after: Option<vk::Semaphore>) {
-        let slot = &mut self.0[slot as usize];
+    pub fn submit_after(
+        &mut self,
+        context: &Context,
+        frame_index: u32,
+        after: Option<vk::Semaphore>,
+    ) {
+        let frame_index = &mut self.0[frame_index as usize];
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
         let waits: Vec<_> = after
             .into_iter()
@@ -83,28 +88,28 @@ impl Slots {
                     .stage_mask(stage)
             })
             .collect();
-        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(slot.cmd)];
+        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(frame_index.cmd)];
         let info = [vk::SubmitInfo2::default()
             .command_buffer_infos(&cmds)
             .wait_semaphore_infos(&waits)];
         unsafe {
-            context.device.end_command_buffer(slot.cmd).unwrap();
+            context.device.end_command_buffer(frame_index.cmd).unwrap();
             context
                 .device
-                .queue_submit2(context.queue, &info, slot.fence)
+                .queue_submit2(context.queue, &info, frame_index.fence)
                 .unwrap();
         }
-        slot.pending = true;
+        frame_index.pending = true;
     }
 
     pub fn destroy(mut self, context: &Context) {
-        for slot in 0..self.0.len() as u32 {
-            self.wait(context, slot);
+        for frame_index in 0..self.0.len() as u32 {
+            self.wait(context, frame_index);
         }
-        for slot in self.0.drain(..) {
+        for frame_index in self.0.drain(..) {
             unsafe {
-                context.device.destroy_fence(slot.fence, None);
-                context.device.destroy_command_pool(slot.pool, None);
+                context.device.destroy_fence(frame_index.fence, None);
+                context.device.destroy_command_pool(frame_index.pool, None);
             }
         }
     }
@@ -147,18 +152,18 @@ pub const REVERSED_Z: Begin = Begin {
     ..NORMAL_Z
 };
 
-/// Records one frame of `slot` into `cmd`: prepares, and draws every view.
+/// Records one frame of `frame_index` into `cmd`: prepares, and draws every view.
 pub fn record(
     context: &mut Context,
     crowd: &mut Crowd,
     cmd: vk::CommandBuffer,
-    (slot, time_s): (u32, f64),
+    (frame_index, time_s): (u32, f64),
     (target, pass, begin): (&Target, PassId, &Begin),
     views: &[View],
 ) {
     unsafe {
         let mut frame = crowd
-            .begin_frame(&mut context.allocator, slot, time_s)
+            .begin_frame(&mut context.allocator, frame_index, time_s)
             .unwrap();
         let views = frame.record_prepare(cmd, views).unwrap();
         target.begin(&context.device, cmd, begin);
@@ -173,16 +178,16 @@ pub fn record(
 pub fn picture(
     context: &mut Context,
     crowd: &mut Crowd,
-    slots: &mut Slots,
-    (slot, time_s): (u32, f64),
+    frames_in_flight: &mut Slots,
+    (frame_index, time_s): (u32, f64),
     (target, pass, begin): (&Target, PassId, &Begin),
     views: &[View],
 ) -> Vec<u8> {
-    let cmd = slots.begin(context, slot);
+    let cmd = frames_in_flight.begin(context, frame_index);
     let on = (target, pass, begin);
-    record(context, crowd, cmd, (slot, time_s), on, views);
-    slots.submit(context, slot);
-    slots.wait(context, slot);
+    record(context, crowd, cmd, (frame_index, time_s), on, views);
+    frames_in_flight.submit(context, frame_index);
+    frames_in_flight.wait(context, frame_index);
     target.read_rgba(context).unwrap()
 }
 

@@ -128,9 +128,9 @@ impl Setup {
         (if self.config.bare { bare } else { gpu }, allocator)
     }
 
-    pub fn crowd_desc(&self, slots: u32, capacity: Capacity) -> CrowdDesc {
+    pub fn crowd_desc(&self, frames_in_flight: u32, capacity: Capacity) -> CrowdDesc {
         CrowdDesc {
-            slots,
+            frames_in_flight,
             capacity,
             ring: self.config.ring,
             min_offset_alignment: self.config.min_offset_alignment,
@@ -144,8 +144,8 @@ impl Setup {
         }
     }
 
-    pub fn crowd(&mut self, slots: u32, capacity: Capacity) -> Crowd {
-        let desc = self.crowd_desc(slots, capacity);
+    pub fn crowd(&mut self, frames_in_flight: u32, capacity: Capacity) -> Crowd {
+        let desc = self.crowd_desc(frames_in_flight, capacity);
         let (gpu, allocator) = self.parts();
         unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
     }

@@ -14,7 +14,7 @@ const ENTRY_BYTES: u64 = 48;
 const PART_BYTES: u64 = 4096;
 /// Joint indices of all triangles beyond which no cut is tried, and those of all distinct sets of
 /// them.
-const MAX_SLOTS: usize = 1 << 28;
+const MAX_FRAMES_IN_FLIGHT: usize = 1 << 28;
 const MAX_LISTED: usize = 1 << 25;
 
 /// Gives primitives with 16-bit indices 8-bit ones where that saves more than it costs, and says
@@ -102,12 +102,14 @@ impl Policy for Weigh {
         // One byte an index is what there is to save.
         let most = primitive.influences.joints.len() as u64;
         let parts = 1 + most / Self::part_bytes(primitive);
-        (primitive.indices.len().saturating_mul(per_triangle) <= MAX_SLOTS).then_some(Bounds {
-            max_joints: ENTRIES,
-            max_parts: parts as usize,
-            max_listed: MAX_LISTED,
-            is_optional: true,
-        })
+        (primitive.indices.len().saturating_mul(per_triangle) <= MAX_FRAMES_IN_FLIGHT).then_some(
+            Bounds {
+                max_joints: ENTRIES,
+                max_parts: parts as usize,
+                max_listed: MAX_LISTED,
+                is_optional: true,
+            },
+        )
     }
 
     fn accepts(&self, primitive: &Primitive, offer: Offer) -> bool {

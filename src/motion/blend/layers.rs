@@ -118,7 +118,7 @@ impl<'a> PoseLayer<'a> {
 ///
 /// # Errors
 /// [`Error::Argument`] if `out` is not as long as `rest`, or the threshold is not positive and
-/// finite; [`Error::Each`] with the first layer whose pose or mask is not, whose weight is negative
+/// finite; [`Error::At`] with the first layer whose pose or mask is not, whose weight is negative
 /// or not finite, or whose level is below that of a layer before. Nothing is written then.
 pub fn blend(
     rest: &[Transform],
@@ -130,7 +130,7 @@ pub fn blend(
     check_threshold(threshold)?;
     let mut level = 0;
     for (index, layer) in layers.iter().enumerate() {
-        layer.check(rest.len(), level).map_err(|why| Error::Each {
+        layer.check(rest.len(), level).map_err(|why| Error::At {
             what: "layer",
             index: index as u64,
             why: Box::new(why),

@@ -30,7 +30,7 @@ impl BlendSpace1 {
     /// # Errors
     /// [`Error::Argument`](crate::error::Error::Argument) for no points,
     /// [`Error::Capacity`](crate::error::Error::Capacity) for more than
-    /// [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS), [`Error::Each`](crate::error::Error::Each) with the
+    /// [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS), [`Error::At`](crate::error::Error::At) with the
     /// first point that is not finite, or that is the same as another, which is named too.
     pub fn new(points: &[f32]) -> Result<Self> {
         check_count(points.len())?;

@@ -31,7 +31,7 @@ pub(crate) fn check_finite(index: usize, value: f32) -> Result<()> {
 }
 
 pub(crate) fn at_point(index: usize, why: ArgumentFault) -> Error {
-    Error::Each {
+    Error::At {
         what: "point",
         index: index as u64,
         why: Box::new(Error::Argument {

@@ -67,7 +67,7 @@ impl ClipEvents {
     /// rounded to `f32`, as clips have it, counts as the duration.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::Each`],
+    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::At`],
     /// naming the event, with [`Error::Argument`] for a time that is not finite or lies outside
     /// `0..=duration_s`; [`Error::Capacity`] for more than 2³² − 1 events.
     pub fn new<N: AsRef<str>>(
@@ -118,7 +118,7 @@ impl ClipEvents {
         for (index, (name, time_s)) in events.into_iter().enumerate() {
             let ends = time_s as f32 == duration_s as f32;
             let time_s = if ends { duration_s } else { time_s };
-            in_range("time_s", time_s, duration_s).map_err(|why| Error::Each {
+            in_range("time_s", time_s, duration_s).map_err(|why| Error::At {
                 what: "event",
                 index: index as u64,
                 why: why.into(),

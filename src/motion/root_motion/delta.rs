@@ -72,7 +72,7 @@ impl RootDelta {
     /// difference of yaw: blend once a frame.
     ///
     /// # Errors
-    /// [`Error::Each`] with [`ArgumentFault::NotFinite`] or [`ArgumentFault::OutOfRange`] for a
+    /// [`Error::At`] with [`ArgumentFault::NotFinite`] or [`ArgumentFault::OutOfRange`] for a
     /// weight that is not finite or is negative.
     pub fn blend(motions: &[(Self, f32)]) -> Result<Self> {
         let mut mean = Mean::default();
@@ -181,7 +181,7 @@ pub(crate) fn check_weight(weight: f32) -> Result<()> {
 }
 
 pub(crate) fn each(what: &'static str, index: usize, why: Error) -> Error {
-    Error::Each {
+    Error::At {
         what,
         index: index as u64,
         why: why.into(),

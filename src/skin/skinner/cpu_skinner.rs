@@ -34,7 +34,7 @@ use std::sync::{Mutex, PoisonError};
 /// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
 /// let weights = vec![0.0; character.morph_weights().len()];
 /// let mut words = vec![0.0; skinner.layout().words as usize];
-/// skinner.skin(PaletteRef::Mat3x4(&palette), &weights, WriteOnly::over(&mut words))?;
+/// skinner.skin(PaletteRef::Mat3x4(&palette), &weights, WriteOnly::div(&mut words))?;
 /// let x = words[skinner.layout().primitives[0].positions as usize];
 /// assert_eq!(x, character.primitives()[0].positions[0].x);
 /// # Ok::<(), throng::Error>(())

@@ -19,7 +19,7 @@ pub(super) struct Dual<L, const STRETCH: bool> {
 
 #[inline(always)]
 fn dot4<L: Lanes>([a, b, c, d]: [L; 4], [x, y, z, w]: [L; 4]) -> L {
-    a.times_plus(x, b.times_plus(y, c.times_plus(z, d.times(w))))
+    a.mul_add(x, b.mul_add(y, c.mul_add(z, d.mul(w))))
 }
 
 /// `sum + weight (±other − base)`, negative where `sign` is.
@@ -32,8 +32,8 @@ fn add<L: Lanes, const N: usize>(
     sign: L,
 ) {
     for axis in 0..N {
-        let difference = other[axis].flipped_by(sign).minus(base[axis]);
-        sum[axis] = weight.times_plus(difference, sum[axis]);
+        let difference = other[axis].flipped_by(sign).sub(base[axis]);
+        sum[axis] = weight.mul_add(difference, sum[axis]);
     }
 }
 
@@ -64,8 +64,8 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
         let squared = dot4(self.real, self.real);
         let inverse = squared.root_inverse_or_1(0.0);
         for axis in 0..4 {
-            self.real[axis] = self.real[axis].times(inverse);
-            self.dual[axis] = self.dual[axis].times(inverse);
+            self.real[axis] = self.real[axis].mul(inverse);
+            self.dual[axis] = self.dual[axis].mul(inverse);
         }
         if !squared.all_between(DEGENERATE, f32::INFINITY) {
             for axis in 0..4 {
@@ -83,20 +83,16 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
         let r = [x, y, z];
         let [a, b, c] = cross(r, p);
         let [px, py, pz] = p;
-        let inner = [
-            w.times_plus(px, a),
-            w.times_plus(py, b),
-            w.times_plus(pz, c),
-        ];
+        let inner = [w.mul_add(px, a), w.mul_add(py, b), w.mul_add(pz, c)];
         let [a, b, c] = cross(r, inner);
-        [px.plus(a.plus(a)), py.plus(b.plus(b)), pz.plus(c.plus(c))]
+        [px.add(a.add(a)), py.add(b.add(b)), pz.add(c.add(c))]
     }
 
     #[inline(always)]
     fn stretched(&self, [x, y, z]: [L; 3]) -> [L; 3] {
         if STRETCH {
             let [a, b, c] = self.stretch;
-            [x.times(a), y.times(b), z.times(c)]
+            [x.mul(a), y.mul(b), z.mul(c)]
         } else {
             [x, y, z]
         }
@@ -154,8 +150,8 @@ impl<L: Lanes, const STRETCH: bool> Deformer<L> for Dual<L, STRETCH> {
                 add(&mut sum.dual, weight, entry.dual, base.dual, sign);
                 if STRETCH {
                     for axis in 0..3 {
-                        let difference = entry.stretch[axis].minus(base.stretch[axis]);
-                        sum.stretch[axis] = weight.times_plus(difference, sum.stretch[axis]);
+                        let difference = entry.stretch[axis].sub(base.stretch[axis]);
+                        sum.stretch[axis] = weight.mul_add(difference, sum.stretch[axis]);
                     }
                 }
             }
@@ -173,21 +169,17 @@ impl<L: Lanes, const STRETCH: bool> Deformer<L> for Dual<L, STRETCH> {
         let ([rx, ry, rz, rw], [dx, dy, dz, dw]) = (self.real, self.dual);
         let [a, b, c] = cross([rx, ry, rz], [dx, dy, dz]);
         // Half the translation: `r_w d − d_w r + r × d`.
-        let a = rw.times_plus(dx, dw.times_from(rx, a));
-        let b = rw.times_plus(dy, dw.times_from(ry, b));
-        let c = rw.times_plus(dz, dw.times_from(rz, c));
-        [x.plus(a.plus(a)), y.plus(b.plus(b)), z.plus(c.plus(c))]
+        let a = rw.mul_add(dx, dw.neg_mul_add(rx, a));
+        let b = rw.mul_add(dy, dw.neg_mul_add(ry, b));
+        let c = rw.mul_add(dz, dw.neg_mul_add(rz, c));
+        [x.add(a.add(a)), y.add(b.add(b)), z.add(c.add(c))]
     }
 
     #[inline(always)]
     fn normal(&self, normal: [L; 3]) -> [L; 3] {
         let image = if STRETCH {
             let ([x, y, z], [a, b, c]) = (normal, self.stretch);
-            self.rotate([
-                b.times(c).times(x),
-                c.times(a).times(y),
-                a.times(b).times(z),
-            ])
+            self.rotate([b.mul(c).mul(x), c.mul(a).mul(y), a.mul(b).mul(z)])
         } else {
             self.rotate(normal)
         };

@@ -26,11 +26,11 @@ pub struct SkinJob<'a> {
 /// the same bits, whatever the number of threads.
 ///
 /// # Errors
-/// [`Error::Each`] with the first job that [`Skinner::skin`] would refuse, and why. Nothing is
+/// [`Error::At`] with the first job that [`Skinner::skin`] would refuse, and why. Nothing is
 /// written then.
 pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
     for (index, job) in jobs.iter().enumerate() {
-        job.check().map_err(|why| Error::Each {
+        job.check().map_err(|why| Error::At {
             what: "skin job",
             index: index as u64,
             why: Box::new(why),

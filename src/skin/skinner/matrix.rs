@@ -70,8 +70,7 @@ impl<L: Lanes> Deformer<L> for Matrix<L> {
     #[inline(always)]
     fn point(&self, [x, y, z]: [L; 3]) -> [L; 3] {
         let [a, b, c] = self.rows;
-        let image =
-            |[mx, my, mz, t]: [L; 4]| x.times_plus(mx, y.times_plus(my, z.times_plus(mz, t)));
+        let image = |[mx, my, mz, t]: [L; 4]| x.mul_add(mx, y.mul_add(my, z.mul_add(mz, t)));
         [image(a), image(b), image(c)]
     }
 

@@ -5,15 +5,15 @@ use crate::simd::{Row as Block, WIDTH};
 
 #[inline(always)]
 pub(super) fn dot<L: Lanes>([a, b, c]: [L; 3], [x, y, z]: [L; 3]) -> L {
-    a.times_plus(x, b.times_plus(y, c.times(z)))
+    a.mul_add(x, b.mul_add(y, c.mul(z)))
 }
 
 #[inline(always)]
 pub(super) fn cross<L: Lanes>([a, b, c]: [L; 3], [x, y, z]: [L; 3]) -> [L; 3] {
     [
-        c.times_from(y, b.times(z)),
-        a.times_from(z, c.times(x)),
-        b.times_from(x, a.times(y)),
+        c.neg_mul_add(y, b.mul(z)),
+        a.neg_mul_add(z, c.mul(x)),
+        b.neg_mul_add(x, a.mul(y)),
     ]
 }
 
@@ -39,7 +39,7 @@ pub(super) fn has_direction<L: Lanes>(squared: L) -> bool {
 pub(super) fn unit<L: Lanes>(vectors: [L; 3], squared: L) -> [L; 3] {
     let factor = squared.root_inverse_or_1(4.0 * f32::EPSILON);
     let [x, y, z] = vectors;
-    [x.times(factor), y.times(factor), z.times(factor)]
+    [x.mul(factor), y.mul(factor), z.mul(factor)]
 }
 
 /// Each vertex's vector by plain code.

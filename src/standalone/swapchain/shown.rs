@@ -2,7 +2,7 @@
 
 use super::super::attachments::{Attachments, Begin, Final, barrier};
 use super::super::image::whole;
-use super::super::{Check, Context, Frame, Result};
+use super::super::{Check, Context, FrameCommands, Result};
 use super::built::{fit, is_empty};
 use super::state::{OBJECT, Swapchain};
 use ash::vk;
@@ -60,7 +60,7 @@ impl Swapchain {
     pub unsafe fn acquire(
         &mut self,
         context: &mut Context,
-        frame: &Frame,
+        frame: &FrameCommands,
         extent: vk::Extent2D,
     ) -> Result<Acquire> {
         context.check_own(self.owner, OBJECT)?;
@@ -187,7 +187,7 @@ impl Swapchain {
 
     fn next_image(&mut self, context: &Context, acquired: vk::Semaphore) -> Result<Next> {
         let timeout = PATIENCE.as_nanos() as u64;
-        // SAFETY: the semaphore's last wait has ended with its slot, and without an
+        // SAFETY: the semaphore's last wait has ended with its frame in flight, and without an
         // image it stays unsignalled; the timeout is finite.
         let next = unsafe {
             self.loader

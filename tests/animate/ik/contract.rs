@@ -233,7 +233,7 @@ fn many_are_as_one() {
         let fault = solve(&job, rig, &bad, poses, &mut reports);
         assert!(matches!(
             fault,
-            Err(Error::Each {
+            Err(Error::At {
                 what: "target",
                 index: 77,
                 ..

@@ -62,10 +62,7 @@ fn jobs_are_refused_by_name() {
             &TwoBone::new(JointId(start), JointId(mid), JointId(end)),
             &at,
         );
-        assert!(
-            matches!(fault, Error::Each { what: "joint", .. }),
-            "{fault}"
-        );
+        assert!(matches!(fault, Error::At { what: "joint", .. }), "{fault}");
     }
     let good = TwoBone::new(JointId(0), JointId(1), JointId(2));
     for soften in [-0.1, 1.1, f32::NAN, f32::INFINITY] {
@@ -92,7 +89,7 @@ fn jobs_are_refused_by_name() {
     for share in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let mut aim = aim(&[0, 1]);
         aim.joints[1].share = share;
-        assert!(matches!(refused(&aim, &look), Error::Each { index: 1, .. }));
+        assert!(matches!(refused(&aim, &look), Error::At { index: 1, .. }));
     }
     refused(
         &Aim {
@@ -220,7 +217,7 @@ fn chains_and_feet_are_refused_by_name() {
         let chain = good.clone().with_limit(JointId(1), limit).unwrap();
         assert!(matches!(
             refused(&chain, &reach),
-            Error::Each { index: 1, .. }
+            Error::At { index: 1, .. }
         ));
     }
     let stand = FeetTarget::on(&[Some(GroundHit::level(Vec3::ZERO))]);
@@ -285,7 +282,7 @@ fn chains_and_feet_are_refused_by_name() {
         high.legs[0].ankle_m = bad;
         assert!(matches!(
             refused(&high, &stand),
-            Error::Each {
+            Error::At {
                 what: "leg",
                 index: 0,
                 ..

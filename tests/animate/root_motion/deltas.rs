@@ -272,7 +272,7 @@ fn blends_are_weighted_means() {
     for weight in [f32::NAN, f32::INFINITY, -1.0] {
         let error = RootDelta::blend(&[(walk, 1.0), (run, weight)]).unwrap_err();
         assert!(
-            matches!(error, throng::Error::Each { index: 1, .. }),
+            matches!(error, throng::Error::At { index: 1, .. }),
             "{error}"
         );
     }

@@ -20,7 +20,7 @@ use throng::ids::JointId;
 use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, Method, PaletteEntry, QuatOffset, WriteOnly,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, SkinningMethod, WriteOnly,
 };
 use throng::state_machine::{
     LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
@@ -28,7 +28,7 @@ use throng::state_machine::{
 };
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn};
 
-pub(crate) const SLOTS: u32 = 3;
+pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
 /// Joints of a performer, and entries of its palette: rows of any format are a multiple of three,
 /// which is what the probe reads at a time.
 const JOINTS: usize = 9;
@@ -155,7 +155,7 @@ pub(crate) struct World {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) members: Vec<Member>,
     pub(crate) now_s: f64,
-    slots: Slots,
+    frames_in_flight: Slots,
     probe: Probe,
     output: Output,
 }
@@ -163,15 +163,15 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(setup: &mut Setup, capacity: Capacity) -> Self {
         let mut world = Self::empty(setup, capacity);
-        world.add::<Mat3x4>(setup, Method::Linear, false);
-        world.add::<DualQuat>(setup, Method::DualQuat, false);
-        world.add::<DualQuatStretch>(setup, Method::DualQuat, true);
-        world.add::<QuatOffset>(setup, Method::QuatOffset, false);
+        world.add::<Mat3x4>(setup, SkinningMethod::Linear, false);
+        world.add::<DualQuat>(setup, SkinningMethod::DualQuat, false);
+        world.add::<DualQuatStretch>(setup, SkinningMethod::DualQuat, true);
+        world.add::<QuatOffset>(setup, SkinningMethod::QuatOffset, false);
         world
     }
 
     fn empty(setup: &mut Setup, capacity: Capacity) -> Self {
-        let crowd = setup.crowd(SLOTS, capacity);
+        let crowd = setup.crowd(FRAMES_IN_FLIGHT, capacity);
         let set_0 = crowd.set_layout().handle();
         let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);
         Self {
@@ -179,13 +179,13 @@ impl World {
             kinds: Vec::new(),
             members: Vec::new(),
             now_s: 0.0,
-            slots: Slots::new(&setup.context, SLOTS),
+            frames_in_flight: Slots::new(&setup.context, FRAMES_IN_FLIGHT),
             output: probe.output(&mut setup.context, 1 << 16),
             probe,
         }
     }
 
-    fn add<E: PaletteEntry>(&mut self, setup: &mut Setup, method: Method, stretches: bool) {
+    fn add<E: PaletteEntry>(&mut self, setup: &mut Setup, method: SkinningMethod, stretches: bool) {
         let character = performer(stretches);
         assert_eq!(character.palette().len(), JOINTS);
         let desc = CharacterDesc {
@@ -216,7 +216,7 @@ impl World {
     }
 
     pub(crate) fn destroy(self, setup: &mut Setup) {
-        self.slots.destroy(&setup.context);
+        self.frames_in_flight.destroy(&setup.context);
         self.output.buffer.destroy(&mut setup.context);
         self.probe.destroy(&setup.context);
         setup.destroy(self.crowd);
@@ -265,14 +265,14 @@ impl World {
         }
     }
 
-    /// A frame of `slot` in which every palette is compared that a view shows.
-    pub(crate) fn look(&mut self, setup: &mut Setup, slot: u32) -> Stats {
+    /// A frame of `frame_index` in which every palette is compared that a view shows.
+    pub(crate) fn look(&mut self, setup: &mut Setup, frame_index: u32) -> Stats {
         self.update();
-        let cmd = self.slots.begin(&setup.context, slot);
+        let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
         let context = &mut setup.context;
         let begun = unsafe {
             let allocator = &mut context.allocator;
-            self.crowd.begin_frame(allocator, slot, self.now_s)
+            self.crowd.begin_frame(allocator, frame_index, self.now_s)
         };
         let mut frame = begun.unwrap();
         let camera = view(Vec3::new(0.0, 4.0, 20.0), Vec3::Y * 4.0, EXTENT);
@@ -298,8 +298,8 @@ impl World {
         assert!(word as u64 * 4 <= self.output.buffer.size());
         let stats = frame.stats();
         Probe::finish(&context.device, cmd);
-        self.slots.submit(context, slot);
-        self.slots.wait(context, slot);
+        self.frames_in_flight.submit(context, frame_index);
+        self.frames_in_flight.wait(context, frame_index);
         self.compare(&parts);
         stats
     }

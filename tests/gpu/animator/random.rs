@@ -1,7 +1,7 @@
 //! Random calls to a crowd and to animators: plays, fades, layers, pauses, state machines, targets,
 //! poses.
 
-use super::{JOINTS, Member, SLOTS, World};
+use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{IkTarget, Play, ShowPose};
@@ -217,7 +217,7 @@ fn a_crowd_shows_what_animators_do_in_every_format() {
             if rng.chance(40) {
                 world.now_s -= 1.0;
             }
-            let stats = world.look(setup, rng.below(SLOTS as usize) as u32);
+            let stats = world.look(setup, rng.below(FRAMES_IN_FLIGHT as usize) as u32);
             written += stats.animated;
             shown += world.members.len() as u32;
         }

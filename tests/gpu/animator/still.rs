@@ -1,6 +1,6 @@
 //! What stands still is evaluated once for each frame in flight, and drawn right in all of them.
 
-use super::{JOINTS, SLOTS, World};
+use super::{FRAMES_IN_FLIGHT, JOINTS, World};
 use crate::support::{SMALL, Setup, each};
 use throng::Capacity;
 use throng::InstanceId;
@@ -55,10 +55,10 @@ fn populate(world: &mut World) -> Cast {
 }
 
 /// A frame of every slot; how many palettes each of them writes.
-fn round(setup: &mut Setup, world: &mut World) -> [u32; SLOTS as usize] {
-    [0, 1, 2].map(|slot| {
+fn round(setup: &mut Setup, world: &mut World) -> [u32; FRAMES_IN_FLIGHT as usize] {
+    [0, 1, 2].map(|frame_index| {
         world.now_s += 0.07;
-        world.look(setup, slot).animated
+        world.look(setup, frame_index).animated
     })
 }
 
@@ -196,12 +196,15 @@ fn what_stands_and_is_hidden_costs_nothing_and_comes_back() {
 
 impl World {
     /// A frame that is begun, prepared if it shall be, and given up.
-    fn give_up(&mut self, setup: &mut Setup, slot: u32, prepares: bool) {
+    fn give_up(&mut self, setup: &mut Setup, frame_index: u32, prepares: bool) {
         self.update();
-        let cmd = self.slots.begin(&setup.context, slot);
+        let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
         let allocator = &mut setup.context.allocator;
         unsafe {
-            let mut frame = self.crowd.begin_frame(allocator, slot, self.now_s).unwrap();
+            let mut frame = self
+                .crowd
+                .begin_frame(allocator, frame_index, self.now_s)
+                .unwrap();
             if prepares {
                 frame.record_prepare(cmd, &[]).unwrap();
             }

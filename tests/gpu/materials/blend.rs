@@ -80,7 +80,7 @@ fn every_view_sorts_for_itself() {
         // Both views, the second of which is read.
         for (view, alone) in [(sides[1], &alone[1]), (sides[0], &alone[0])] {
             let other = if view == sides[0] { sides[1] } else { sides[0] };
-            let cmd = stage.slots.begin(&setup.context, 0);
+            let cmd = stage.frames_in_flight.begin(&setup.context, 0);
             let context = &mut setup.context;
             unsafe {
                 let mut frame = stage
@@ -92,8 +92,8 @@ fn every_view_sorts_for_itself() {
                 frame.record_draw(cmd, views[1], stage.pass).unwrap();
                 stage.target.end(&context.device, cmd);
             }
-            stage.slots.submit(&setup.context, 0);
-            stage.slots.wait(&setup.context, 0);
+            stage.frames_in_flight.submit(&setup.context, 0);
+            stage.frames_in_flight.wait(&setup.context, 0);
             assert!(stage.target.read_rgba(&mut setup.context).unwrap() == *alone);
         }
         stage.destroy(setup);
@@ -160,14 +160,14 @@ fn more_blended_instances_than_there_is_room_for_are_an_error() {
         let prepare =
             |setup: &mut crate::support::Setup, crowd: &mut throng::Crowd, views: &[View]| {
                 let context = &mut setup.context;
-                let mut slots = crate::support::frames::Slots::new(context, 1);
-                let cmd = slots.begin(context, 0);
+                let mut frames_in_flight = crate::support::frames::Slots::new(context, 1);
+                let cmd = frames_in_flight.begin(context, 0);
                 let result = unsafe {
                     let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.0).unwrap();
                     frame.record_prepare(cmd, views).map(drop)
                 };
-                slots.submit(context, 0);
-                slots.destroy(context);
+                frames_in_flight.submit(context, 0);
+                frames_in_flight.destroy(context);
                 result
             };
         prepare(setup, &mut crowd, &[camera()]).unwrap();

@@ -36,7 +36,7 @@ const BACKGROUND: Begin = Begin {
 /// A crowd, and a linear target that shows it.
 struct Stage {
     crowd: Crowd,
-    slots: Slots,
+    frames_in_flight: Slots,
     target: Target,
     pass: PassId,
 }
@@ -52,7 +52,7 @@ impl Stage {
         let target = Target::new(&mut setup.context, &desc).unwrap();
         let pass = pass(&mut crowd, &target, false);
         Self {
-            slots: Slots::new(&setup.context, 2),
+            frames_in_flight: Slots::new(&setup.context, 2),
             crowd,
             target,
             pass,
@@ -60,7 +60,7 @@ impl Stage {
     }
 
     fn destroy(self, setup: &mut Setup) {
-        self.slots.destroy(&setup.context);
+        self.frames_in_flight.destroy(&setup.context);
         self.target.destroy(&mut setup.context);
         setup.destroy(self.crowd);
     }
@@ -77,7 +77,7 @@ impl Stage {
         picture(
             &mut setup.context,
             &mut self.crowd,
-            &mut self.slots,
+            &mut self.frames_in_flight,
             (0, 0.0),
             on,
             &[*view],

@@ -51,7 +51,7 @@ fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind
     let drawn = picture(
         &mut setup.context,
         &mut stage.crowd,
-        &mut stage.slots,
+        &mut stage.frames_in_flight,
         (0, 0.0),
         on,
         &[camera()],
@@ -171,10 +171,10 @@ fn one_set_for_all_materials_shows_the_same() {
         };
         let target = Target::new(&mut setup.context, &desc).unwrap();
         let pass = pass(&mut crowd, &target, false);
-        let slots = Slots::new(&setup.context, 1);
+        let frames_in_flight = Slots::new(&setup.context, 1);
         let mut stage = Stage {
             crowd,
-            slots,
+            frames_in_flight,
             target,
             pass,
         };

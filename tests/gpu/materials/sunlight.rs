@@ -290,7 +290,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         },
     };
     let lights = clips.map(|clip| View::new(clip, lighting.sun_direction * 100.0, viewport));
-    let cmd = stage.slots.begin(&setup.context, 0);
+    let cmd = stage.frames_in_flight.begin(&setup.context, 0);
     let context = &mut setup.context;
     let device = context.device.clone();
     unsafe {
@@ -317,18 +317,18 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         frame.record_draw(cmd, views[0], color_pass).unwrap();
         stage.target.end(&device, cmd);
     }
-    stage.slots.submit(&setup.context, 0);
-    stage.slots.wait(&setup.context, 0);
+    stage.frames_in_flight.submit(&setup.context, 0);
+    stage.frames_in_flight.wait(&setup.context, 0);
     let drawn = stage.target.read_rgba(&mut setup.context).unwrap();
     judge(&made, &seen, &drawn);
     // The map outlives the crowd.
     let Stage {
         crowd,
-        slots,
+        frames_in_flight,
         target,
         ..
     } = stage;
-    slots.destroy(&setup.context);
+    frames_in_flight.destroy(&setup.context);
     target.destroy(&mut setup.context);
     unsafe { crowd.destroy(&mut setup.context.allocator) };
     map.destroy(setup);

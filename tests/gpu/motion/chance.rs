@@ -4,13 +4,17 @@ use super::stage::{HISTORIES, TOLERANCE, World, dancer, worst};
 use crate::reference::rng::Rng;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::{Capacity, View};
 
-const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+const MODES: [SkinningStage; 3] = [
+    SkinningStage::Vertex,
+    SkinningStage::Compute,
+    SkinningStage::Cpu,
+];
 
 fn place(rng: &mut Rng) -> Affine {
     let mirror = if rng.chance(4) { -1.0 } else { 1.0 };
@@ -105,9 +109,9 @@ fn whatever_happens_motion_is_what_the_model_says() {
             ..HISTORIES
         };
         let characters = [
-            (dancer(3), Method::Linear),
-            (dancer(4), Method::DualQuat),
-            (dancer(3), Method::QuatOffset),
+            (dancer(3), SkinningMethod::Linear),
+            (dancer(4), SkinningMethod::DualQuat),
+            (dancer(3), SkinningMethod::QuatOffset),
         ];
         let mut world = World::new(setup, capacity, &characters);
         let (mut time_s, mut seen, mut moving) = (0.0, 0, 0);

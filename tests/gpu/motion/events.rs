@@ -3,13 +3,17 @@
 use super::stage::{HISTORIES, World, check, dancer, moves, stands};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::{Capacity, View};
 
-const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+const METHODS: [SkinningMethod; 3] = [
+    SkinningMethod::Linear,
+    SkinningMethod::DualQuat,
+    SkinningMethod::QuatOffset,
+];
 /// Clips of a dancer.
 const SWAY: Option<usize> = Some(0);
 const TURN: Option<usize> = Some(1);
@@ -220,7 +224,7 @@ fn what_takes_the_place_of_a_despawned_instance_does_not_inherit_its_motion() {
             world.despawn(1);
             let new = world.spawn(1, at(0.1), TURN);
             let taken = world.crowd.table_index(world.actors[new].id).unwrap();
-            assert_eq!(index, taken, "the table's slot is another");
+            assert_eq!(index, taken, "the table's frame_index is another");
             let seen = world.frame(setup, 0.2, &[camera()]);
             stands(&seen[0], new);
             moves(&seen[0], 0);
@@ -351,7 +355,7 @@ fn histories_of_different_rates_keep_apart() {
 fn deformed_vertices_have_a_past_too() {
     each(|setup| {
         scene(setup, [SWAY, TURN, SWAY], |setup, world| {
-            for (actor, skin) in [(0, SkinMode::Compute), (2, SkinMode::Cpu)] {
+            for (actor, skin) in [(0, SkinningStage::Compute), (2, SkinningStage::Cpu)] {
                 world.skin(actor, skin);
             }
             world.frame(setup, 0.2, &[camera()]);
@@ -366,9 +370,9 @@ fn deformed_vertices_have_a_past_too() {
             stands(&seen[0], 1);
             moves(&seen[0], 2);
             // From every mode to another, over growth.
-            world.skin(0, SkinMode::Cpu);
-            world.skin(1, SkinMode::Compute);
-            world.skin(2, SkinMode::Vertex);
+            world.skin(0, SkinningStage::Cpu);
+            world.skin(1, SkinningStage::Compute);
+            world.skin(2, SkinningStage::Vertex);
             let now = world.crowd.capacity();
             let more = Capacity {
                 skinned_words: now.skinned_words + 100,
@@ -379,7 +383,7 @@ fn deformed_vertices_have_a_past_too() {
             (0..3).for_each(|actor| moves(&seen[0], actor));
             let seen = world.frame(setup, 0.35, &[camera()]);
             (0..3).for_each(|actor| moves(&seen[0], actor));
-            let new = world.spawn_as(0, at(0.4), SWAY, SkinMode::Compute);
+            let new = world.spawn_as(0, at(0.4), SWAY, SkinningStage::Compute);
             let seen = world.frame(setup, 0.35, &[camera()]);
             (0..=new).for_each(|actor| stands(&seen[0], actor));
         });

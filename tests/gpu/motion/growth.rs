@@ -3,13 +3,16 @@
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
 use crate::support::{Setup, each};
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::{Capacity, View};
 
 const SWAY: Option<usize> = Some(0);
 
 fn scene(setup: &mut Setup, test: impl FnOnce(&mut Setup, &mut World)) {
-    let characters = [(dancer(3), Method::Linear), (dancer(4), Method::DualQuat)];
+    let characters = [
+        (dancer(3), SkinningMethod::Linear),
+        (dancer(4), SkinningMethod::DualQuat),
+    ];
     let mut world = World::new(setup, HISTORIES, &characters);
     world.spawn(0, at(-1.0), SWAY);
     world.spawn(1, at(0.0), SWAY);
@@ -97,7 +100,10 @@ fn an_abandoned_frame_gives_back_what_it_moved() {
 #[test]
 fn palettes_that_are_packed_again_are_no_motion() {
     each(|setup| {
-        let characters = [(dancer(3), Method::Linear), (dancer(4), Method::Linear)];
+        let characters = [
+            (dancer(3), SkinningMethod::Linear),
+            (dancer(4), SkinningMethod::Linear),
+        ];
         let capacity = Capacity {
             palette_entries: 10,
             ..HISTORIES

@@ -5,14 +5,14 @@ use super::stage::{HISTORIES, World, dancer, moves};
 use crate::support::each;
 use throng::ash::vk;
 use throng::error::ArgumentFault;
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::{Capacity, Crowd, Error, View};
 
 /// What was refused changes nothing.
 #[test]
 fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
     each(|setup| {
-        let mut world = World::new(setup, HISTORIES, &[(dancer(3), Method::Linear)]);
+        let mut world = World::new(setup, HISTORIES, &[(dancer(3), SkinningMethod::Linear)]);
         world.spawn(0, at(0.0), Some(0));
         world.frame(setup, 0.1, &[camera()]);
         let other = View {
@@ -25,7 +25,7 @@ fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
             let allocator = &mut setup.context.allocator;
             let mut frame = world.crowd.begin_frame(allocator, 0, 0.2).unwrap();
             match frame.record_prepare(nothing, views).unwrap_err() {
-                Error::Each { what, index, why } => {
+                Error::At { what, index, why } => {
                     assert_eq!((what, index), ("view", 1));
                     *why
                 }

@@ -8,12 +8,12 @@ use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::{DVec2, Mat4, Vec3};
 use throng::ids::{ClipId, JointId};
 use throng::import::{RawCharacter, RawMorph};
 use throng::mesh::{AlphaMode, MorphTarget};
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
@@ -84,25 +84,25 @@ struct Past {
 
 pub(crate) struct World {
     pub(crate) crowd: Crowd,
-    pub(crate) characters: Vec<(CharacterId, Character, Method)>,
+    pub(crate) characters: Vec<(CharacterId, Character, SkinningMethod)>,
     pub(crate) actors: Vec<Actor>,
-    slots: Slots,
+    frames_in_flight: Slots,
     targets: Vec<Target>,
     pass: PassId,
     pasts: Vec<Option<Past>>,
     keys: u64,
     /// The slot that begins next, of two.
-    slot: u32,
+    frame_index: u32,
 }
 
 impl World {
     pub(crate) fn new(
         setup: &mut Setup,
         capacity: Capacity,
-        characters: &[(RawCharacter, Method)],
+        characters: &[(RawCharacter, SkinningMethod)],
     ) -> Self {
         let mut crowd = setup.crowd(2, capacity);
-        let slots = Slots::new(&setup.context, 2);
+        let frames_in_flight = Slots::new(&setup.context, 2);
         let desc = TargetDesc {
             name: "motion",
             extent: EXTENT,
@@ -118,7 +118,7 @@ impl World {
             ..PassDesc::default()
         };
         let pass = unsafe { crowd.create_pass(&pass) }.unwrap();
-        let mut add = |(raw, method): &(RawCharacter, Method)| {
+        let mut add = |(raw, method): &(RawCharacter, SkinningMethod)| {
             let character = built(raw.clone()).character;
             let desc = CharacterDesc {
                 method: *method,
@@ -132,17 +132,17 @@ impl World {
             characters: characters.iter().map(&mut add).collect(),
             crowd,
             actors: Vec::new(),
-            slots,
+            frames_in_flight,
             targets,
             pass,
             pasts: (0..capacity.histories).map(|_| None).collect(),
             keys: 0,
-            slot: 0,
+            frame_index: 0,
         }
     }
 
     pub(crate) fn destroy(self, setup: &mut Setup) {
-        self.slots.destroy(&setup.context);
+        self.frames_in_flight.destroy(&setup.context);
         for target in self.targets {
             target.destroy(&mut setup.context);
         }
@@ -151,7 +151,7 @@ impl World {
 
     /// The number of the new actor.
     pub(crate) fn spawn(&mut self, character: usize, place: Affine, play: Option<usize>) -> usize {
-        self.spawn_as(character, place, play, SkinMode::Vertex)
+        self.spawn_as(character, place, play, SkinningStage::Vertex)
     }
 
     pub(crate) fn spawn_as(
@@ -159,7 +159,7 @@ impl World {
         character: usize,
         place: Affine,
         play: Option<usize>,
-        skin: SkinMode,
+        skin: SkinningStage,
     ) -> usize {
         let spawn = Spawn {
             world_from_model: place,
@@ -260,7 +260,7 @@ impl World {
         self.crowd.set_morph_weights(actor.id, &weights).unwrap();
     }
 
-    pub(crate) fn skin(&mut self, actor: usize, skin: SkinMode) {
+    pub(crate) fn skin(&mut self, actor: usize, skin: SkinningStage) {
         self.crowd.set_skin(self.actors[actor].id, skin).unwrap();
     }
 
@@ -289,10 +289,10 @@ impl World {
 
     /// Records a frame and submits it, without waiting for it.
     fn submit(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) -> u32 {
-        let slot = self.slot;
-        self.slot = 1 - slot;
+        let frame_index = self.frame_index;
+        self.frame_index = 1 - frame_index;
         let context = &mut setup.context;
-        let cmd = self.slots.begin(context, slot);
+        let cmd = self.frames_in_flight.begin(context, frame_index);
         let begin = Begin {
             color: [BACKGROUND; 4],
             depth: 1.0,
@@ -300,7 +300,10 @@ impl World {
         };
         unsafe {
             let allocator = &mut context.allocator;
-            let mut frame = self.crowd.begin_frame(allocator, slot, time_s).unwrap();
+            let mut frame = self
+                .crowd
+                .begin_frame(allocator, frame_index, time_s)
+                .unwrap();
             let ids = frame.record_prepare(cmd, views).unwrap();
             for (view, target) in ids.iter().zip(&self.targets) {
                 target.begin(&context.device, cmd, &begin);
@@ -308,8 +311,8 @@ impl World {
                 target.end(&context.device, cmd);
             }
         }
-        self.slots.submit(context, slot);
-        slot
+        self.frames_in_flight.submit(context, frame_index);
+        frame_index
     }
 
     /// A frame that nobody looks at, and that may still run when the next is recorded.
@@ -329,8 +332,8 @@ impl World {
     ) -> Vec<Vec<Pixel>> {
         self.arrive(time_s);
         let shapes = self.shapes(time_s);
-        let slot = self.submit(setup, time_s, views);
-        self.slots.wait(&setup.context, slot);
+        let frame_index = self.submit(setup, time_s, views);
+        self.frames_in_flight.wait(&setup.context, frame_index);
         let each = views.iter().zip(&self.targets).map(|(view, target)| {
             let past = view.history.and_then(|h| self.pasts[h as usize].as_ref());
             let drawn: Vec<_> = self
@@ -376,12 +379,14 @@ impl World {
 
     /// The same, but that the crowd does not know it yet: abandon its frame.
     pub(crate) fn prepare_in_vain(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
-        let cmd = self.slots.begin(&setup.context, self.slot);
+        let cmd = self
+            .frames_in_flight
+            .begin(&setup.context, self.frame_index);
         unsafe {
             let allocator = &mut setup.context.allocator;
             let mut frame = self
                 .crowd
-                .begin_frame(allocator, self.slot, time_s)
+                .begin_frame(allocator, self.frame_index, time_s)
                 .unwrap();
             frame.record_prepare(cmd, views).unwrap();
         }
@@ -389,9 +394,9 @@ impl World {
 
     /// A frame that is begun and not even prepared.
     pub(crate) fn drop_frame(&mut self, setup: &mut Setup, time_s: f64) {
-        self.slots.wait(&setup.context, self.slot);
+        self.frames_in_flight.wait(&setup.context, self.frame_index);
         let allocator = &mut setup.context.allocator;
-        unsafe { self.crowd.begin_frame(allocator, self.slot, time_s) }.unwrap();
+        unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) }.unwrap();
     }
 }
 

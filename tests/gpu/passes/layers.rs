@@ -4,7 +4,7 @@ use super::troupe::{METHODS, TIME_S, Troupe, camera, floats};
 use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
 use crate::support::{Setup, each, reversed, view};
 use throng::ash::{self, vk};
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
@@ -139,7 +139,7 @@ fn range(layer: u32, count: u32) -> vk::ImageSubresourceRange {
 /// Draws a view into each layer, in one frame.
 fn fill(setup: &mut Setup, troupe: &mut Troupe, map: &Map, views: &[View; 2], pass: (PassId, f32)) {
     let (pass, clear) = pass;
-    let cmd = troupe.slots.begin(&setup.context, 0);
+    let cmd = troupe.frames_in_flight.begin(&setup.context, 0);
     unsafe {
         let context = &mut setup.context;
         let allocator = &mut context.allocator;
@@ -152,8 +152,8 @@ fn fill(setup: &mut Setup, troupe: &mut Troupe, map: &Map, views: &[View; 2], pa
             context.device.cmd_end_rendering(cmd);
         }
     }
-    troupe.slots.submit(&setup.context, 0);
-    troupe.slots.wait(&setup.context, 0);
+    troupe.frames_in_flight.submit(&setup.context, 0);
+    troupe.frames_in_flight.wait(&setup.context, 0);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn each_layer_gets_its_view_and_bias_leads_away_from_the_light() {
             let map = Map::new(setup);
             let mut troupe = Troupe::new(
                 setup,
-                (method, SkinMode::Vertex),
+                (method, SkinningStage::Vertex),
                 vk::Format::R8G8B8A8_SRGB,
                 false,
             );

@@ -7,26 +7,30 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec3};
 use throng::ids::ClipId;
 use throng::import::{RawCharacter, RawMorph};
 use throng::mesh::{AlphaMode, Material, MorphTarget};
-use throng::palette::Method;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{Capacity, CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, Spawn, View};
 
 /// Influences a vertex.
 pub(crate) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 11];
-pub(crate) const METHODS: [Method; 3] = [Method::Linear, Method::DualQuat, Method::QuatOffset];
+pub(crate) const METHODS: [SkinningMethod; 3] = [
+    SkinningMethod::Linear,
+    SkinningMethod::DualQuat,
+    SkinningMethod::QuatOffset,
+];
 /// Every method where it is drawn, and what is deformed before that.
-pub(crate) const WAYS: [(Method, SkinMode); 5] = [
-    (Method::Linear, SkinMode::Vertex),
-    (Method::DualQuat, SkinMode::Vertex),
-    (Method::QuatOffset, SkinMode::Vertex),
-    (Method::DualQuat, SkinMode::Compute),
-    (Method::Linear, SkinMode::Cpu),
+pub(crate) const WAYS: [(SkinningMethod, SkinningStage); 5] = [
+    (SkinningMethod::Linear, SkinningStage::Vertex),
+    (SkinningMethod::DualQuat, SkinningStage::Vertex),
+    (SkinningMethod::QuatOffset, SkinningStage::Vertex),
+    (SkinningMethod::DualQuat, SkinningStage::Compute),
+    (SkinningMethod::Linear, SkinningStage::Cpu),
 ];
 const JOINTS: usize = 12;
 /// When it is drawn, in seconds.
@@ -98,7 +102,7 @@ fn veil() -> RawCharacter {
 /// What stands where.
 pub(crate) struct Member {
     pub(crate) character: Character,
-    pub(crate) method: Method,
+    pub(crate) method: SkinningMethod,
     pub(crate) place: Affine,
     pub(crate) clip: (usize, f64),
 }
@@ -106,7 +110,7 @@ pub(crate) struct Member {
 pub(crate) struct Troupe {
     pub(crate) crowd: Crowd,
     pub(crate) members: Vec<Member>,
-    pub(crate) slots: Slots,
+    pub(crate) frames_in_flight: Slots,
     pub(crate) target: Target,
 }
 
@@ -122,7 +126,7 @@ impl Troupe {
     /// every third from behind. Among them a veil, unless they are `bare`.
     pub(crate) fn new(
         setup: &mut Setup,
-        (method, skin): (Method, SkinMode),
+        (method, skin): (SkinningMethod, SkinningStage),
         format: vk::Format,
         bare: bool,
     ) -> Self {
@@ -137,7 +141,7 @@ impl Troupe {
             let character = built(raw).character;
             let desc = CharacterDesc {
                 method,
-                cpu_skinning: skin == SkinMode::Cpu,
+                cpu_skinning: skin == SkinningStage::Cpu,
             };
             let allocator = &mut setup.context.allocator;
             let id = crowd
@@ -179,7 +183,7 @@ impl Troupe {
                 Quat::IDENTITY,
                 Vec3::new(0.0, -4.0, 1.0),
             );
-            add(setup, veil(), place, Method::Linear, 0);
+            add(setup, veil(), place, SkinningMethod::Linear, 0);
         }
         let desc = TargetDesc {
             extent: EXTENT,
@@ -190,13 +194,13 @@ impl Troupe {
         Self {
             crowd,
             members,
-            slots: Slots::new(&setup.context, 2),
+            frames_in_flight: Slots::new(&setup.context, 2),
             target: Target::new(&mut setup.context, &desc).unwrap(),
         }
     }
 
     pub(crate) fn destroy(self, setup: &mut Setup) {
-        self.slots.destroy(&setup.context);
+        self.frames_in_flight.destroy(&setup.context);
         self.target.destroy(&mut setup.context);
         setup.destroy(self.crowd);
     }
@@ -226,7 +230,7 @@ impl Troupe {
         begin: &Begin,
         passes: &[PassId],
     ) -> Picture {
-        let cmd = self.slots.begin(&setup.context, 0);
+        let cmd = self.frames_in_flight.begin(&setup.context, 0);
         unsafe {
             let context = &mut setup.context;
             let allocator = &mut context.allocator;
@@ -238,8 +242,8 @@ impl Troupe {
             }
             self.target.end(&context.device, cmd);
         }
-        self.slots.submit(&setup.context, 0);
-        self.slots.wait(&setup.context, 0);
+        self.frames_in_flight.submit(&setup.context, 0);
+        self.frames_in_flight.wait(&setup.context, 0);
         let texel_bytes = if self.target.formats().color == vk::Format::R32G32_SFLOAT {
             8
         } else {

@@ -4,7 +4,7 @@ use super::made::{self, Kind};
 use crate::reference::rng::Rng;
 use crate::support::Setup;
 use throng::character::Character;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::skin::Skinner;
 use throng::{CharacterDesc, CharacterId, Crowd};
 
@@ -14,14 +14,14 @@ pub(super) struct Being {
     pub(super) character: Character,
     pub(super) skinner: Skinner,
     pub(super) id: CharacterId,
-    pub(super) twin: bool,
+    pub(super) cpu_skin: bool,
 }
 
 impl Being {
-    pub(super) fn words(&self, skin: SkinMode) -> u32 {
+    pub(super) fn words(&self, skin: SkinningStage) -> u32 {
         match skin {
-            SkinMode::Vertex => 0,
-            SkinMode::Compute | SkinMode::Cpu => self.skinner.layout().words,
+            SkinningStage::Vertex => 0,
+            SkinningStage::Compute | SkinningStage::Cpu => self.skinner.layout().words,
         }
     }
 }
@@ -33,10 +33,10 @@ pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec
     for (number, kind) in kinds.enumerate() {
         let character = made::sized(kind, 1 + 2 * number, 60 + 30 * number, rng);
         // The last can't be skinned on the CPU.
-        let twin = number < Kind::ALL.len();
+        let cpu_skin = number < Kind::ALL.len();
         let desc = CharacterDesc {
             method: kind.method(),
-            cpu_skinning: twin,
+            cpu_skinning: cpu_skin,
         };
         let allocator = &mut setup.context.allocator;
         let id = crowd.add_character_with(allocator, &character, &desc);
@@ -45,7 +45,7 @@ pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec
             skinner: Skinner::new(&character).unwrap(),
             character,
             id: id.unwrap(),
-            twin,
+            cpu_skin,
         });
     }
     all

@@ -15,7 +15,7 @@ use throng::import::{
     RawPrimitive, RawSkin, RawTransform,
 };
 use throng::mesh::{MorphTarget, Primitive};
-use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, Method, PaletteRef, QuatOffset};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteRef, QuatOffset, SkinningMethod};
 use throng::skeleton::Transform;
 
 const JOINTS: usize = 16;
@@ -37,11 +37,11 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) const ALL: [Self; 4] = [Self::Linear, Self::Dual, Self::Stretch, Self::Offset];
 
-    pub(super) fn method(self) -> Method {
+    pub(super) fn method(self) -> SkinningMethod {
         match self {
-            Self::Linear => Method::Linear,
-            Self::Dual | Self::Stretch => Method::DualQuat,
-            Self::Offset => Method::QuatOffset,
+            Self::Linear => SkinningMethod::Linear,
+            Self::Dual | Self::Stretch => SkinningMethod::DualQuat,
+            Self::Offset => SkinningMethod::QuatOffset,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::support::{Setup, each};
 use made::{INFLUENCES, Kind, Palette, WEIGHTS};
 use throng::ash::{self, vk};
 use throng::character::Character;
-use throng::crowd::{SkinMode, Skinned};
+use throng::crowd::{SkinnedVertices, SkinningStage};
 use throng::glam::Vec3;
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
@@ -56,7 +56,7 @@ struct Member {
 struct Case {
     member: usize,
     id: InstanceId,
-    skin: SkinMode,
+    skin: SkinningStage,
     plays: bool,
     weights: [f32; WEIGHTS],
     word: usize,
@@ -93,13 +93,13 @@ fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
     let mut all = Vec::new();
     for (member, of) in members.iter().enumerate() {
         for (skin, plays, mirrors, weights) in [
-            (SkinMode::Compute, true, false, None),
-            (SkinMode::Vertex, true, false, None),
-            (SkinMode::Compute, false, true, Some([0.0, 1.5, -0.5])),
-            (SkinMode::Cpu, true, true, Some([0.0, 0.0, 0.0])),
-            (SkinMode::Compute, true, true, Some([-0.7, 0.4, 1.0])),
-            (SkinMode::Cpu, false, false, None),
-            (SkinMode::Cpu, true, false, Some([1.0, -1.0, 0.3])),
+            (SkinningStage::Compute, true, false, None),
+            (SkinningStage::Vertex, true, false, None),
+            (SkinningStage::Compute, false, true, Some([0.0, 1.5, -0.5])),
+            (SkinningStage::Cpu, true, true, Some([0.0, 0.0, 0.0])),
+            (SkinningStage::Compute, true, true, Some([-0.7, 0.4, 1.0])),
+            (SkinningStage::Cpu, false, false, None),
+            (SkinningStage::Cpu, true, false, Some([1.0, -1.0, 0.3])),
         ] {
             let play: Play<'_> = if plays { "move".into() } else { Play::REST };
             let spawn = Spawn {
@@ -140,7 +140,7 @@ pub(crate) fn readback(setup: &mut Setup, words: usize) -> Buffer {
 pub(crate) fn copy(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
-    skinned: &Skinned<'_>,
+    skinned: &SkinnedVertices<'_>,
     to: &Buffer,
     word: usize,
 ) {
@@ -182,7 +182,7 @@ impl Worst {
 }
 
 /// The words of an instance by the crate's twin.
-fn twin(member: &Member, case: &Case) -> Vec<f32> {
+fn cpu_skin(member: &Member, case: &Case) -> Vec<f32> {
     let clip = case.plays.then_some((0, TIME_S));
     let palette = Palette::new(member.kind, &member.character, clip);
     let mut words = vec![0.0; member.skinner.layout().words as usize];
@@ -200,7 +200,7 @@ fn compare(member: &Member, case: &Case, got: &[f32], worst: &mut [Worst; 2]) {
         unreachable!()
     };
     let matrices: &[Mat3x4] = matrices;
-    let twin = twin(member, case);
+    let cpu_skin = cpu_skin(member, case);
     let layout = member.skinner.layout();
     for (part, primitive) in layout.primitives.iter().zip(member.character.primitives()) {
         let (kind, character) = (member.kind, &member.character);
@@ -212,7 +212,7 @@ fn compare(member: &Member, case: &Case, got: &[f32], worst: &mut [Worst; 2]) {
             };
             let position = three(got, part.positions, 3);
             Worst::note(&mut worst[0].position, distance(position, want.position));
-            let other = three(&twin, part.positions, 3);
+            let other = three(&cpu_skin, part.positions, 3);
             Worst::note(&mut worst[1].position, distance(position, other));
             for (start, each, want) in [
                 (part.normals, 3, want.normal),
@@ -224,12 +224,12 @@ fn compare(member: &Member, case: &Case, got: &[f32], worst: &mut [Worst; 2]) {
                 assert!((length - 1.0).abs() < 1e-5, "{length}");
                 let Some(want) = want else { continue };
                 Worst::note(&mut worst[0].direction, angle(direction, want));
-                let other = three(&twin, start, each);
+                let other = three(&cpu_skin, start, each);
                 Worst::note(&mut worst[1].direction, angle(direction, other));
             }
             if let Some(start) = part.tangents {
                 let sign = |words: &[f32]| words[start as usize + at * 4 + 3];
-                assert_eq!(sign(got), sign(&twin));
+                assert_eq!(sign(got), sign(&cpu_skin));
                 assert_eq!(f64::from(sign(got)), want.sign);
             }
         }
@@ -242,19 +242,19 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
         let mut crowd = setup.crowd(2, CAPACITY);
         let members = members(setup, &mut crowd);
         let mut cases = cases(&mut crowd, &members);
-        let mut slots = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = Slots::new(&setup.context, 2);
         let to = readback(setup, CAPACITY.skinned_words as usize);
         // Twice, so that what is overwritten was read before.
-        for slot in 0..2 {
-            let cmd = slots.begin(&setup.context, slot);
+        for frame_index in 0..2 {
+            let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let context = &mut setup.context;
-            let frame = unsafe { crowd.begin_frame(&mut context.allocator, slot, TIME_S) };
+            let frame = unsafe { crowd.begin_frame(&mut context.allocator, frame_index, TIME_S) };
             let mut frame = frame.unwrap();
             unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
             let mut word = 0;
             for case in cases
                 .iter_mut()
-                .filter(|case| case.skin != SkinMode::Vertex)
+                .filter(|case| case.skin != SkinningStage::Vertex)
             {
                 let skinned = frame.skinned(case.id).unwrap();
                 let words = members[case.member].skinner.layout().words;
@@ -265,27 +265,30 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
             }
             assert_eq!(frame.stats().skinned as usize, members.len() * 6);
             to_host(&context.device, cmd);
-            slots.submit(context, slot);
-            slots.wait(context, slot);
+            frames_in_flight.submit(context, frame_index);
+            frames_in_flight.wait(context, frame_index);
         }
         let words = floats(&to);
         for kind in Kind::ALL {
             let mut worst = [[Worst::default(); 2]; 2];
-            for case in cases.iter().filter(|case| case.skin != SkinMode::Vertex) {
+            for case in cases
+                .iter()
+                .filter(|case| case.skin != SkinningStage::Vertex)
+            {
                 let member = &members[case.member];
                 if member.kind != kind {
                     continue;
                 }
                 let got = &words[case.word..][..member.skinner.layout().words as usize];
-                let cpu = case.skin == SkinMode::Cpu;
+                let cpu = case.skin == SkinningStage::Cpu;
                 compare(member, case, got, &mut worst[usize::from(cpu)]);
                 if cpu {
-                    same_parts(member, got, &twin(member, case));
+                    same_parts(member, got, &cpu_skin(member, case));
                 }
             }
             let [compute, cpu] = worst;
             println!(
-                "{}, {kind:?}: compute against f64 and twin {compute:?}, CPU {cpu:?}",
+                "{}, {kind:?}: compute against f64 and cpu_skin {compute:?}, CPU {cpu:?}",
                 setup.config.name
             );
             for worst in compute {
@@ -296,7 +299,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
             assert!(cpu[0].direction < TWIN_DIRECTION_BOUND, "{kind:?}: {cpu:?}");
         }
         to.destroy(&mut setup.context);
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         setup.destroy(crowd);
     });
 }

@@ -8,7 +8,7 @@ use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
 use throng::SkinStage;
 use throng::ash::{self, vk};
-use throng::gpu::layout::{Instance, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::{GpuInstance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
@@ -73,7 +73,7 @@ fn all_visible(device: &ash::Device, cmd: vk::CommandBuffer) {
 
 #[test]
 fn it_needs_no_crowd() {
-    assert_eq!(size_of::<Instance>(), 24 * 4);
+    assert_eq!(size_of::<GpuInstance>(), 24 * 4);
     each(|setup| {
         let config = setup.config;
         let mut rng = Rng::new(9);
@@ -90,7 +90,7 @@ fn it_needs_no_crowd() {
         assert_eq!(mesh.skinned_layout(), skinner.layout());
         let entries = character.palette().len() as u32;
         let ring = PaletteRingDesc {
-            slots: 1,
+            frames_in_flight: 1,
             entries: entries + 2,
             memory: config.ring,
             min_offset_alignment: config.min_offset_alignment,

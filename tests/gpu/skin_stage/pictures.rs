@@ -11,7 +11,7 @@ use crate::support::frames::{
 use crate::support::made::{built, ribbon};
 use crate::support::{Setup, each, view};
 use throng::character::Character;
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec3};
 use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
@@ -22,7 +22,11 @@ use throng::{
     Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, Spawn, View,
 };
 
-const MODES: [SkinMode; 3] = [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu];
+const MODES: [SkinningStage; 3] = [
+    SkinningStage::Vertex,
+    SkinningStage::Compute,
+    SkinningStage::Cpu,
+];
 
 const CAPACITY: Capacity = Capacity {
     instances: 64,
@@ -127,7 +131,7 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
             let mut crowd = setup.crowd(2, CAPACITY);
             let instances = populate(setup, &mut crowd, of);
             let target = target(&mut setup.context);
-            let mut slots = Slots::new(&setup.context, 2);
+            let mut frames_in_flight = Slots::new(&setup.context, 2);
             let color = pass(&mut crowd, &target, false);
             let passes = [
                 depth_pass(&mut crowd, &target, PassKind::Depth),
@@ -139,14 +143,14 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
                     crowd.set_skin(*instance, mode).unwrap();
                     assert_eq!(crowd.skin_mode(*instance), Ok(mode));
                 }
-                let mut shoot = |slot, pass| {
+                let mut shoot = |frame_index, pass| {
                     let context = &mut setup.context;
                     let on = (&target, pass, &NORMAL_Z);
                     let rgba = picture(
                         context,
                         &mut crowd,
-                        &mut slots,
-                        (slot, 0.4),
+                        &mut frames_in_flight,
+                        (frame_index, 0.4),
                         on,
                         &[camera()],
                     );
@@ -161,7 +165,11 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
                 };
                 let apart = different(&rgba, same, SHADE);
                 worst[number] = worst[number].max(apart);
-                let limit = if mode == SkinMode::Compute { 0 } else { EDGES };
+                let limit = if mode == SkinningStage::Compute {
+                    0
+                } else {
+                    EDGES
+                };
                 assert!(apart <= limit, "{}, {mode:?}: {apart}", of.0.name());
                 for (now, then) in depths.iter().zip(depths_then) {
                     let texels = now.iter().zip(then);
@@ -170,7 +178,7 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
                     assert!(apart <= limit, "{}, {mode:?}: {apart}", of.0.name());
                 }
             }
-            slots.destroy(&setup.context);
+            frames_in_flight.destroy(&setup.context);
             target.destroy(&mut setup.context);
             setup.destroy(crowd);
         }
@@ -203,15 +211,22 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
             crowd.set_skin(*instance, mode).unwrap();
         }
         let target = target(&mut setup.context);
-        let mut slots = Slots::new(&setup.context, 1);
+        let mut frames_in_flight = Slots::new(&setup.context, 1);
         let only_depth = depth_pass(&mut crowd, &target, PassKind::Depth);
         let context = &mut setup.context;
         let on = (&target, only_depth, &NORMAL_Z);
-        picture(context, &mut crowd, &mut slots, (0, 0.4), on, &[camera()]);
+        picture(
+            context,
+            &mut crowd,
+            &mut frames_in_flight,
+            (0, 0.4),
+            on,
+            &[camera()],
+        );
         let by_crowd = depth(context, &target);
 
         let plain = Plain::new(context, target.formats());
-        let cmd = slots.begin(context, 0);
+        let cmd = frames_in_flight.begin(context, 0);
         let frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.4) };
         let mut frame = frame.unwrap();
         unsafe {
@@ -234,8 +249,8 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
             );
         }
         unsafe { target.end(&context.device, cmd) };
-        slots.submit(context, 0);
-        slots.wait(context, 0);
+        frames_in_flight.submit(context, 0);
+        frames_in_flight.wait(context, 0);
         let by_engine = depth(context, &target);
         let drawn = by_crowd.iter().filter(|d| **d != NORMAL_Z.depth).count();
         assert!(drawn > 1000, "{drawn}");
@@ -244,7 +259,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
             "the same vertices give the same depths"
         );
         plain.destroy(context);
-        slots.destroy(context);
+        frames_in_flight.destroy(context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });

@@ -3,7 +3,7 @@
 use crate::support::frames::EXTENT;
 use crate::support::probe::spirv;
 use throng::ash::{self, vk};
-use throng::crowd::Skinned;
+use throng::crowd::SkinnedVertices;
 use throng::glam::Mat4;
 use throng::standalone::{Context, Formats};
 
@@ -88,7 +88,7 @@ impl Plain {
         device: &ash::Device,
         cmd: vk::CommandBuffer,
         (clip_from_world, rows): (Mat4, [[f32; 4]; 3]),
-        skinned: &Skinned<'_>,
+        skinned: &SkinnedVertices<'_>,
     ) {
         let numbers = clip_from_world.to_cols_array();
         let all = numbers.iter().chain(rows.as_flattened());

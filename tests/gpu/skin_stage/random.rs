@@ -9,7 +9,7 @@ use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
 use crate::support::frames::Slots;
 use crate::support::{Setup, each};
-use throng::crowd::SkinMode;
+use throng::crowd::SkinningStage;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::palette::WriteOnly;
@@ -17,7 +17,7 @@ use throng::skeleton::Affine;
 use throng::standalone::Buffer;
 use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, Spawn};
 
-const SLOTS: u32 = 3;
+const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 1500;
 const READBACK_WORDS: usize = 120_000;
 
@@ -37,7 +37,7 @@ const START: Capacity = Capacity {
 struct Member {
     id: InstanceId,
     being: usize,
-    skin: SkinMode,
+    skin: SkinningStage,
     plays: bool,
     weights: [f32; WEIGHTS],
     /// Where its deformed vertices were in the last frame, unless it has others since.
@@ -47,7 +47,7 @@ struct Member {
 /// An instance of a frame in flight, where its words are, and what they should be.
 struct Expected {
     being: usize,
-    skin: SkinMode,
+    skin: SkinningStage,
     word: usize,
     wanted: Vec<f32>,
 }
@@ -75,11 +75,11 @@ impl Model {
     fn refusal(
         &self,
         being: usize,
-        skin: SkinMode,
+        skin: SkinningStage,
         others: impl Fn(&Member) -> bool,
     ) -> Option<Error> {
         let own = self.beings[being].words(skin);
-        if skin == SkinMode::Cpu && !self.beings[being].twin {
+        if skin == SkinningStage::Cpu && !self.beings[being].cpu_skin {
             let why = ArgumentFault::Invalid(
                 "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
             );
@@ -93,8 +93,8 @@ impl Model {
             })
         };
         let all = self.used(&others) + own;
-        let cpu = self.used(|m| others(m) && m.skin == SkinMode::Cpu) + own;
-        let cpu = if skin == SkinMode::Cpu { cpu } else { 0 };
+        let cpu = self.used(|m| others(m) && m.skin == SkinningStage::Cpu) + own;
+        let cpu = if skin == SkinningStage::Cpu { cpu } else { 0 };
         full(
             "words of deformed vertices",
             all,
@@ -114,8 +114,12 @@ impl Model {
         self.refused[kind] += 1;
     }
 
-    fn mode(&mut self) -> SkinMode {
-        [SkinMode::Vertex, SkinMode::Compute, SkinMode::Cpu][self.rng.below(3)]
+    fn mode(&mut self) -> SkinningStage {
+        [
+            SkinningStage::Vertex,
+            SkinningStage::Compute,
+            SkinningStage::Cpu,
+        ][self.rng.below(3)]
     }
 
     fn spawn(&mut self, crowd: &mut Crowd) {
@@ -177,7 +181,7 @@ impl Model {
                 let id = self.members.swap_remove(at).id;
                 crowd.despawn(id).unwrap();
                 assert!(matches!(crowd.skin_mode(id), Err(Error::Stale { .. })));
-                let set = crowd.set_skin(id, SkinMode::Compute);
+                let set = crowd.set_skin(id, SkinningStage::Compute);
                 assert!(matches!(set, Err(Error::Stale { .. })));
             }
             50..80 if !self.members.is_empty() => self.set_skin(crowd),
@@ -227,13 +231,13 @@ impl Model {
         &mut self,
         setup: &mut Setup,
         crowd: &mut Crowd,
-        slots: &mut Slots,
-        (slot, to): (u32, &Buffer),
+        frames_in_flight: &mut Slots,
+        (frame_index, to): (u32, &Buffer),
     ) -> Vec<Expected> {
         self.now_s += f64::from(self.rng.range(0.0, 0.3));
-        let cmd = slots.begin(&setup.context, slot);
+        let cmd = frames_in_flight.begin(&setup.context, frame_index);
         let context = &mut setup.context;
-        let begun = unsafe { crowd.begin_frame(&mut context.allocator, slot, self.now_s) };
+        let begun = unsafe { crowd.begin_frame(&mut context.allocator, frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         let mut flight = Vec::new();
         if self.rng.chance(6) {
@@ -248,7 +252,7 @@ impl Model {
         for at in 0..self.members.len() {
             let member = self.members[at];
             let skinned = frame.skinned(member.id);
-            if member.skin == SkinMode::Vertex {
+            if member.skin == SkinningStage::Vertex {
                 let refused: Result<()> = skinned.map(drop);
                 assert!(matches!(
                     refused,
@@ -279,7 +283,7 @@ impl Model {
             unsafe { crowd.abandon_frame() };
             return Vec::new();
         }
-        slots.submit(context, slot);
+        frames_in_flight.submit(context, frame_index);
         flight
     }
 
@@ -287,7 +291,7 @@ impl Model {
         for one in flight {
             let being = &self.beings[one.being];
             let got = &words[one.word..][..one.wanted.len()];
-            let cpu = one.skin == SkinMode::Cpu;
+            let cpu = one.skin == SkinningStage::Cpu;
             self.compared[usize::from(cpu)] += 1;
             let mut worst = 0.0;
             for part in &being.skinner.layout().primitives {
@@ -311,7 +315,7 @@ fn modes_survive_thousands_of_operations() {
     each(|setup| {
         seed += 1;
         let mut rng = Rng::new(seed);
-        let mut crowd = setup.crowd(SLOTS, START);
+        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, START);
         let mut model = Model {
             beings: beings(setup, &mut crowd, &mut rng),
             rng,
@@ -323,26 +327,26 @@ fn modes_survive_thousands_of_operations() {
             moved: 0,
             frames: 0,
         };
-        let mut slots = Slots::new(&setup.context, SLOTS);
-        let outputs: Vec<Buffer> = (0..SLOTS)
+        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+        let outputs: Vec<Buffer> = (0..FRAMES_IN_FLIGHT)
             .map(|_| readback(setup, READBACK_WORDS))
             .collect();
-        let mut flights: Vec<Vec<Expected>> = (0..SLOTS).map(|_| Vec::new()).collect();
+        let mut flights: Vec<Vec<Expected>> = (0..FRAMES_IN_FLIGHT).map(|_| Vec::new()).collect();
         for number in 0..OPERATIONS {
             model.operate(setup, &mut crowd);
-            let last = number + SLOTS as usize >= OPERATIONS;
+            let last = number + FRAMES_IN_FLIGHT as usize >= OPERATIONS;
             if model.rng.chance(6) || last {
-                let slot = model.rng.below(SLOTS as usize);
-                slots.wait(&setup.context, slot as u32);
-                let flight = std::mem::take(&mut flights[slot]);
-                model.check(&flight, &floats(&outputs[slot]));
-                let on = (slot as u32, &outputs[slot]);
-                flights[slot] = model.frame(setup, &mut crowd, &mut slots, on);
+                let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize);
+                frames_in_flight.wait(&setup.context, frame_index as u32);
+                let flight = std::mem::take(&mut flights[frame_index]);
+                model.check(&flight, &floats(&outputs[frame_index]));
+                let on = (frame_index as u32, &outputs[frame_index]);
+                flights[frame_index] = model.frame(setup, &mut crowd, &mut frames_in_flight, on);
             }
         }
-        for slot in 0..SLOTS as usize {
-            slots.wait(&setup.context, slot as u32);
-            model.check(&flights[slot], &floats(&outputs[slot]));
+        for frame_index in 0..FRAMES_IN_FLIGHT as usize {
+            frames_in_flight.wait(&setup.context, frame_index as u32);
+            model.check(&flights[frame_index], &floats(&outputs[frame_index]));
         }
         println!(
             "{}: {} frames, refused {:?}, compared {:?}, moved {}, capacity {:?}",
@@ -359,7 +363,7 @@ fn modes_survive_thousands_of_operations() {
         for output in outputs {
             output.destroy(&mut setup.context);
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         setup.destroy(crowd);
     });
 }

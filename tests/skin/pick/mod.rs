@@ -367,7 +367,7 @@ fn bad_rays_and_transforms_are_refused() {
         posed,
         world_from_model,
     });
-    let wrong = Error::Each {
+    let wrong = Error::At {
         what: "instance",
         index: 1,
         why: Box::new(invalid("world_from_model", "can't be inverted")),

@@ -190,7 +190,7 @@ fn many_say_which_job_is_wrong() {
             out: WriteOnly::over(out),
         })
         .collect();
-    let wrong = Error::Each {
+    let wrong = Error::At {
         what: "skin job",
         index: 3,
         why: Box::new(length("palette", joints - 1, joints)),

@@ -17,7 +17,7 @@ use crate::palette::{Mat3x4, PaletteRef, rest_palette};
 /// # Errors
 /// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element per entry of
 /// the character's palette.
-pub fn turned_triangles(
+pub fn flipped_triangles(
     character: &Character,
     primitive: &Primitive,
     palette: PaletteRef<'_>,

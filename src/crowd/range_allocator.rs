@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// else ranges are given from a growing end, and when that meets the capacity they are all given
 /// anew, without gaps.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct RangeAllocator {
     capacity: u32,
     /// Free ranges, by their length: where they start.
     holes: BTreeMap<u32, Vec<u32>>,
@@ -15,7 +15,7 @@ pub(super) struct Room {
     used: u32,
 }
 
-impl Room {
+impl RangeAllocator {
     pub(super) fn new(capacity: u32) -> Self {
         Self {
             capacity,

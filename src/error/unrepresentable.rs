@@ -3,7 +3,7 @@
 /// Why a skinning matrix does not fit a palette's format.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unheld {
+pub enum Unrepresentable {
     /// An element is not a number, or infinite.
     #[error("is not finite")]
     NotFinite,

@@ -9,7 +9,7 @@ use core::ops::Range;
 /// [`Crowd::set_layout`](super::state::Crowd::set_layout) and whose shaders include
 /// `shaders/include/throng.glsl`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inputs {
+pub struct DrawBindings {
     /// The crowd's own set: bind it, don't write it. It is good for this frame; the next may have
     /// another.
     pub set: vk::DescriptorSet,
@@ -31,7 +31,12 @@ impl Frame<'_> {
     /// # Errors
     /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for
     /// a character or material that does not exist.
-    pub fn inputs(&self, view: ViewId, character: CharacterId, material: u32) -> Result<Inputs> {
+    pub fn inputs(
+        &self,
+        view: ViewId,
+        character: CharacterId,
+        material: u32,
+    ) -> Result<DrawBindings> {
         self.prepared_view(view)?;
         let wanted = self.crowd.entry(character)?;
         let count = wanted.mesh.material_count();
@@ -48,7 +53,7 @@ impl Frame<'_> {
             alike.map(|run| run.count).sum()
         };
         let middle = start + count(false);
-        Ok(Inputs {
+        Ok(DrawBindings {
             set,
             dynamic_offsets: self.dynamic_offsets(view),
             plain: start..middle,

@@ -1,6 +1,6 @@
 //! The deformed vertices of an instance, for the engine.
 
-use super::instances::SkinMode;
+use super::instances::SkinningStage;
 use super::{CharacterId, Frame, InstanceId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
@@ -24,7 +24,7 @@ use ash::vk;
 /// The layout is that of [`SkinnedLayout`](crate::skin::SkinnedLayout); [`Self::primitives`] has it
 /// in bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Skinned<'a> {
+pub struct SkinnedVertices<'a> {
     /// With the usage `STORAGE_BUFFER | VERTEX_BUFFER | TRANSFER_SRC` and
     /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage). Another one after
     /// [`Crowd::reserve`](super::state::Crowd::reserve).
@@ -37,7 +37,7 @@ pub struct Skinned<'a> {
     mesh: &'a SkinnedMesh,
 }
 
-impl<'a> Skinned<'a> {
+impl<'a> SkinnedVertices<'a> {
     /// Each primitive's streams in the buffer, and the indices that go with them.
     pub fn primitives(&self) -> impl Iterator<Item = SkinnedPrimitive> + use<'a> {
         self.mesh.skinned_primitives(self.offset)
@@ -51,14 +51,14 @@ impl<'a> Skinned<'a> {
 }
 
 impl Frame<'_> {
-    /// The deformed vertices of an instance of [`SkinMode::Compute`] or [`SkinMode::Cpu`], after
+    /// The deformed vertices of an instance of [`SkinningStage::Compute`] or [`SkinningStage::Cpu`], after
     /// [`Self::record_prepare`].
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if the frame
-    /// is not prepared, the instance is of [`SkinMode::Vertex`], or no view of the frame shows it.
-    pub fn skinned(&self, id: InstanceId) -> Result<Skinned<'_>> {
-        let slot = self.crowd.instances.get(id)?;
+    /// is not prepared, the instance is of [`SkinningStage::Vertex`], or no view of the frame shows it.
+    pub fn skinned(&self, id: InstanceId) -> Result<SkinnedVertices<'_>> {
+        let instance = self.crowd.instances.get(id)?;
         let fault = |what, why| {
             Err(Error::Argument {
                 what,
@@ -68,17 +68,20 @@ impl Frame<'_> {
         if !self.prepared {
             return fault("frame", "record_prepare was not called for it");
         }
-        if slot.skin == SkinMode::Vertex {
+        if instance.skin == SkinningStage::Vertex {
             return fault("instance", "is skinned where it is drawn: see set_skin");
         }
         if !self.crowd.visibility.is_shown(id.index) {
             return fault("instance", "is shown by no view of the frame");
         }
-        Ok(Skinned {
+        Ok(SkinnedVertices {
             buffer: self.crowd.buffers.skinned().buffer,
-            offset: u64::from(slot.skinned.start) * 4,
-            size: u64::from(slot.skinned.size) * 4,
-            mesh: &self.crowd.entry(CharacterId(slot.record.character))?.mesh,
+            offset: u64::from(instance.skinned.start) * 4,
+            size: u64::from(instance.skinned.size) * 4,
+            mesh: &self
+                .crowd
+                .entry(CharacterId(instance.record.character))?
+                .mesh,
         })
     }
 }

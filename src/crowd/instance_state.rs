@@ -7,7 +7,7 @@ use crate::gpu::layout::{NONE, SOURCE_RESIDENT, SOURCE_RING};
 
 /// Where the vertices of an instance are deformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum SkinMode {
+pub enum SkinningStage {
     /// In the vertex shader of every draw: nothing is stored.
     #[default]
     Vertex,
@@ -21,14 +21,14 @@ pub enum SkinMode {
 
 /// A range that an instance has of one of the shared buffers.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Share {
+pub(super) struct Allocation {
     pub(super) start: u32,
     pub(super) size: u32,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Slot {
-    pub(super) record: layout::Instance,
+pub(super) struct InstanceState {
+    pub(super) record: layout::GpuInstance,
     /// What it is to the animator of its character.
     pub(super) actor: ActorId,
     /// Whether its palette lies in the ring; else it has the rest palette of its character.
@@ -41,18 +41,18 @@ pub(super) struct Slot {
     pub(super) mirrored: bool,
     /// Its place among its character's members.
     pub(super) place: u32,
-    pub(super) skin: SkinMode,
-    /// Rows of a slot of the palette ring.
-    pub(super) rows: Share,
-    /// Words of a slot's morph weights.
-    pub(super) morphs: Share,
+    pub(super) skin: SkinningStage,
+    /// Rows of a frame in flight of the palette ring.
+    pub(super) rows: Allocation,
+    /// Words of a frame's morph weights.
+    pub(super) morphs: Allocation,
     /// Words of the deformed vertices.
-    pub(super) skinned: Share,
+    pub(super) skinned: Allocation,
 }
 
 /// What the instances that are skinned on the CPU need together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Twins {
+pub(super) struct CpuSkinned {
     pub(super) count: u32,
     /// Of deformed vertices.
     pub(super) words: u32,
@@ -62,18 +62,18 @@ pub(super) struct Twins {
     pub(super) weights: u32,
 }
 
-impl Twins {
+impl CpuSkinned {
     /// With or without an instance.
-    pub(super) fn count(&mut self, slot: &Slot, comes: bool) {
-        if slot.skin != SkinMode::Cpu {
+    pub(super) fn count(&mut self, instance: &InstanceState, comes: bool) {
+        if instance.skin != SkinningStage::Cpu {
             return;
         }
         // A count, and two words for each weight.
-        let weights = slot.morphs.size / 2;
+        let weights = instance.morphs.size / 2;
         for (all, own) in [
             (&mut self.count, 1),
-            (&mut self.words, slot.skinned.size),
-            (&mut self.rows, slot.rows.size),
+            (&mut self.words, instance.skinned.size),
+            (&mut self.rows, instance.rows.size),
             (&mut self.weights, weights),
         ] {
             *all = if comes { *all + own } else { *all - own };
@@ -81,7 +81,7 @@ impl Twins {
     }
 }
 
-impl Slot {
+impl InstanceState {
     /// Says in the record where the palette lies, in the ring or in the character's own rest
     /// palette; and where morph weights and deformed vertices do.
     pub(super) fn place_shares(&mut self) {
@@ -90,13 +90,19 @@ impl Slot {
         } else {
             (SOURCE_RESIDENT, 0)
         };
-        let start = |share: Share| if share.size > 0 { share.start } else { NONE };
+        let start = |allocation: Allocation| {
+            if allocation.size > 0 {
+                allocation.start
+            } else {
+                NONE
+            }
+        };
         self.record.morphs = start(self.morphs);
         self.record.skinned = start(self.skinned);
     }
 }
 
-/// Words of an instance's morph weights in a slot: a count, and two for each weight.
+/// Words of an instance's morph weights in a frame in flight: a count, and two for each weight.
 pub(super) fn morph_words(weights: usize) -> u32 {
     match weights as u32 {
         0 => 0,

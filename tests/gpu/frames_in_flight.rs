@@ -8,7 +8,7 @@ use throng::glam::Vec3;
 use throng::skeleton::Affine;
 use throng::{Crowd, Spawn, View};
 
-const SLOTS: u32 = 3;
+const FRAMES_IN_FLIGHT: u32 = 3;
 
 fn populate(setup: &mut Setup, crowd: &mut Crowd) {
     let character = built(ribbon(4)).character;
@@ -39,67 +39,67 @@ fn timeline(device: &ash::Device) -> vk::Semaphore {
     unsafe { device.create_semaphore(&info, None) }.unwrap()
 }
 
-/// The picture of a frame of `slot` that is held back while `meanwhile` happens.
+/// The picture of a frame of `frame_index` that is held back while `meanwhile` happens.
 fn held_back(
     setup: &mut Setup,
     crowd: &mut Crowd,
-    slot: u32,
+    frame_index: u32,
     meanwhile: impl FnOnce(&mut Setup, &mut Crowd),
 ) -> Vec<u8> {
     let context = &mut setup.context;
     let target = target(context);
     let pass = pass(crowd, &target, false);
-    let mut slots = Slots::new(context, SLOTS);
+    let mut frames_in_flight = Slots::new(context, FRAMES_IN_FLIGHT);
     let gate = timeline(&context.device);
-    let cmd = slots.begin(context, slot);
+    let cmd = frames_in_flight.begin(context, frame_index);
     let on = (&target, pass, &NORMAL_Z);
-    record(context, crowd, cmd, (slot, 0.3), on, &[camera()]);
-    slots.submit_after(context, slot, Some(gate));
+    record(context, crowd, cmd, (frame_index, 0.3), on, &[camera()]);
+    frames_in_flight.submit_after(context, frame_index, Some(gate));
     meanwhile(setup, crowd);
     let context = &mut setup.context;
     let open = vk::SemaphoreSignalInfo::default().semaphore(gate).value(1);
     unsafe { context.device.signal_semaphore(&open) }.unwrap();
-    slots.wait(context, slot);
+    frames_in_flight.wait(context, frame_index);
     let bytes = target.read_rgba(context).unwrap();
-    slots.destroy(context);
+    frames_in_flight.destroy(context);
     unsafe { context.device.destroy_semaphore(gate, None) };
     target.destroy(context);
     bytes
 }
 
-fn poison(crowd: &mut Crowd, slots: impl Iterator<Item = u32>, byte: u8) {
-    for slot in slots {
+fn poison(crowd: &mut Crowd, frames_in_flight: impl Iterator<Item = u32>, byte: u8) {
+    for frame_index in frames_in_flight {
         // SAFETY: only the words of slots are poisoned, whose pictures the tests compare.
-        unsafe { crowd.poison_slot(slot, byte) }.unwrap();
+        unsafe { crowd.poison_slot(frame_index, byte) }.unwrap();
     }
 }
 
 #[test]
 fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
     each(|setup| {
-        let mut crowd = setup.crowd(SLOTS, SMALL);
+        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
         populate(setup, &mut crowd);
-        for slot in 0..SLOTS {
-            let clean = held_back(setup, &mut crowd, slot, |_, _| ());
+        for frame_index in 0..FRAMES_IN_FLIGHT {
+            let clean = held_back(setup, &mut crowd, frame_index, |_, _| ());
             assert!(covered(&clean) > 500);
             for byte in [0x00, 0xFF, 0x3F] {
-                let others = (0..SLOTS).filter(|other| *other != slot);
-                let same = held_back(setup, &mut crowd, slot, |_, crowd| {
+                let others = (0..FRAMES_IN_FLIGHT).filter(|other| *other != frame_index);
+                let same = held_back(setup, &mut crowd, frame_index, |_, crowd| {
                     poison(crowd, others, byte)
                 });
                 assert_eq!(
                     different(&clean, &same, 0),
                     0,
-                    "slot {slot}, {byte:#x} elsewhere"
+                    "frame_index {frame_index}, {byte:#x} elsewhere"
                 );
             }
             // The control: the frame was held back indeed, and reads this slot.
-            let own = held_back(setup, &mut crowd, slot, |_, crowd| {
-                poison(crowd, std::iter::once(slot), 0);
+            let own = held_back(setup, &mut crowd, frame_index, |_, crowd| {
+                poison(crowd, std::iter::once(frame_index), 0);
             });
             assert!(
                 different(&clean, &own, 0) > 500,
-                "slot {slot} reads nothing of its own"
+                "frame_index {frame_index} reads nothing of its own"
             );
         }
         setup.destroy(crowd);
@@ -109,21 +109,21 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
 #[test]
 fn later_frames_do_not_disturb_one_in_flight() {
     each(|setup| {
-        let mut crowd = setup.crowd(SLOTS, SMALL);
+        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
         populate(setup, &mut crowd);
         let clean = held_back(setup, &mut crowd, 0, |_, _| ());
         let mut queued = None;
         // Other slots are recorded for another time, and queued behind it.
         let later = held_back(setup, &mut crowd, 0, |setup, crowd| {
-            let mut slots = Slots::new(&setup.context, SLOTS);
-            for slot in 1..SLOTS {
-                let cmd = slots.begin(&setup.context, slot);
+            let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+            for frame_index in 1..FRAMES_IN_FLIGHT {
+                let cmd = frames_in_flight.begin(&setup.context, frame_index);
                 let allocator = &mut setup.context.allocator;
-                let mut frame = unsafe { crowd.begin_frame(allocator, slot, 0.9) }.unwrap();
+                let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.9) }.unwrap();
                 unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
-                slots.submit(&setup.context, slot);
+                frames_in_flight.submit(&setup.context, frame_index);
             }
-            queued = Some(slots);
+            queued = Some(frames_in_flight);
         });
         assert_eq!(different(&clean, &later, 0), 0);
         queued.unwrap().destroy(&setup.context);
@@ -135,21 +135,21 @@ fn later_frames_do_not_disturb_one_in_flight() {
 #[test]
 fn every_slot_gives_the_same_picture() {
     each(|setup| {
-        let mut crowd = setup.crowd(SLOTS, SMALL);
+        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
         populate(setup, &mut crowd);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut slots = Slots::new(&setup.context, SLOTS);
+        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
         let mut pictures = Vec::new();
-        for slot in [2, 0, 1, 1, 0, 2] {
+        for frame_index in [2, 0, 1, 1, 0, 2] {
             let on = (&target, pass, &NORMAL_Z);
             let context = &mut setup.context;
             let views = [camera()];
             pictures.push(picture(
                 context,
                 &mut crowd,
-                &mut slots,
-                (slot, 0.3),
+                &mut frames_in_flight,
+                (frame_index, 0.3),
                 on,
                 &views,
             ));
@@ -157,7 +157,7 @@ fn every_slot_gives_the_same_picture() {
         for other in &pictures[1..] {
             assert_eq!(different(&pictures[0], other, 0), 0);
         }
-        slots.destroy(&setup.context);
+        frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
