@@ -93,8 +93,7 @@ pub mod gpu;
 mod pass;
 
 #[cfg(feature = "vulkan")]
-#[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]
-pub mod crowd;
+mod crowd;
 
 #[cfg(feature = "standalone")]
 #[cfg_attr(docsrs, doc(cfg(feature = "standalone")))]
@@ -104,22 +103,25 @@ pub mod standalone;
 pub use crate::crowd::Crowd;
 #[cfg(feature = "vulkan")]
 pub use crate::gpu::Gpu;
+pub use animator::{
+    AnimationEvent, AnimationEventKind, BlendSpaceRef, ClipRef, IkReport, IkSolver, IkTarget,
+    JointRef, MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,
+};
 #[cfg(feature = "vulkan")]
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    AnimationEvent, AnimationEventKind, AttachEnd, Attachment, BlendSpaceRef, Capacity,
-    CharacterDesc, CharacterId, CharacterLoad, ClipRef, CpuTimes, CrowdDesc, DepthBias,
-    DrawBindings, DrawInstances, Frame, IkReport, IkSolver, IkTarget, InstanceEvent, InstanceId,
-    JointRef, Lighting, ListId, MATERIAL_PUSH_OFFSET, MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, MaskRef,
-    MaterialDesc, PassDesc, PassId, PassKind, Play, Playing, RootMotionMode, Shadow, ShadowMap,
-    ShowPose, SkinnedVertices, SkinningStage, SolverId, Spawn, Stats, View, ViewId, Viewport,
-    Views,
+    AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, CpuTimes,
+    CrowdDesc, DrawBindings, DrawInstances, Frame, InstanceEvent, InstanceId, Lighting, ListId,
+    MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, PassId, Shadow, ShadowMap, SkinnedVertices, SkinningStage,
+    Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
+#[cfg(feature = "vulkan")]
+pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::skin::SkinStage;
 pub use threads::Threads;

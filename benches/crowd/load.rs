@@ -2,14 +2,13 @@
 
 use crate::Outcome;
 use throng::character::{AnimationText, Character};
-use throng::crowd::CharacterLoad;
 use throng::glam::Vec3;
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::ids::ParameterId;
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Gpu, IkSolver, IkTarget, InstanceId,
-    Play, SkinningStage, Spawn,
+    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc, Gpu, IkSolver, IkTarget,
+    InstanceId, Play, SkinningStage, Spawn,
 };
 
 /// How long the cross-fade of [`Kind::Fade`] takes, in seconds: longer than any run.

@@ -4,14 +4,14 @@
 use crate::Outcome;
 use crate::load::Load;
 use std::time::Instant;
-use throng::crowd::SkinningStage;
 use throng::glam::{Mat4, Vec3};
 use throng::ids::ClipId;
 use throng::palette::SkinningMethod;
 use throng::skin::SkinnedLayout;
 use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, Play, Spawn, View,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, Play, SkinningStage,
+    Spawn, View,
 };
 
 /// Influences a vertex.

@@ -3,13 +3,12 @@
 use std::error::Error;
 
 use throng::ash::{self, vk};
-use throng::crowd::{Lighting, Shadow, ShadowMap, Viewport};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use throng::standalone::Context;
-use throng::{PassDesc, PassKind, View};
+use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, View, Viewport};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 

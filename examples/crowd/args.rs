@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Parser, ValueEnum};
+use throng::SkinningStage;
 use throng::ash::vk;
-use throng::crowd::SkinningStage;
 use throng::palette::SkinningMethod;
 
 /// The keys of the window: printed at its start and at the end of `--help`.

@@ -1,10 +1,9 @@
 //! What people do as time goes on: they walk, stop, stand, wave and walk on, each at its own time.
 
 use throng::animator::{AnimationEventKind, PlayRecord};
-use throng::crowd::InstanceEvent;
 use throng::ids::ClipId;
 use throng::ids::ParameterId;
-use throng::{Crowd, InstanceId, Play};
+use throng::{Crowd, InstanceEvent, InstanceId, Play};
 
 use super::Result;
 use super::flow::{MARGIN_M, START_M, stopping_m};

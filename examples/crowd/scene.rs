@@ -2,13 +2,14 @@
 
 use std::f32::consts::TAU;
 
-use throng::crowd::{ClipRef, InstanceEvent, Play, SkinningStage};
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::skin::SkinnedLayout;
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Spawn};
+use throng::{
+    Capacity, CharacterDesc, CharacterId, ClipRef, Crowd, InstanceEvent, Play, SkinningStage, Spawn,
+};
 
 use super::director::{self, Director};
 use super::layout::{self, Layout, Motion, Person};

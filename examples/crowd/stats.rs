@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use throng::crowd::Stats;
+use throng::Stats;
 use throng::gpu::ScopeTime;
 use throng::standalone::DeviceInfo;
 

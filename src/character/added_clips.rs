@@ -13,7 +13,7 @@ impl Character {
     ///
     /// The clips keep their names, so one may hide behind another of the same name at
     /// [`clip`](Self::clip): [`CurveClip::with_name`] gives another. A character that was added to
-    /// a [`Crowd`](crate::crowd::Crowd) before is not changed by this: add the new one.
+    /// a [`Crowd`](crate::Crowd) before is not changed by this: add the new one.
     ///
     /// ```
     /// use throng::builtin;

@@ -74,7 +74,7 @@ impl Capacity {
     ///
     /// ```
     /// use throng::{Capacity, CharacterDesc, SkinningStage};
-    /// use throng::crowd::CharacterLoad;
+    /// use throng::CharacterLoad;
     ///
     /// let mannequin = throng::builtin::mannequin()?;
     /// let load = CharacterLoad {

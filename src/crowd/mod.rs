@@ -1,6 +1,6 @@
 //! Characters and the crowd of their instances: spawn, play, prepare, draw.
 //!
-//! All types that [`Crowd`] and [`Frame`] use are here; the crate's root has them, too.
+//! Its types are public at the root of the crate.
 
 mod animate;
 mod assets;
@@ -37,11 +37,6 @@ mod stats;
 mod view;
 mod visibility;
 mod weights;
-pub use crate::animator::{
-    AnimationEvent, AnimationEventKind, BlendSpaceRef, ClipRef, IkReport, IkSolver, IkTarget,
-    JointRef, MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,
-};
-pub use crate::pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
 pub use assets::CharacterDesc;
 pub use attach::{AttachEnd, Attachment};
 pub use characters::CharacterId;

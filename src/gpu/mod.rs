@@ -3,7 +3,7 @@
 //! The second of the three levels of use: an engine that fills palettes itself and keeps its own
 //! pipelines takes [`SkinnedMesh`], [`PaletteRing`], [`SetLayout`] and the shader include
 //! `shaders/include/throng.glsl`, and [`SkinStage`](crate::SkinStage) where vertices are to be
-//! deformed once for many passes. [`crate::crowd::Crowd`] is built of the same parts.
+//! deformed once for many passes. [`crate::Crowd`] is built of the same parts.
 //!
 //! Everything here records and never submits. Objects are destroyed explicitly; dropping a live one
 //! logs its name as a leak.

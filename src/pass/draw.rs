@@ -61,7 +61,7 @@ impl DepthBias {
 ///
 /// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or
 /// declares what it needs of the inputs and of set 0 itself. Its sets 1 and up are the engine's:
-/// bind them with the layout of [`Crowd::pass_layout`](crate::crowd::Crowd::pass_layout) before
+/// bind them with the layout of [`Crowd::pass_layout`](crate::Crowd::pass_layout) before
 /// [`Frame::record_draw`](crate::Frame::record_draw), which leaves them alone.
 ///
 /// Where the crowd was made with
@@ -106,7 +106,7 @@ pub struct PassDesc<'a> {
     /// [`PassKind::Shadow`].
     pub depth_bias: Option<DepthBias>,
     /// Whether the built-in shading takes the light through the crowd's shadow map
-    /// ([`Crowd::set_shadow_map`](crate::crowd::Crowd::set_shadow_map)).
+    /// ([`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map)).
     pub shadow_map: bool,
     /// The engine's own shading, for [`PassKind::Color`].
     pub material: Option<MaterialDesc<'a>>,

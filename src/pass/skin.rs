@@ -11,8 +11,8 @@ use core::ops::Range;
 const MAX_GROUPS: u32 = 65_535;
 
 /// The skin stage: deforms the vertices of many instances of a character at once, into device
-/// memory that any number of passes then draw from. [`Crowd`](crate::crowd::Crowd) has its own, for
-/// instances of [`SkinningStage::Compute`](crate::crowd::SkinningStage::Compute); this is for engines that go
+/// memory that any number of passes then draw from. [`Crowd`](crate::Crowd) has its own, for
+/// instances of [`SkinningStage::Compute`](crate::SkinningStage::Compute); this is for engines that go
 /// without.
 ///
 /// Where an instance's vertices go is said by

@@ -4,12 +4,11 @@ use crate::counting::Counted;
 use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, target};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
-use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::skeleton::Affine;
 use throng::standalone::Target;
-use throng::{Capacity, CharacterDesc, Crowd, PassId, Spawn, View};
+use throng::{Capacity, CharacterDesc, Crowd, PassId, SkinningStage, Spawn, View};
 
 /// Room for instances that are skinned before they are drawn, and for the history of a view.
 pub(crate) const ROOM: Capacity = Capacity {

@@ -6,7 +6,6 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::ids::JointId;
 use throng::ik::{TwoBone, TwoBoneTarget};
@@ -14,8 +13,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn,
-    View,
+    Capacity, CharacterDesc, CharacterId, IkSolver, IkTarget, InstanceId, Play, SkinningStage,
+    SolverId, Spawn, View,
 };
 
 struct CountingAllocator;

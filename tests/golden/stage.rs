@@ -2,12 +2,11 @@
 
 use super::picture::Picture;
 use throng::ash::vk;
-use throng::crowd::Lighting;
 use throng::glam::Vec3;
 use throng::glam::camera::rh;
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
-use throng::{Crowd, CrowdDesc, PassDesc, View};
+use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
 
 /// The picture of what `populate` puts into a crowd, seen from `eye` (towards -Z and a little down
 /// to `at`).

@@ -8,13 +8,14 @@ use crate::support::{SMALL, Setup, each, view};
 use throng::animator::RootMotionMode;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::clip::Interpolation;
-use throng::crowd::{AttachEnd, Attachment};
 use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::ids::JointId;
 use throng::import::{RawAnimation, RawChannel, RawKeys};
 use throng::skeleton::Affine;
 use throng::skeleton::Socket;
-use throng::{CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View};
+use throng::{
+    AttachEnd, Attachment, CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View,
+};
 
 fn camera() -> View {
     view(Vec3::new(0.0, 2.0, 7.0), Vec3::ZERO, EXTENT)

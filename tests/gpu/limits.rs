@@ -7,7 +7,6 @@ use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, 
 use crate::support::made::{built, palette, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup, view};
 use throng::character::Character;
-use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, RawTransform};
@@ -15,7 +14,9 @@ use throng::mesh::MorphTarget;
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
-use throng::{Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Spawn};
+use throng::{
+    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, SkinningStage, Spawn,
+};
 
 /// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the
 /// layer fails the test.

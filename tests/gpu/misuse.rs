@@ -4,7 +4,6 @@ use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
 use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
-use throng::crowd::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, Viewport};
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
@@ -12,8 +11,8 @@ use throng::ids::ClipId;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
-    Spawn, View,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, MAX_FRAMES_IN_FLIGHT, MAX_VIEWS,
+    PassDesc, PassKind, Play, Result, Spawn, View, Viewport,
 };
 
 fn camera() -> View {

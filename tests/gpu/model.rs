@@ -11,7 +11,6 @@ use crate::support::{Setup, each, view};
 use std::collections::{BTreeMap, BTreeSet};
 use throng::animator::{ActorId, Animator, AnimatorDesc, ShowPose};
 use throng::character::Character;
-use throng::crowd::Stats;
 use throng::glam::Vec3;
 use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
 use throng::ids::{ClipId, JointId};
@@ -20,7 +19,7 @@ use throng::motion::LoopMode;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
-use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn, View};
+use throng::{Capacity, CharacterId, Crowd, Error, InstanceId, Play, Spawn, Stats, View};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 2500;

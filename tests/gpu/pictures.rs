@@ -7,13 +7,12 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, reversed, view};
 use std::thread;
 use throng::ash::{self, vk};
-use throng::crowd::{ViewId, Viewport};
 use throng::glam::camera::rh;
 use throng::glam::{Quat, Vec3};
 use throng::ids::ClipId;
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, Target, TargetDesc};
-use throng::{Crowd, Frame, PassDesc, PassId, PassKind, Spawn, View};
+use throng::{Crowd, Frame, PassDesc, PassId, PassKind, Spawn, View, ViewId, Viewport};
 
 /// Four ribbons that show their red front to the camera, one of them mirrored.
 fn populated(setup: &mut Setup) -> Crowd {

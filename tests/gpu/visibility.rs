@@ -5,13 +5,12 @@ use crate::support::frames::{
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
-use throng::crowd::{ListId, Viewport};
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, Result, SkinningStage,
-    Spawn, View,
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, ListId, Result,
+    SkinningStage, Spawn, View, Viewport,
 };
 
 const CAMERA: u32 = 1;

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
-use throng::crowd::Stats;
 use throng::glam::Vec3;
 use throng::gpu::layout::SOURCE_RING;
 use throng::ids::JointId;
@@ -26,7 +25,7 @@ use throng::state_machine::{
     LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
     StateMachineDesc, TransitionDesc,
 };
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn, Stats};
 
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
 /// Joints of a performer, and entries of its palette: rows of any format are a multiple of three,

@@ -2,11 +2,10 @@
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, World};
 use crate::support::{SMALL, Setup, each};
-use throng::Capacity;
-use throng::InstanceId;
 use throng::animator::{Play, ShowPose};
 use throng::glam::Quat;
 use throng::skeleton::Transform;
+use throng::{Capacity, InstanceId};
 
 /// Of each kind: one that moves, four that stand, one at rest.
 const STANDING: u32 = 4;

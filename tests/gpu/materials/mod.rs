@@ -13,13 +13,12 @@ use crate::support::{SMALL, Setup, each, view};
 use made::{ball, bumps, character, colors, image, sharp, square, surfaces, turned};
 use std::io::Write as _;
 use throng::ash::vk;
-use throng::crowd::{CharacterId, Lighting, Viewport};
 use throng::glam::{DAffine3, Mat3, Quat, Vec2, Vec3, Vec4};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material, TextureRef};
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, Target, TargetDesc};
-use throng::{Crowd, PassId, Spawn, View};
+use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View, Viewport};
 use trace::{Traced, pixel, triangles};
 
 /// The most that a channel may be off, of 255: 0.5 by rounding, once for each of up to three

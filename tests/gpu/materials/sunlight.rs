@@ -6,14 +6,13 @@ use super::{BACKGROUND, HERE, Stage, camera, traced};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::ash::{self, vk};
-use throng::crowd::{Lighting, Shadow, ShadowMap, Viewport};
 use throng::glam::camera::rh;
 use throng::glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::Material;
-use throng::{PassDesc, PassKind, Spawn, View};
+use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, Viewport};
 
 const EDGE: u32 = 512;
 const LAYERS: u32 = 2;

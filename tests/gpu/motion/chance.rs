@@ -4,11 +4,10 @@ use super::stage::{HISTORIES, TOLERANCE, World, dancer, worst};
 use crate::reference::rng::Rng;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
-use throng::{Capacity, View};
+use throng::{Capacity, SkinningStage, View};
 
 const MODES: [SkinningStage; 3] = [
     SkinningStage::Vertex,

@@ -3,11 +3,10 @@
 use super::stage::{HISTORIES, World, check, dancer, moves, stands};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
-use throng::{Capacity, View};
+use throng::{Capacity, SkinningStage, View};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,

@@ -8,7 +8,6 @@ use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::crowd::SkinningStage;
 use throng::glam::{DVec2, Mat4, Vec3};
 use throng::ids::{ClipId, JointId};
 use throng::import::{RawCharacter, RawMorph};
@@ -18,7 +17,7 @@ use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, PassDesc, PassId, PassKind, Play,
-    Spawn, View,
+    SkinningStage, Spawn, View,
 };
 
 /// No motion that a test has is as large.

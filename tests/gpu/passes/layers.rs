@@ -4,12 +4,11 @@ use super::troupe::{METHODS, TIME_S, Troupe, camera, floats};
 use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
 use crate::support::{Setup, each, reversed, view};
 use throng::ash::{self, vk};
-use throng::crowd::SkinningStage;
 use throng::glam::Vec3;
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use throng::standalone::{ImageRead, read_image};
-use throng::{DepthBias, PassId, PassKind, View};
+use throng::{DepthBias, PassId, PassKind, SkinningStage, View};
 
 const LAYERS: u32 = 2;
 const ATTACHMENT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;

@@ -7,7 +7,6 @@ use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;
-use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec3};
 use throng::ids::ClipId;
 use throng::import::{RawCharacter, RawMorph};
@@ -15,7 +14,9 @@ use throng::mesh::{AlphaMode, Material, MorphTarget};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
-use throng::{Capacity, CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, Spawn, View};
+use throng::{
+    Capacity, CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, SkinningStage, Spawn, View,
+};
 
 /// Influences a vertex.
 pub(crate) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 11];

@@ -4,9 +4,8 @@ use super::made::{self, Kind};
 use crate::reference::rng::Rng;
 use crate::support::Setup;
 use throng::character::Character;
-use throng::crowd::SkinningStage;
 use throng::skin::Skinner;
-use throng::{CharacterDesc, CharacterId, Crowd};
+use throng::{CharacterDesc, CharacterId, Crowd, SkinningStage};
 
 /// A character of the crowd, and its twin.
 pub(super) struct Being {

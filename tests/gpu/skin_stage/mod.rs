@@ -15,14 +15,16 @@ use crate::support::{Setup, each};
 use made::{INFLUENCES, Kind, Palette, WEIGHTS};
 use throng::ash::{self, vk};
 use throng::character::Character;
-use throng::crowd::{SkinnedVertices, SkinningStage};
 use throng::glam::Vec3;
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Affine;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc};
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Spawn};
+use throng::{
+    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, SkinnedVertices, SkinningStage,
+    Spawn,
+};
 
 /// Metres; the characters are two metres large, and moved by less than one. Measured: 5.1e-7.
 const POSITION_BOUND: f64 = 2e-6;

@@ -11,7 +11,6 @@ use crate::support::frames::{
 use crate::support::made::{built, ribbon};
 use crate::support::{Setup, each, view};
 use throng::character::Character;
-use throng::crowd::SkinningStage;
 use throng::glam::{Quat, Vec3};
 use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
@@ -19,7 +18,8 @@ use throng::mesh::{AlphaMode, Material};
 use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, Spawn, View,
+    Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage,
+    Spawn, View,
 };
 
 const MODES: [SkinningStage; 3] = [

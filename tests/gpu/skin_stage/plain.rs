@@ -2,8 +2,8 @@
 
 use crate::support::frames::EXTENT;
 use crate::support::probe::spirv;
+use throng::SkinnedVertices;
 use throng::ash::{self, vk};
-use throng::crowd::SkinnedVertices;
 use throng::glam::Mat4;
 use throng::standalone::{Context, Formats};
 

@@ -9,13 +9,12 @@ use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
 use crate::support::frames::Slots;
 use crate::support::{Setup, each};
-use throng::crowd::SkinningStage;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::palette::WriteOnly;
 use throng::skeleton::Affine;
 use throng::standalone::Buffer;
-use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, Spawn};
+use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, SkinningStage, Spawn};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 1500;
